@@ -1,0 +1,609 @@
+"""The design of a run: config and papers, validated, with every fan-out spelled out as plain data.
+
+Two layers. The pydantic models say what a user may write; :func:`read_plan` turns them into a :class:`Plan` of scenarios,
+synthesizers, figures and tables in which nothing is left to expand. Errors name file, key, what was given and what is allowed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from formalsynth.datasets import DATASETS, find
+from formalsynth.families import FAMILIES
+from formalsynth.mechanisms import MECHANISMS
+from formalsynth.populations import POPULATIONS
+
+DATA = "Data"
+"""Name and label of the confidential data where they stand beside synthesizers."""
+DATA_COLOUR = "#333333"
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class ConfigError(ValueError):
+    """Something in the config cannot be used; the message is for the person who wrote it."""
+
+
+class Model(BaseModel):
+    """A section of the config: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SamplerConfig(Model):
+    """Sampling of one fit and the gate it has to pass."""
+
+    warmup: Positive = Field(1000, description="Warm-up iterations.")
+    draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
+    rhat_max: float = Field(1.05, gt=1, description="Largest R-hat that passes the gate.")
+    ess_min: float = Field(400, gt=0, description="Least bulk and tail effective sample size that passes the gate.")
+    divergences_max: int = Field(0, ge=0, description="Most divergent transitions that pass the gate.")
+    attempts: int = Field(3, ge=1, le=5, description="Fits at most for one replicate; each refit is longer.")
+    lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
+
+
+class ScaleConfig(Model):
+    """How large a run is, against the papers' own sizes."""
+
+    replicates: Positive | None = Field(None, description="Replicates at most; none keeps the papers' numbers.")
+    shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
+    synthetic_sets: Positive | None = Field(None, description="Synthetic data sets of a single sample at most.")
+
+
+class RunConfig(Model):
+    """``config/config.yaml``: what to run, how large, from which seed."""
+
+    scale: str = Field("paper", description="Which of the scales to run.")
+    papers: list[Identifier] = Field(description="Papers to regenerate; each is config/papers/<key>.yaml.", min_length=1)
+    root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
+    batch_size: Positive = Field(50, description="Replicates that one job handles; changes no number.")
+    data_folder: str = Field("resources", description="Where real data files are looked for first.")
+    sampler: SamplerConfig = Field(default_factory=SamplerConfig, description="Sampling and its gate.")
+    scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
+
+
+class SynthesizerConfig(Model):
+    """One synthesizer, or one for each point of the sweeps in ``over``."""
+
+    mechanism: str = Field(description="Name of a registered mechanism.")
+    parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it needs, in order.")
+    fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; none for its own.")
+    over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
+    id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
+    label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
+    parameters: dict[str, float] = Field(default_factory=dict, description="Parameters of the mechanism.")
+    colours: list[str] = Field(default_factory=lambda: ["#999999"], description="Colours, in the order of the sweep.")
+
+
+class FileData(Model):
+    """Real records."""
+
+    name: str = Field(description="Name of a registered data set.")
+    drop_rows: list[Positive] = Field(default_factory=list, description="1-based rows to leave out.")
+
+
+class ScenarioConfig(Model):
+    """Confidential data and the model fitted to them."""
+
+    id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
+    place: str = Field(description="Where in the paper it is.")
+    family: str = Field(description="Model family.")
+    priors: dict[str, float] = Field(default_factory=dict, description="Prior settings that differ from the family's.")
+    population: dict[str, Any] | None = Field(None, description="Simulated data: name and parameters.")
+    file: FileData | None = Field(None, description="Real data.")
+    n: Positive | list[Positive] | None = Field(None, description="Sample size or sizes of simulated data.")
+    replicates: Positive = Field(1, description="Data sets to simulate.")
+    synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
+    synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
+
+
+class FigureConfig(Model):
+    """One figure: a tidy table and the violins drawn from it."""
+
+    scenario: str = Field(description="Scenario whose results it shows; every sample size of it.")
+    source: Literal["replicates", "records", "sets", "values"] = Field(description="Which collected table it reads.")
+    value: str = Field(description="Column that is drawn.")
+    synthesizers: list[str | list[str]] = Field(description="Left to right; a nested list alternates its members.")
+    panels: Literal["none", "synthesizer"] = Field("none", description="One frame, or one for each synthesizer with n across.")
+    y: str = Field(description="Label of the vertical axis, with its unit.")
+    subject: str = Field(description="What the caption says is drawn.")
+    log: bool = Field(False, description="Logarithmic vertical axis.")
+    note: str = Field("", description="Sentence that ends the caption.")
+
+
+class TableConfig(Model):
+    """One table: statistics by synthesizer, with the printed values beside ours."""
+
+    scenario: str = Field(description="Scenario whose results it shows.")
+    source: Literal["sets"] = Field(description="Which collected table it reads.")
+    statistics: list[str] = Field(description="Rows, as columns of the source.")
+    synthesizers: list[str | list[str]] = Field(description="Columns.")
+    subject: str = Field(description="What the caption says.")
+    printed: dict[str, dict[str, float]] = Field(default_factory=dict, description="Printed values by statistic and label.")
+    note: str = Field("", description="Sentence that ends the caption.")
+
+
+class PaperConfig(Model):
+    """``config/papers/<key>.yaml``."""
+
+    id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
+    title: str = Field(description="Title of the paper.")
+    authors: str = Field(description="Authors and year.")
+    sweeps: dict[Identifier, list[dict[str, float] | float]] = Field(default_factory=dict, description="Fan-outs.")
+    synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
+    scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
+    figures: dict[Positive, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
+    tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
+
+
+@dataclass(frozen=True)
+class Synthesizer:
+    """One synthesizer with all its parameters."""
+
+    id: str
+    mechanism: str
+    parameters: dict[str, float]
+    parents: list[str]
+    fit: str
+    """Id of the synthesizer whose fit it uses: its own id unless it shares one."""
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Integer words of its random streams."""
+        return MECHANISMS[self.mechanism].words(self.parameters)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a synthesizer is shown; apart from the synthesizer, so that a new colour or label refits nothing."""
+
+    label: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One data set design at one sample size."""
+
+    paper: str
+    paper_id: int
+    id: str
+    name: str
+    number: int
+    """Integer id of its random streams."""
+    place: str
+    family: str
+    priors: dict[str, float]
+    population: dict[str, Any] | None
+    file: dict[str, Any] | None
+    n: int
+    replicates: int
+    synthetic_sets: int
+    synthesizers: dict[str, Synthesizer] = field(repr=False)
+
+    def fits(self) -> list[str]:
+        """Ids of the synthesizers with a fit of their own."""
+        return [one.id for one in self.synthesizers.values() if one.fit == one.id]
+
+    def members(self, fit: str) -> list[Synthesizer]:
+        """Synthesizers that share a fit, its owner first."""
+        sharing = [one for one in self.synthesizers.values() if one.fit == fit]
+        return sorted(sharing, key=lambda one: one.id != fit)
+
+    def ancestors(self, fit: str) -> list[str]:
+        """Ids of the fits whose results the members of a fit need."""
+        parents = [parent for one in self.members(fit) for parent in one.parents]
+        return list(dict.fromkeys(self.synthesizers[parent].fit for parent in parents))
+
+    @property
+    def program(self) -> str:
+        """Name of the Stan program."""
+        return FAMILIES[self.family].program
+
+    def plain(self, fit: str | None = None, sets: bool = False, everything: bool = False) -> dict[str, Any]:
+        """Plain types for one job, with no more than it depends on: what is left out here reruns nothing.
+
+        Args:
+            fit: the job's fit; with it, the synthesizers that share it and those they build on are kept.
+            sets: whether the job draws synthetic data sets.
+            everything: whether the job depends on every synthesizer.
+        """
+        needed: list[str] = list(self.synthesizers) if everything else []
+        if fit:
+            members = [one.id for one in self.members(fit)]
+            needed = [id for id in self.synthesizers if id in members or id in self.ancestors(fit)]
+            needed += [parent for id in members for parent in self.synthesizers[id].parents if parent not in needed]
+        kept = {id: self.synthesizers[id] for id in needed}
+        sets_kept = self.synthetic_sets if sets else 0
+        return asdict(replace(self, place="", replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
+
+    @staticmethod
+    def from_plain(values: Mapping[str, Any]) -> Scenario:
+        """The inverse of :meth:`plain`."""
+        synthesizers = {key: Synthesizer(**one) for key, one in values["synthesizers"].items()}
+        return Scenario(**{**values, "synthesizers": synthesizers})
+
+
+@dataclass(frozen=True)
+class Display:
+    """What one figure or table shows, in plain types: everything that its job depends on."""
+
+    paper: str
+    number: int
+    scale: str
+    authors: str
+    entry: dict[str, Any]
+    """The figure's or table's entry in the paper's config."""
+    ids: list[str]
+    """Synthesizers from left to right."""
+    looks: dict[str, dict[str, str]]
+    """Label, colour and kind of guarantee of each of them."""
+    scenarios: list[dict[str, Any]]
+    """The scenarios it reads, by sample size."""
+
+    @property
+    def source(self) -> str:
+        """Which collected table it reads."""
+        return self.entry["source"]
+
+    def plain(self) -> dict[str, Any]:
+        """Plain types, for passing to a job."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper with everything expanded."""
+
+    key: str
+    config: PaperConfig
+    scenarios: dict[str, Scenario]
+    figures: dict[int, FigureConfig]
+    tables: dict[int, TableConfig]
+    groups: dict[str, list[str]]
+    """Ids of the synthesizers of each config entry."""
+    looks: dict[str, Look]
+    """Label and colour of each synthesizer id, the confidential data included."""
+
+    def of(self, name: str) -> list[Scenario]:
+        """The scenarios that a config entry expanded to, by sample size."""
+        return [one for one in self.scenarios.values() if one.name == name]
+
+    def order(self, names: Sequence[str | Sequence[str]]) -> list[str]:
+        """Synthesizer ids from left to right; the members of a nested list alternate."""
+        ids: list[str] = []
+        for name in names:
+            members = [self._ids(one) for one in ([name] if isinstance(name, str) else name)]
+            ids += [one for row in itertools.zip_longest(*members) for one in row if one is not None]
+        return ids
+
+    def display(self, section: str, number: int, scale: str) -> Display:
+        """What a figure (section ``figures``) or table (``tables``) shows."""
+        entry = getattr(self, section)[number]
+        scenarios = self.of(entry.scenario)
+        ids = self.order(entry.synthesizers)
+        looks = {id: asdict(self.looks[id]) | {"guarantee": _guarantee(id, scenarios[0])} for id in ids}
+        shown = ("id", "n", "place", "replicates", "synthetic_sets", "file")
+        return Display(
+            paper=self.key,
+            number=number,
+            scale=scale,
+            authors=self.config.authors,
+            entry=entry.model_dump(exclude={"synthesizers", "scenario"}),
+            ids=ids,
+            looks=looks,
+            scenarios=[{key: getattr(one, key) for key in shown} for one in scenarios],
+        )
+
+    def _ids(self, name: str) -> list[str]:
+        return [DATA] if name == DATA else self.groups.get(name, [name])
+
+
+def _guarantee(id: str, scenario: Scenario) -> str:
+    return "none: confidential" if id == DATA else MECHANISMS[scenario.synthesizers[id].mechanism].guarantee
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole run."""
+
+    config: RunConfig
+    papers: dict[str, Paper]
+    skipped: list[str]
+    """What is left out because its data are absent, each a sentence."""
+
+    def programs(self) -> list[str]:
+        """Names of the Stan programs that the run needs."""
+        return sorted({one.program for paper in self.papers.values() for one in paper.scenarios.values()})
+
+
+def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
+    """Validate the run's config and the papers it names, and expand them.
+
+    Args:
+        config: contents of ``config/config.yaml``, with what the command line overrides.
+        folder: the config folder.
+
+    Raises:
+        ConfigError: something cannot be used.
+    """
+    file = folder / "config.yaml"
+    run = _validated(RunConfig, config, file)
+    if run.scale not in run.scales:
+        raise ConfigError(_message(file, "scale", run.scale, run.scales))
+    papers, skipped = {}, []
+    for key in run.papers:
+        path = folder / "papers" / f"{key}.yaml"
+        known = sorted(one.stem for one in path.parent.glob("*.yaml"))
+        if not path.exists():
+            raise ConfigError(_message(file, "papers", key, known))
+        papers[key], absent = _paper(key, _validated(PaperConfig, load_yaml(path), path), run, path)
+        skipped += absent
+    _unique((paper.config.id, key) for key, paper in papers.items())
+    return Plan(run, papers, skipped)
+
+
+def load_yaml(path: Path) -> Any:
+    """Read a YAML file.
+
+    Raises:
+        ConfigError: it cannot be read or parsed.
+    """
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+
+
+def _validated(model: type[Model], values: Any, file: Path) -> Any:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        lines = []
+        for one in error.errors():
+            key = ".".join(str(part) for part in one["loc"]) or "(whole file)"
+            given = "" if one["type"] == "missing" else f": given {_short(one['input'])}"
+            allowed = _allowed_keys(model, one["loc"][:-1]) if one["type"] == "extra_forbidden" else ""
+            lines.append(f"{file}: {key}{given}; {one['msg']}{allowed}")
+        raise ConfigError("\n".join(lines)) from error
+
+
+def _allowed_keys(model: Any, location: Sequence[Any]) -> str:
+    """The keys of the section at ``location``, found by walking the models' annotations."""
+    for part in location:
+        if isinstance(model, type) and issubclass(model, BaseModel) and part in model.model_fields:
+            found = re.findall(r"design\.(\w+)", str(model.model_fields[part].annotation))
+            model = globals()[found[-1]] if found else None
+    return f"; allowed keys: {', '.join(model.model_fields)}" if model else ""
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _message(file: Path, key: str, given: Any, allowed: Iterable[Any]) -> str:
+    return f"{file}: {key}: given {_short(given)}; allowed: {', '.join(str(one) for one in allowed)}"
+
+
+def _unique(pairs: Iterable[tuple[int, str]]) -> None:
+    seen: dict[int, str] = {}
+    for number, name in pairs:
+        if number in seen:
+            raise ConfigError(f"{name}: id: given {number}; it is already the id of {seen[number]}, ids are never shared")
+        seen[number] = name
+
+
+@dataclass(frozen=True)
+class _Expanded:
+    """The synthesizers of a paper: by id, their looks, and the ids of each config entry."""
+
+    synthesizers: dict[str, Synthesizer]
+    looks: dict[str, Look]
+    groups: dict[str, list[str]]
+
+
+def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[Paper, list[str]]:
+    expanded = _expand(config, file)
+    _unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
+    scenarios: dict[str, Scenario] = {}
+    skipped: list[str] = []
+    for name, one in config.scenarios.items():
+        _check_scenario(name, one, expanded.groups, file)
+        if one.file and not find(one.file.name, run.data_folder):
+            skipped.append(f"{key}: {one.place} ({name}) is skipped, {DATASETS[one.file.name].file} is absent")
+            continue
+        for scenario in _scenarios(key, config, name, run, expanded):
+            scenarios[scenario.id] = scenario
+
+    def kept(section: str, entries: Mapping[int, Any]) -> dict[int, Any]:
+        return {
+            number: entry
+            for number, entry in entries.items()
+            if _shown(f"{section}.{number}", entry, config, scenarios, expanded.groups, file)
+        }
+
+    figures, tables = kept("figures", config.figures), kept("tables", config.tables)
+    return Paper(key, config, scenarios, figures, tables, expanded.groups, expanded.looks), skipped
+
+
+def _expand(config: PaperConfig, file: Path) -> _Expanded:
+    all = _Expanded({}, {DATA: Look(DATA, DATA_COLOUR)}, {})
+    for name, entry in config.synthesizers.items():
+        where = f"synthesizers.{name}"
+        for sweep in entry.over:
+            if sweep not in config.sweeps:
+                raise ConfigError(_message(file, f"{where}.over", sweep, config.sweeps))
+        all.groups[name] = []
+        for k, point in enumerate(_points(config, entry.over)):
+            one, label = _synthesizer(name, entry, point, file)
+            if one.id in all.looks:
+                raise ConfigError(f"{file}: {where}.id: given {one.id!r}; it is already used, ids are unique")
+            all.synthesizers[one.id] = one
+            all.looks[one.id] = Look(label, entry.colours[k % len(entry.colours)])
+            all.groups[name].append(one.id)
+    for name, ids in all.groups.items():
+        for id in ids:
+            _check_references(all.synthesizers[id], f"synthesizers.{name}", all.synthesizers, file)
+    return all
+
+
+def _check_references(one: Synthesizer, where: str, synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
+    for key, ids in (("parents", one.parents), ("fit", [one.fit])):
+        for id in ids:
+            if id not in synthesizers:
+                raise ConfigError(_message(file, f"{where}.{key}", id, synthesizers))
+    if synthesizers[one.fit].fit != one.fit:
+        raise ConfigError(f"{file}: {where}.fit: given {one.fit!r}; it has no fit of its own")
+    _check_acyclic(one.id, synthesizers, (), file)
+
+
+def _check_acyclic(id: str, synthesizers: Mapping[str, Synthesizer], below: tuple[str, ...], file: Path) -> None:
+    if id in below:
+        raise ConfigError(f"{file}: synthesizers: parents run in a circle: {' -> '.join((*below, id))}")
+    for parent in synthesizers[id].parents:
+        _check_acyclic(parent, synthesizers, (*below, id), file)
+
+
+def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, float]]:
+    """The product of the sweeps; a bare number in a sweep is the parameter of the sweep's name."""
+    axes = [[p if isinstance(p, dict) else {sweep: p} for p in config.sweeps[sweep]] for sweep in sweeps]
+    for combination in itertools.product(*axes):
+        yield {key: value for point in combination for key, value in point.items()}
+
+
+def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], file: Path) -> tuple[Synthesizer, str]:
+    """A synthesizer at one point of its sweeps, and its label."""
+    where = f"synthesizers.{name}"
+    if entry.mechanism not in MECHANISMS:
+        raise ConfigError(_message(file, f"{where}.mechanism", entry.mechanism, MECHANISMS))
+    mechanism = MECHANISMS[entry.mechanism]
+    parameters = entry.parameters | point
+    allowed = mechanism.parameters()
+    for key in parameters:
+        if key not in allowed:
+            raise ConfigError(_message(file, f"{where}.parameters", key, allowed or ["no parameter"]))
+    for key, default in allowed.items():
+        if default is inspect.Parameter.empty and key not in parameters:
+            raise ConfigError(f"{file}: {where}.parameters: {key} is missing; {entry.mechanism} needs it")
+    if len(entry.parents) != mechanism.parents:
+        raise ConfigError(f"{file}: {where}.parents: given {entry.parents}; {entry.mechanism} takes {mechanism.parents}")
+    text = {key: f"{value:g}" for key, value in parameters.items()}
+    try:
+        id = (entry.id or "_".join([name, *(f"{{{key}}}" for key in point)])).format(**text)
+        label = (entry.label or id).format(**text)
+        parents = [parent.format(**text) for parent in entry.parents]
+        fit = (entry.fit or id).format(**text)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ConfigError(f"{file}: {where}: {error} in braces; allowed: {', '.join(text) or 'no parameter'}") from error
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", id):
+        raise ConfigError(f"{file}: {where}.id: given {id!r}; allowed: letters, digits, _ . -, a letter first")
+    return Synthesizer(id, entry.mechanism, parameters, parents, fit), label
+
+
+def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[str]], file: Path) -> None:
+    where = f"scenarios.{name}"
+    if one.family not in FAMILIES:
+        raise ConfigError(_message(file, f"{where}.family", one.family, FAMILIES))
+    for prior in one.priors:
+        if prior not in FAMILIES[one.family].priors:
+            raise ConfigError(_message(file, f"{where}.priors", prior, FAMILIES[one.family].priors))
+    if (one.population is None) == (one.file is None):
+        raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
+    if one.file and one.file.name not in DATASETS:
+        raise ConfigError(_message(file, f"{where}.file.name", one.file.name, DATASETS))
+    if one.file and (one.n is not None or one.replicates != 1):
+        raise ConfigError(f"{file}: {where}: n and replicates are for simulated data, this scenario reads a file")
+    if one.population is not None:
+        _check_population(where, one, file)
+    for synthesizer in one.synthesizers:
+        if synthesizer not in groups:
+            raise ConfigError(_message(file, f"{where}.synthesizers", synthesizer, groups))
+
+
+def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
+    given = dict(one.population or {})
+    name = given.pop("name", None)
+    if name not in POPULATIONS:
+        raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
+    if one.n is None:
+        raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
+    signature = inspect.signature(POPULATIONS[name]).parameters.values()
+    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    for key in given:
+        if key not in wanted:
+            raise ConfigError(_message(file, f"{where}.population", key, wanted))
+    for key, default in wanted.items():
+        if default is inspect.Parameter.empty and key not in given:
+            raise ConfigError(f"{file}: {where}.population: {key} is missing; {name} needs it")
+        if key in given and not isinstance(given[key], int | float):
+            raise ConfigError(f"{file}: {where}.population.{key}: given {_short(given[key])}; allowed: a number")
+
+
+def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expanded: _Expanded) -> Iterator[Scenario]:
+    synthesizers, groups = expanded.synthesizers, expanded.groups
+    one, scale = config.scenarios[name], run.scales[run.scale]
+    ids = _with_parents([id for entry in one.synthesizers for id in groups[entry]], synthesizers)
+    sizes = one.n if isinstance(one.n, list) else [one.n]
+    for size in sizes:
+        n = DATASETS[one.file.name].n - len(one.file.drop_rows) if one.file else max(2, math.ceil(size / scale.shrink))
+        yield Scenario(
+            paper=key,
+            paper_id=config.id,
+            id=name if one.file else f"{name}_n{n}",
+            name=name,
+            number=one.id,
+            place=one.place,
+            family=one.family,
+            priors=dict(FAMILIES[one.family].priors) | one.priors,
+            population=one.population,
+            file=one.file.model_dump() if one.file else None,
+            n=n,
+            replicates=min(one.replicates, scale.replicates or one.replicates),
+            synthetic_sets=min(one.synthetic_sets, scale.synthetic_sets or one.synthetic_sets),
+            synthesizers={id: synthesizers[id] for id in ids},
+        )
+
+
+def _with_parents(ids: Sequence[str], synthesizers: Mapping[str, Synthesizer]) -> list[str]:
+    """The ids with everything they build on, each after what it needs."""
+    ordered: list[str] = []
+
+    def visit(id: str) -> None:
+        if id not in ordered:
+            for needed in (*synthesizers[id].parents, *({synthesizers[id].fit} - {id})):
+                visit(needed)
+            ordered.append(id)
+
+    for id in ids:
+        visit(id)
+    return ordered
+
+
+def _shown(
+    where: str, entry: FigureConfig | TableConfig, config: PaperConfig, scenarios: Mapping[str, Scenario],
+    groups: Mapping[str, list[str]], file: Path,
+) -> bool:  # fmt: skip
+    """Check the references of a figure or table; False when its scenario was skipped."""
+    if entry.scenario not in config.scenarios:
+        raise ConfigError(_message(file, f"{where}.scenario", entry.scenario, config.scenarios))
+    names = [name for one in entry.synthesizers for name in ([one] if isinstance(one, str) else one)]
+    for name in names:
+        if name != DATA and name not in groups:
+            raise ConfigError(_message(file, f"{where}.synthesizers", name, [DATA, *groups]))
+    run = [one for one in scenarios.values() if one.name == entry.scenario]
+    for name in names:
+        missing = [id for id in groups.get(name, []) if run and id not in run[0].synthesizers]
+        if missing:
+            raise ConfigError(_message(file, f"{where}.synthesizers", name, run[0].synthesizers))
+    return bool(run)

@@ -1,0 +1,46 @@
+"""What a model family offers to the rest of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Records = Mapping[str, Array]
+"""One confidential data set: ``x`` (n,) the outcome and ``design`` (n, p) the predictors, constant included."""
+Draws = Mapping[str, Array]
+"""Posterior draws: each parameter with the S draws along its first axis."""
+
+
+class Family(Protocol):
+    """A likelihood with its prior: the Stan program that samples it and the arithmetic on its draws."""
+
+    program: str
+    """Name of the Stan program in ``stan/``."""
+    parameters: tuple[str, ...]
+    """Stan variables that leave the sampler as draws."""
+    priors: Mapping[str, float]
+    """Prior settings with their defaults."""
+
+    def stan_data(self, records: Records, weights: Array, priors: Mapping[str, float]) -> dict[str, Any]:
+        """Data of the Stan program for the pseudo posterior with likelihood weights (n,)."""
+
+    def inits(self, stan_data: Mapping[str, Any]) -> dict[str, Any]:
+        """A starting point in the bulk of the posterior."""
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """Low-rank factors A (S, k) and B (n, k) of the log-likelihood: ``f[s, i] = A[s] . B[i]``."""
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """``log P(lower_i < x_i <= upper_i | theta_s)`` as an (S, n) array."""
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """One predictive value for each draw and record, at the record's predictors: (S, n)."""
+
+
+def take(draws: Draws, index: Any) -> dict[str, Array]:
+    """The draws at ``index`` along the first axis."""
+    return {name: values[index] for name, values in draws.items()}

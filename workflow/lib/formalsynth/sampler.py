@@ -1,0 +1,182 @@
+"""CmdStan: compile once, run one fit, diagnose it, and refit longer when the diagnosis is bad."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from formalsynth.families import Array
+
+TREE_DEPTH = 10
+DIAGNOSTICS = (
+    "seed",
+    "rhat_max",
+    "ess_bulk_min",
+    "ess_tail_min",
+    "divergences",
+    "treedepth_hits",
+    "attempts",
+    "seconds",
+)
+"""What is recorded of every fit."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long to sample and what a fit must show to be used."""
+
+    warmup: int = 1000
+    draws: int = 1000
+    """S, the kept draws of one fit."""
+    rhat_max: float = 1.05
+    ess_min: float = 400
+    """Least bulk and tail effective sample size."""
+    divergences_max: int = 0
+    attempts: int = 3
+    """Fits at most; each refit samples ``lengthen`` times longer and keeps every ``lengthen``-th draw."""
+    lengthen: int = 4
+
+
+@dataclass
+class Fit:
+    """Draws and diagnostics of one fit; ``draws`` is empty when the status is ``failed``."""
+
+    status: str
+    reason: str = ""
+    draws: dict[str, Array] = field(default_factory=dict)
+    seed: int = 0
+    rhat_max: float = float("nan")
+    ess_bulk_min: float = float("nan")
+    ess_tail_min: float = float("nan")
+    divergences: int = 0
+    treedepth_hits: int = 0
+    attempts: int = 0
+    seconds: float = 0.0
+
+
+def compile_program(source: Path, executable: Path, cmdstan: Path) -> None:
+    """Compile a Stan program away from the repository and put the executable in place when it is whole.
+
+    Raises:
+        RuntimeError: the program does not compile, with the compiler's words.
+    """
+    cmdstanpy = _cmdstanpy()
+    cmdstanpy.set_cmdstan_path(str(cmdstan))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, source.name)
+        shutil.copyfile(source, copy)
+        try:
+            model = cmdstanpy.CmdStanModel(stan_file=copy)
+        except ValueError as error:
+            raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n{error}") from error
+        executable.parent.mkdir(parents=True, exist_ok=True)
+        partial = executable.with_name(f".{executable.name}.partial")
+        shutil.copy2(model.exe_file, partial)
+        partial.replace(executable)
+
+
+def sample(
+    executable: Path, data: Mapping[str, Any], inits: Mapping[str, Any], parameters: tuple[str, ...],
+    seed: int, settings: Settings,
+) -> Fit:  # fmt: skip
+    """Sample one pseudo posterior, gate it on its diagnostics, refit longer where the gate stays shut.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        inits: starting point.
+        parameters: Stan variables to keep.
+        seed: Stan seed of the first attempt; refits use the following integers.
+        settings: lengths and gate.
+    """
+    start = time.perf_counter()
+    fit = Fit("failed", "not run")
+    for attempt in range(settings.attempts):
+        fit = _attempt(executable, data, inits, parameters, seed + attempt, settings, settings.lengthen**attempt)
+        fit.attempts = attempt + 1
+        if fit.status == "ok":
+            break
+    fit.seconds = time.perf_counter() - start
+    if fit.status != "ok":
+        fit.draws = {}
+    return fit
+
+
+def _attempt(
+    executable: Path, data: Mapping[str, Any], inits: Mapping[str, Any], parameters: tuple[str, ...],
+    seed: int, settings: Settings, thin: int,
+) -> Fit:  # fmt: skip
+    model = _cmdstanpy().CmdStanModel(exe_file=executable)
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        try:
+            result = model.sample(
+                data=_plain(data), inits=_plain(inits), seed=seed, chains=1, output_dir=folder, sig_figs=14,
+                iter_warmup=settings.warmup * thin, iter_sampling=settings.draws * thin, thin=thin,
+                adapt_delta=0.8 if thin == 1 else 0.95, max_treedepth=TREE_DEPTH,
+                show_progress=False, show_console=False,
+            )  # fmt: skip
+            draws = {name: np.ascontiguousarray(result.stan_variable(name)) for name in parameters}
+            depth, divergent = (result.method_variables()[name] for name in ("treedepth__", "divergent__"))
+        except (RuntimeError, ValueError, OSError) as error:
+            return Fit("failed", f"CmdStan stopped: {_first_line(error)}", seed=seed)
+    return _gated(draws, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()), seed, settings)
+
+
+def _cmdstanpy() -> ModuleType:
+    """cmdstanpy, imported late because it is slow to load, and silent: it would log three lines a fit."""
+    import cmdstanpy
+
+    logging.getLogger("cmdstanpy").setLevel(logging.CRITICAL)
+    return cmdstanpy
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain numbers and lists, and a clear error for what JSON cannot hold."""
+    plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
+    json.dumps(plain, allow_nan=False)
+    return plain
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200]
+
+
+def _gated(draws: dict[str, Array], divergences: int, treedepth_hits: int, seed: int, settings: Settings) -> Fit:
+    matrix = np.column_stack([values.reshape(len(values), -1) for values in draws.values()])
+    rhat, bulk, tail = diagnose(matrix)
+    fit = Fit("ok", "", draws, seed, rhat, bulk, tail, divergences, treedepth_hits)
+    complaints = {
+        f"R-hat {rhat:.3f} above {settings.rhat_max}": not rhat <= settings.rhat_max,
+        f"effective draws {min(bulk, tail):.0f} below {settings.ess_min}": not min(bulk, tail) >= settings.ess_min,
+        f"{divergences} divergences": divergences > settings.divergences_max,
+    }
+    reasons = [text for text, bad in complaints.items() if bad]
+    if reasons:
+        fit.status, fit.reason = "failed", "gate: " + ", ".join(reasons)
+    return fit
+
+
+def diagnose(draws: Array) -> tuple[float, float, float]:
+    """Largest R-hat, least bulk and least tail effective sample size of one chain (S, k), by ArviZ.
+
+    ArviZ gives no R-hat for a single chain: its two halves are passed as chains, and ArviZ splits them once more.
+    """
+    from arviz_stats.base import array_stats
+
+    chain = draws[None]
+    halves = draws[: len(draws) // 2 * 2].reshape(2, len(draws) // 2, -1)
+    rhat = array_stats.rhat(halves, chain_axis=0, draw_axis=1)
+    bulk = array_stats.ess(chain, chain_axis=0, draw_axis=1, method="bulk")
+    tail = array_stats.ess(chain, chain_axis=0, draw_axis=1, method="tail", prob=(0.05, 0.95))
+    return float(np.max(rhat)), float(np.min(bulk)), float(np.min(tail))

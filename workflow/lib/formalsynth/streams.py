@@ -1,0 +1,62 @@
+"""Named random streams: every random number is addressed by what it is for, never by when it is drawn.
+
+A stream is keyed by the root seed, the integer ids of paper and scenario, the sample size, the replicate, the stage and
+(where synthesizers must differ) the integer words of the synthesizer. Batch size, core count and order play no part,
+and renaming a scenario changes nothing as long as its id stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from formalsynth.design import Scenario
+
+STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6}
+"""Integer ids of the stages; an id is never reused."""
+
+_MICRO = 1_000_000
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where in the workflow a random number is needed."""
+
+    root: int
+    paper: int
+    scenario: int
+    n: int
+    replicate: int
+
+    @classmethod
+    def of(cls, scenario: Scenario, root: int, replicate: int) -> Address:
+        """The address of one replicate of a scenario."""
+        return cls(root, scenario.paper_id, scenario.number, scenario.n, replicate)
+
+    def sequence(self, stage: str, words: tuple[int, ...] = ()) -> np.random.SeedSequence:
+        """The seed sequence of one stage; ``words`` tell synthesizers apart."""
+        return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
+
+    def generator(self, stage: str, words: tuple[int, ...] = ()) -> np.random.Generator:
+        """A generator for one stage."""
+        return np.random.default_rng(self.sequence(stage, words))
+
+    def stan_seed(self, words: tuple[int, ...] = ()) -> int:
+        """A seed in Stan's range, 1 to 2^31 - 1."""
+        return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
+
+
+def parameter_words(mechanism: int, parameters: Mapping[str, Any]) -> tuple[int, ...]:
+    """Integer words that identify a mechanism with its parameters, independent of names and of their order."""
+    values = [parameters[key] for key in sorted(parameters)]
+    return (mechanism, *(_word(value) for value in values if value is not None))
+
+
+def _word(value: float | str) -> int:
+    if isinstance(value, str):
+        return int.from_bytes(value.encode(), "big") % (2**61 - 1)
+    return round(float(value) * _MICRO) % 2**63

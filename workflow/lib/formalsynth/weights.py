@@ -1,0 +1,52 @@
+"""Privacy weights: from record risks to likelihood weights in [0, 1]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.families import Array
+
+
+def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
+    """LW weights ``clip(c (1 - risk~) + g, 0, 1)`` with the risk min-max scaled over the records.
+
+    Args:
+        risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
+        c: scale.
+        g: shift.
+
+    Returns:
+        (n,) weights. A record whose risk is not finite has weight 0. Records of equal risk have weight ``clip(c + g)``.
+
+    Source: range paper, Section 1.1; the min-max form is the one that reproduces the printed bounds.
+    """
+    finite = np.isfinite(risk)
+    if not finite.any():
+        return np.zeros_like(risk)
+    low, high = risk[finite].min(), risk[finite].max()
+    scaled = np.zeros_like(risk)
+    if high > low:
+        scaled[finite] = (risk[finite] - low) / (high - low)
+    return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
+
+
+def known_share(x: Array, predictive: Array, a: Array | float, b: Array | float) -> Array:
+    """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``.
+
+    Args:
+        x: (n,) confidential values.
+        predictive: (S, n) predictive values at each record's predictors.
+        a: lower end of the range, relative to the record.
+        b: upper end.
+
+    Source: range paper, Equation 2.
+    """
+    lower, upper = sensitive_range(x, a, b)
+    return 1 - ((predictive >= lower) & (predictive <= upper)).mean(axis=0)
+
+
+def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
+    """The ends ``a x`` and ``b x`` in increasing order, also for negative values; ``b`` may be infinite."""
+    with np.errstate(invalid="ignore"):
+        one, two = np.nan_to_num(a * x, nan=0.0, posinf=np.inf, neginf=-np.inf), b * x
+    return np.minimum(one, two), np.maximum(one, two)

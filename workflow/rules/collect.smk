@@ -1,0 +1,46 @@
+# collect: batches into one table for each scenario, and the record-level tables of its single sample.
+rule collect_replicates:
+    input:
+        code=code("collect"),
+        data=every_batch("data.npz"),
+        rows=every_fit("replicates.csv"),
+    output:
+        table="<results>/{paper}/{scenario}/replicates.csv",
+    log:
+        "<logs>/collect_replicates/{paper}/{scenario}.log",
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        root=ROOT,
+        scenario=collect_spec,
+    message:
+        "Collecting the replicates of {wildcards.paper} {wildcards.scenario}"
+    script:
+        "../scripts/collect_replicates.py"
+
+
+rule collect_sample:
+    input:
+        code=code("collect"),
+        data="<results>/{paper}/{scenario}/batches/0000/data.npz",
+        fits=every_fit("fit.npz", first=True),
+        measures=every_fit("measure.npz", first=True),
+    output:
+        records="<results>/{paper}/{scenario}/records.csv",
+        sets="<results>/{paper}/{scenario}/sets.csv",
+        values="<results>/{paper}/{scenario}/values.csv",
+    log:
+        "<logs>/collect_sample/{paper}/{scenario}.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        root=ROOT,
+        scenario=collect_spec,
+    message:
+        "Collecting the single sample of {wildcards.paper} {wildcards.scenario}"
+    script:
+        "../scripts/collect_sample.py"

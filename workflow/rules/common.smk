@@ -1,0 +1,178 @@
+# Everything that rules look up: the plan, paths of batches, and which code a step depends on.
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+try:
+    from formalsynth.design import ConfigError, read_plan
+    from formalsynth.sources import sources
+except ModuleNotFoundError as error:
+    raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
+
+try:
+    PLAN = read_plan(config, Path("config"))
+except ConfigError as error:
+    raise WorkflowError(str(error))
+
+# Looked up while the rules are read: a source path is relative to the file that is being included.
+PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
+SCALE = PLAN.config.scale
+ROOT = PLAN.config.root_seed
+
+
+pathvars:
+    results=f"results/{SCALE}",
+    figures=f"figures/{SCALE}",
+    logs=f"logs/{SCALE}",
+    benchmarks=f"benchmarks/{SCALE}",
+    programs="results/stan",
+    batch=f"results/{SCALE}/{{paper}}/{{scenario}}/batches/{{batch}}",
+
+
+wildcard_constraints:
+    paper="|".join(PLAN.papers),
+    scenario=r"[A-Za-z][A-Za-z0-9_.]*",
+    batch=r"\d\d\d\d",
+    synthesizer=r"[A-Za-z][A-Za-z0-9_.-]*",
+    number=r"\d\d+",
+    table_number=r"\d+",
+    program="|".join(PROGRAMS),
+
+
+def scenario_of(wildcards):
+    """The scenario that the wildcards name; a path that names none belongs to no rule's plan."""
+    try:
+        return PLAN.papers[wildcards.paper].scenarios[wildcards.scenario]
+    except KeyError:
+        known = ", ".join(PLAN.papers[wildcards.paper].scenarios)
+        raise WorkflowError(f"no scenario {wildcards.scenario} at scale {SCALE} of {wildcards.paper}; there are: {known}")
+
+
+def batches(scenario):
+    """Ids of a scenario's batches."""
+    return [f"{k:04d}" for k in range(-(-scenario.replicates // PLAN.config.batch_size))]
+
+
+def replicates(wildcards):
+    """The replicates of a batch."""
+    size, first = PLAN.config.batch_size, int(wildcards.batch) * PLAN.config.batch_size
+    return list(range(first, min(first + size, scenario_of(wildcards).replicates)))
+
+
+def fit_spec(wildcards):
+    """What a fit job depends on of the design."""
+    return scenario_of(wildcards).plain(fit=wildcards.synthesizer)
+
+
+def measure_spec(wildcards):
+    """What a measure job depends on of the design."""
+    return scenario_of(wildcards).plain(fit=wildcards.synthesizer, sets=True)
+
+
+def simulate_spec(wildcards):
+    """What a simulate job depends on of the design."""
+    return scenario_of(wildcards).plain()
+
+
+def collect_spec(wildcards):
+    """What collecting depends on of the design: every synthesizer, and how many synthetic data sets there are."""
+    return scenario_of(wildcards).plain(everything=True, sets=True)
+
+
+def program_source(wildcards):
+    """The source of a Stan program."""
+    return PROGRAMS[wildcards.program]
+
+
+def program(wildcards):
+    """The compiled Stan program of a scenario's family."""
+    return f"results/stan/{scenario_of(wildcards).program}"
+
+
+def scenario_folder(wildcards):
+    """The folder of a scenario's results."""
+    return f"results/{SCALE}/{wildcards.paper}/{wildcards.scenario}"
+
+
+def parents(kind):
+    """Input function: the files of one kind of the fits that a fit builds on."""
+
+    def files(wildcards):
+        folder = f"{scenario_folder(wildcards)}/batches/{wildcards.batch}"
+        return [f"{folder}/{one}.{kind}" for one in scenario_of(wildcards).ancestors(wildcards.synthesizer)]
+
+    return files
+
+
+def every_fit(kind, first=False):
+    """Input function: the files of one kind of every fit, in every batch or in the one with the single sample."""
+
+    def files(wildcards):
+        scenario = scenario_of(wildcards)
+        folder = f"{scenario_folder(wildcards)}/batches"
+        chosen = batches(scenario)[:1] if first else batches(scenario)
+        return [f"{folder}/{batch}/{fit}.{kind}" for batch in chosen for fit in scenario.fits()]
+
+    return files
+
+
+def every_batch(name):
+    """Input function: one file of every batch."""
+
+    def files(wildcards):
+        folder = f"{scenario_folder(wildcards)}/batches"
+        return [f"{folder}/{batch}/{name}" for batch in batches(scenario_of(wildcards))]
+
+    return files
+
+
+def code(step):
+    """The package's source files that a step depends on."""
+    return [str(path) for path in sources(f"formalsynth.steps.{step}")]
+
+
+def display_of(wildcards, section):
+    """What a figure or table shows."""
+    paper = PLAN.papers[wildcards.paper]
+    number = int(wildcards.number if section == "figures" else wildcards.table_number)
+    if number not in getattr(paper, section):
+        skipped = "; ".join(PLAN.skipped)
+        raise WorkflowError(f"{wildcards.paper} has no {section[:-1]} {number} to make. {skipped}")
+    return paper.display(section, number, SCALE)
+
+
+def display_spec(section):
+    """Params function: what a figure or table shows, as plain types."""
+
+    def spec(wildcards):
+        return display_of(wildcards, section).plain()
+
+    return spec
+
+
+def collected(section, kind=None):
+    """Input function: the collected tables that a figure or table reads, one for each scenario."""
+
+    def files(wildcards):
+        display = display_of(wildcards, section)
+        folder = f"results/{SCALE}/{wildcards.paper}"
+        return [f"{folder}/{one['id']}/{kind or display.source}.csv" for one in display.scenarios]
+
+    return files
+
+
+def targets(key):
+    """Everything that a paper has to show."""
+    paper = PLAN.papers[key]
+    figures = [f"figures/{SCALE}/{key}/fig{number:02d}.{kind}" for number in paper.figures for kind in ("svg", "png")]
+    tables = [f"results/{SCALE}/{key}/table{number}.csv" for number in paper.tables]
+    rows = [f"results/{SCALE}/{key}/{scenario}/replicates.csv" for scenario in paper.scenarios]
+    return figures + tables + rows
+
+
+def announcement():
+    """What this run does, and what it leaves out because data are absent."""
+    papers = ", ".join(PLAN.papers)
+    lines = [f"formalsynth: scale {SCALE}, papers {papers}, root seed {ROOT}"]
+    return "\n".join(lines + [f"SKIPPED: {one}" for one in PLAN.skipped])

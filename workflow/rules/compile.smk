@@ -1,0 +1,34 @@
+# CmdStan and the Stan programs: found or installed once, compiled once.
+rule find_cmdstan:
+    output:
+        record=".cmdstan/cmdstan.json",
+    log:
+        "<logs>/find_cmdstan.log",
+    threads: workflow.cores or 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    message:
+        "Finding or building CmdStan (seconds if it is there, else about 2 minutes; see {log})"
+    shell:
+        "python -m formalsynth.cmdstan --record .cmdstan > {log} 2>&1"
+
+
+rule compile_program:
+    input:
+        source=program_source,
+        cmdstan=rules.find_cmdstan.output.record,
+    output:
+        executable="<programs>/{program}",
+    log:
+        "<logs>/compile_program/{program}.log",
+    benchmark:
+        "<benchmarks>/compile_program/{program}.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    message:
+        "Compiling the Stan program {wildcards.program}"
+    script:
+        "../scripts/compile_program.py"

@@ -1,0 +1,27 @@
+# fit: Stan for one synthesizer on one batch. Its weights come from what was measured of its parents, so the one rule
+# calls itself along the parents named in the paper's config.
+rule fit_batch:
+    input:
+        code=code("fit"),
+        data="<batch>/data.npz",
+        executable=program,
+        fits=parents("fit.npz"),
+        measures=parents("measure.npz"),
+    output:
+        fit="<batch>/{synthesizer}.fit.npz",
+    log:
+        "<logs>/fit_batch/{paper}/{scenario}/{batch}/{synthesizer}.log",
+    benchmark:
+        "<benchmarks>/fit_batch/{paper}/{scenario}/{batch}/{synthesizer}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        root=ROOT,
+        sampler=PLAN.config.sampler.model_dump(),
+        scenario=fit_spec,
+    message:
+        "Fitting {wildcards.synthesizer} to {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+    script:
+        "../scripts/fit_batch.py"

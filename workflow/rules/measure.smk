@@ -1,0 +1,26 @@
+# measure: draws become record bounds, weights for the children, synthetic data, utility and diagnostics.
+rule measure_batch:
+    input:
+        code=code("measure"),
+        data="<batch>/data.npz",
+        fit="<batch>/{synthesizer}.fit.npz",
+        fits=parents("fit.npz"),
+        measures=parents("measure.npz"),
+    output:
+        arrays="<batch>/{synthesizer}.measure.npz",
+        rows="<batch>/{synthesizer}.replicates.csv",
+    log:
+        "<logs>/measure_batch/{paper}/{scenario}/{batch}/{synthesizer}.log",
+    benchmark:
+        "<benchmarks>/measure_batch/{paper}/{scenario}/{batch}/{synthesizer}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        root=ROOT,
+        scenario=measure_spec,
+    message:
+        "Measuring {wildcards.synthesizer} on {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+    script:
+        "../scripts/measure_batch.py"

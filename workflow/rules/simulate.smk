@@ -1,0 +1,23 @@
+# simulate: the confidential data of one batch of replicates.
+rule simulate_batch:
+    input:
+        code=code("simulate"),
+    output:
+        data="<batch>/data.npz",
+    log:
+        "<logs>/simulate_batch/{paper}/{scenario}/{batch}.log",
+    benchmark:
+        "<benchmarks>/simulate_batch/{paper}/{scenario}/{batch}.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        data_folder=PLAN.config.data_folder,
+        replicates=replicates,
+        root=ROOT,
+        scenario=simulate_spec,
+    message:
+        "Simulating {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+    script:
+        "../scripts/simulate_batch.py"

@@ -1,0 +1,10 @@
+"""Collect the replicates of one scenario."""
+
+from formalsynth.design import Scenario
+from formalsynth.files import read_arrays, read_table, write_table
+from formalsynth.steps.collect import collect_replicates
+
+scenario = Scenario.from_plain(snakemake.params.scenario)
+data = [read_arrays(path) for path in snakemake.input.data]
+tables = [read_table(path) for path in snakemake.input.rows]
+write_table(snakemake.output.table, collect_replicates(scenario, snakemake.params.root, data, tables))

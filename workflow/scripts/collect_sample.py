@@ -1,0 +1,12 @@
+"""Collect the record-level tables of one scenario's single sample."""
+
+from formalsynth.design import Scenario
+from formalsynth.files import read_arrays, write_table
+from formalsynth.steps.collect import collect_sample
+
+scenario = Scenario.from_plain(snakemake.params.scenario)
+fits = {id: read_arrays(path) for id, path in zip(scenario.fits(), snakemake.input.fits, strict=True)}
+measures = {id: read_arrays(path) for id, path in zip(scenario.fits(), snakemake.input.measures, strict=True)}
+tables = collect_sample(scenario, snakemake.params.root, read_arrays(snakemake.input.data), fits, measures)
+for name, table in tables.items():
+    write_table(snakemake.output[name], table)

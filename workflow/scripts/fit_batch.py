@@ -1,0 +1,19 @@
+"""Fit one synthesizer to one batch."""
+
+from pathlib import Path
+
+from formalsynth.design import Scenario
+from formalsynth.files import read_arrays, read_parents, write_arrays
+from formalsynth.sampler import Settings
+from formalsynth.steps.fit import fit_batch
+
+fit = fit_batch(
+    Scenario.from_plain(snakemake.params.scenario),
+    snakemake.wildcards.synthesizer,
+    snakemake.params.root,
+    read_arrays(snakemake.input.data),
+    read_parents(snakemake.input.fits, snakemake.input.measures),
+    Path(snakemake.input.executable),
+    Settings(**snakemake.params.sampler),
+)
+write_arrays(snakemake.output.fit, fit)

@@ -1,0 +1,9 @@
+"""Simulate the confidential data of one batch."""
+
+from formalsynth.design import Scenario
+from formalsynth.files import write_arrays
+from formalsynth.steps.simulate import simulate_batch
+
+scenario = Scenario.from_plain(snakemake.params.scenario)
+data = simulate_batch(scenario, snakemake.params.root, snakemake.params.replicates, snakemake.params.data_folder)
+write_arrays(snakemake.output.data, data)
