@@ -2,7 +2,10 @@
 
 from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_table, write_table
+from formalsynth.jobs import log_to
 from formalsynth.steps.collect import collect_replicates
+
+log_to(snakemake.log[0])
 
 scenario = Scenario.from_plain(snakemake.params.scenario)
 data = [read_arrays(path) for path in snakemake.input.data]

@@ -2,7 +2,10 @@
 
 from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, write_table
+from formalsynth.jobs import log_to
 from formalsynth.steps.collect import collect_sample
+
+log_to(snakemake.log[0])
 
 scenario = Scenario.from_plain(snakemake.params.scenario)
 fits = {id: read_arrays(path) for id, path in zip(scenario.fits(), snakemake.input.fits, strict=True)}

@@ -4,7 +4,10 @@ from pathlib import Path
 
 from formalsynth.design import Display
 from formalsynth.files import read_table, write_table, write_text
+from formalsynth.jobs import log_to
 from formalsynth.steps.show import caption, draw_violins, figure_table
+
+log_to(snakemake.log[0])
 
 display = Display(**snakemake.params.display)
 write_table(snakemake.output.table, figure_table(display, [read_table(path) for path in snakemake.input.tables]))

@@ -4,8 +4,11 @@ from pathlib import Path
 
 from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_parents, write_arrays
+from formalsynth.jobs import log_to
 from formalsynth.sampler import Settings
 from formalsynth.steps.fit import fit_batch
+
+log_to(snakemake.log[0])
 
 fit = fit_batch(
     Scenario.from_plain(snakemake.params.scenario),

@@ -2,7 +2,10 @@
 
 from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_parents, write_arrays, write_table
+from formalsynth.jobs import log_to
 from formalsynth.steps.measure import measure_batch
+
+log_to(snakemake.log[0])
 
 rows, arrays = measure_batch(
     Scenario.from_plain(snakemake.params.scenario),

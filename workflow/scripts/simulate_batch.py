@@ -2,7 +2,10 @@
 
 from formalsynth.design import Scenario
 from formalsynth.files import write_arrays
+from formalsynth.jobs import log_to
 from formalsynth.steps.simulate import simulate_batch
+
+log_to(snakemake.log[0])
 
 scenario = Scenario.from_plain(snakemake.params.scenario)
 data = simulate_batch(scenario, snakemake.params.root, snakemake.params.replicates, snakemake.params.data_folder)

@@ -2,7 +2,10 @@
 
 from formalsynth.design import Display
 from formalsynth.files import read_table, write_table, write_text
+from formalsynth.jobs import log_to
 from formalsynth.steps.show import caption, statistics_table
+
+log_to(snakemake.log[0])
 
 display = Display(**snakemake.params.display)
 write_table(

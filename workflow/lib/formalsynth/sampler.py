@@ -134,9 +134,11 @@ def _attempt(
 
 def _cmdstanpy() -> ModuleType:
     """cmdstanpy, imported late because it is slow to load, and silent: it would log three lines a fit."""
+    # With a handler in place cmdstanpy adds none of its own.
+    if not logging.getLogger("cmdstanpy").handlers:
+        logging.getLogger("cmdstanpy").addHandler(logging.NullHandler())
     import cmdstanpy
 
-    logging.getLogger("cmdstanpy").setLevel(logging.CRITICAL)
     return cmdstanpy
 
 
