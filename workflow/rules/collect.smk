@@ -8,6 +8,8 @@ rule collect_replicates:
         table="<results>/{paper}/{scenario}/replicates.csv",
     log:
         "<logs>/collect_replicates/{paper}/{scenario}.log",
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=500,
@@ -33,6 +35,8 @@ rule collect_sample:
         values="<results>/{paper}/{scenario}/values.csv",
     log:
         "<logs>/collect_sample/{paper}/{scenario}.log",
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=1000,

@@ -4,14 +4,16 @@ rule find_cmdstan:
         record=".cmdstan/cmdstan.json",
     log:
         "<logs>/find_cmdstan.log",
-    threads: workflow.cores or 1
+    conda:
+        "formalsynth"
+    threads: 8
     resources:
         mem_mb=4000,
         runtime=60,
     message:
         "Finding or building CmdStan (seconds if it is there, else about 2 minutes; see {log})"
-    shell:
-        "python -m formalsynth.cmdstan --record .cmdstan > {log} 2>&1"
+    script:
+        "../scripts/find_cmdstan.py"
 
 
 rule compile_program:
@@ -24,6 +26,8 @@ rule compile_program:
         "<logs>/compile_program/{program}.log",
     benchmark:
         "<benchmarks>/compile_program/{program}.tsv"
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=2000,

@@ -13,6 +13,8 @@ rule fit_batch:
         "<logs>/fit_batch/{paper}/{scenario}/{batch}/{synthesizer}.log",
     benchmark:
         "<benchmarks>/fit_batch/{paper}/{scenario}/{batch}/{synthesizer}.tsv"
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=1000,

@@ -13,6 +13,8 @@ rule measure_batch:
         "<logs>/measure_batch/{paper}/{scenario}/{batch}/{synthesizer}.log",
     benchmark:
         "<benchmarks>/measure_batch/{paper}/{scenario}/{batch}/{synthesizer}.tsv"
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=1000,

@@ -10,6 +10,8 @@ rule draw_figure:
         table="<figures>/{paper}/fig{number}.csv",
     log:
         "<logs>/draw_figure/{paper}/fig{number}.log",
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=1000,
@@ -32,6 +34,8 @@ rule write_table:
         table="<results>/{paper}/table{table_number}.csv",
     log:
         "<logs>/write_table/{paper}/table{table_number}.log",
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=500,

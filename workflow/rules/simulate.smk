@@ -8,6 +8,8 @@ rule simulate_batch:
         "<logs>/simulate_batch/{paper}/{scenario}/{batch}.log",
     benchmark:
         "<benchmarks>/simulate_batch/{paper}/{scenario}/{batch}.tsv"
+    conda:
+        "formalsynth"
     threads: 1
     resources:
         mem_mb=500,

@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+HOME = Path.home() / ".cmdstan"
+"""Where CmdStan is installed, and looked for, unless told otherwise."""
 RELEASE = "2.37.0"
 REACH_SECONDS = 10
 """How long the host of the release may take to answer before step 2 is passed over."""
@@ -104,9 +106,9 @@ def main() -> int:
     """Command line: make sure that a CmdStan works and write its path where the workflow looks for it."""
     parser = argparse.ArgumentParser(prog="python -m formalsynth.cmdstan", description="Find, repair or install CmdStan.")
     parser.add_argument("--record", type=Path, required=True, help="folder that keeps the compiled check and the path")
-    parser.add_argument("--home", type=Path, default=Path.home() / ".cmdstan", help="where CmdStan is installed")
+    parser.add_argument("--home", type=Path, default=HOME, help="where CmdStan is installed (default: %(default)s)")
     options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="[cmdstan] %(message)s", stream=sys.stderr)
+    log_steps()
     try:
         print(ensure(options.record.absolute(), options.home.expanduser().absolute()))
     except CmdStanError as error:
@@ -121,7 +123,12 @@ def main() -> int:
     return 0
 
 
-def ensure(record: Path, home: Path) -> Path:
+def log_steps() -> None:
+    """Show what each step tries and why it is passed over."""
+    logging.basicConfig(level=logging.INFO, format="[cmdstan] %(message)s", stream=sys.stderr)
+
+
+def ensure(record: Path, home: Path = HOME) -> Path:
     """Return the folder of a working CmdStan, installing one under ``home`` when none works.
 
     Args:
