@@ -9,7 +9,7 @@ rule collect_replicates:
     log:
         "<logs>/collect_replicates/{paper}/{scenario}.log",
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=500,
@@ -36,7 +36,7 @@ rule collect_sample:
     log:
         "<logs>/collect_sample/{paper}/{scenario}.log",
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=1000,

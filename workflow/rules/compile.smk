@@ -5,7 +5,7 @@ rule find_cmdstan:
     log:
         "<logs>/find_cmdstan.log",
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 8
     resources:
         mem_mb=4000,
@@ -27,7 +27,7 @@ rule compile_program:
     benchmark:
         "<benchmarks>/compile_program/{program}.tsv"
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=2000,

@@ -14,7 +14,7 @@ rule fit_batch:
     benchmark:
         "<benchmarks>/fit_batch/{paper}/{scenario}/{batch}/{synthesizer}.tsv"
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=1000,

@@ -11,7 +11,7 @@ rule draw_figure:
     log:
         "<logs>/draw_figure/{paper}/fig{number}.log",
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -35,7 +35,7 @@ rule write_table:
     log:
         "<logs>/write_table/{paper}/table{table_number}.log",
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=500,

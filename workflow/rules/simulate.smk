@@ -9,7 +9,7 @@ rule simulate_batch:
     benchmark:
         "<benchmarks>/simulate_batch/{paper}/{scenario}/{batch}.tsv"
     conda:
-        "formalsynth"
+        "../envs/formalsynth.yaml"
     threads: 1
     resources:
         mem_mb=500,
