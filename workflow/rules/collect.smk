@@ -30,6 +30,7 @@ rule collect_sample:
         fits=every_fit("fit.npz", first=True),
         measures=every_fit("measure.npz", first=True),
     output:
+        draws="<results>/{paper}/{scenario}/draws.csv",
         records="<results>/{paper}/{scenario}/records.csv",
         sets="<results>/{paper}/{scenario}/sets.csv",
         values="<results>/{paper}/{scenario}/values.csv",

@@ -15,7 +15,9 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
+FUNCTION_FILES = ("portable/clipped_sum.stan", "native/clipped_sum.stan", "native/clipped_sum.hpp")
 # Looked up while the rules are read: a source path is relative to the file that is being included.
+FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FILES]
 PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
 ROOT = PLAN.config.root_seed
@@ -85,6 +87,11 @@ def program_source(wildcards):
     return PROGRAMS[wildcards.program]
 
 
+def program_functions(wildcards):
+    """The function files that the programs include; all of them, since there are few."""
+    return FUNCTIONS
+
+
 def program(wildcards):
     """The compiled Stan program of a scenario's family."""
     return f"results/stan/{scenario_of(wildcards).program}"
@@ -151,15 +158,27 @@ def display_spec(section):
     return spec
 
 
-def collected(section, kind=None):
-    """Input function: the collected tables that a figure or table reads, one for each scenario."""
+def printed_again(wildcards):
+    """The number of the figure that this one repeats, or 0."""
+    display_of(wildcards, "figures")
+    return PLAN.papers[wildcards.paper].figures[int(wildcards.number)].same_as or 0
 
-    def files(wildcards):
-        display = display_of(wildcards, section)
-        folder = f"results/{SCALE}/{wildcards.paper}"
-        return [f"{folder}/{one['id']}/{kind or display.source}.csv" for one in display.scenarios]
 
-    return files
+def figure_inputs(wildcards):
+    """The collected tables that a figure reads, one for each scenario; of a repeated figure, the files of the original."""
+    original = printed_again(wildcards)
+    if original:
+        return [f"figures/{SCALE}/{wildcards.paper}/fig{original:02d}.{kind}" for kind in ("csv", "png", "svg")]
+    display = display_of(wildcards, "figures")
+    folder = f"results/{SCALE}/{wildcards.paper}"
+    return [f"{folder}/{one['id']}/{display.source}.csv" for one in display.scenarios]
+
+
+def table_inputs(wildcards):
+    """The collected tables that a table reads."""
+    display = display_of(wildcards, "tables")
+    kinds = ("sets", "values") if display.source == "sets" else (display.source,)
+    return [f"results/{SCALE}/{wildcards.paper}/{display.scenarios[0]['id']}/{kind}.csv" for kind in kinds]
 
 
 def targets(key):

@@ -18,6 +18,7 @@ rule find_cmdstan:
 
 rule compile_program:
     input:
+        functions=program_functions,
         source=program_source,
         cmdstan=rules.find_cmdstan.output.record,
     output:

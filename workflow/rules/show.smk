@@ -2,12 +2,12 @@
 rule draw_figure:
     input:
         code=code("show"),
-        tables=collected("figures"),
+        tables=figure_inputs,
     output:
-        caption="<figures>/{paper}/fig{number}.txt",
+        csv="<figures>/{paper}/fig{number}.csv",
         png="<figures>/{paper}/fig{number}.png",
         svg="<figures>/{paper}/fig{number}.svg",
-        table="<figures>/{paper}/fig{number}.csv",
+        txt="<figures>/{paper}/fig{number}.txt",
     log:
         "<logs>/draw_figure/{paper}/fig{number}.log",
     conda:
@@ -18,6 +18,7 @@ rule draw_figure:
         runtime=10,
     params:
         display=display_spec("figures"),
+        printed_again=printed_again,
     message:
         "Drawing figure {wildcards.number} of {wildcards.paper}"
     script:
@@ -27,8 +28,7 @@ rule draw_figure:
 rule write_table:
     input:
         code=code("show"),
-        sets=collected("tables", "sets"),
-        values=collected("tables", "values"),
+        tables=table_inputs,
     output:
         caption="<results>/{paper}/table{table_number}.txt",
         table="<results>/{paper}/table{table_number}.csv",

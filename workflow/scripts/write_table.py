@@ -1,15 +1,15 @@
 """Write one table and its caption."""
 
+from pathlib import Path
+
 from formalsynth.design import Display
 from formalsynth.files import read_table, write_table, write_text
 from formalsynth.jobs import log_to
-from formalsynth.steps.show import caption, statistics_table
+from formalsynth.steps.show import caption, table_of
 
 log_to(snakemake.log[0])
 
 display = Display(**snakemake.params.display)
-write_table(
-    snakemake.output.table,
-    statistics_table(display, read_table(snakemake.input.sets[0]), read_table(snakemake.input.values[0])),
-)
+collected = {Path(path).stem: read_table(path) for path in snakemake.input.tables}
+write_table(snakemake.output.table, table_of(display, collected))
 write_text(snakemake.output.caption, caption(display))

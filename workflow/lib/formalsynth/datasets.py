@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from formalsynth.families import Records
+from formalsynth.families import Array, Records
 
 
 class DataError(ValueError):
@@ -22,18 +24,20 @@ class Dataset:
     """A data file that the workflow can read."""
 
     file: str
-    n: int
-    """Rows of the file."""
-    sha256: str
+    rows: int
+    """Records that it gives."""
+    sha256: str | None
+    """Checksum of the published file; None where it is not known."""
     source: str
     """Where the file is published."""
-    read: Callable[[Path], Records]
+    read: Callable[[Path], Any]
 
 
 def find(name: str, folder: str | Path) -> Path | None:
-    """The file of a data set, in ``folder`` or in the folder that FORMALSYNTH_DATA names; None when absent."""
+    """The file of a data set or table, in ``folder`` or where FORMALSYNTH_DATA points; None when absent."""
+    file = (DATASETS | TABLES)[name].file
     places = [Path(folder)] + [Path(one) for one in [os.environ.get("FORMALSYNTH_DATA")] if one]
-    return next((place / DATASETS[name].file for place in places if (place / DATASETS[name].file).is_file()), None)
+    return next((place / file for place in places if (place / file).is_file()), None)
 
 
 def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Records:
@@ -42,16 +46,34 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
     Raises:
         DataError: the file is absent, is not the published one, or holds impossible values.
     """
-    dataset, path = DATASETS[name], find(name, folder)
+    dataset = DATASETS[name]
+    records = dataset.read(_checked_path(dataset, name, folder))
+    found = len(records["x"])
+    if found != dataset.rows:
+        raise DataError(f"{dataset.file}: gives {found} records, expected {dataset.rows}")
+    keep = np.setdiff1d(np.arange(found), np.asarray(drop_rows, dtype=int) - 1)
+    return {key: values[keep] for key, values in records.items()}
+
+
+def load_counts(name: str, folder: str | Path) -> dict[str, tuple[Array, Array]] | None:
+    """A published table of value counts: for each variable its values and how often they occur; None when absent.
+
+    Raises:
+        DataError: the file is there but is not the published one.
+    """
+    return TABLES[name].read(_checked_path(TABLES[name], name, folder)) if find(name, folder) else None
+
+
+def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:
+    path = find(name, folder)
     if path is None:
         raise DataError(f"{dataset.file}: not found in {folder} nor in FORMALSYNTH_DATA")
-    with open(path, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != dataset.sha256:
-        raise DataError(f"{path}: sha256 is {found}, the published file has {dataset.sha256}")
-    records = dataset.read(path)
-    keep = np.setdiff1d(np.arange(dataset.n), np.asarray(drop_rows, dtype=int) - 1)
-    return {key: values[keep] for key, values in records.items()}
+    if dataset.sha256:
+        with open(path, "rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != dataset.sha256:
+            raise DataError(f"{path}: sha256 is {found}, the published file has {dataset.sha256}")
+    return path
 
 
 def read_fatigue(path: Path) -> Records:
@@ -65,6 +87,74 @@ def read_fatigue(path: Path) -> Records:
     return {"x": table["cycle"], "design": np.column_stack([np.ones(len(table)), log_stress, log_stress**2])}
 
 
+SALARY_TOP = 509_000.0
+"""Largest salary of the 2017 SDR public-use file: the declared upper end of the scaled outcome."""
+SDR_COLUMNS = {
+    "SALARYP": (261, 269), "GENDER": (137, 137), "AGEGRP": (26, 28), "WKSWK": (322, 324), "EDTP": (103, 103),
+    "NDGMENGP": (193, 194),
+}  # fmt: skip
+"""1-based first and last column of each variable in the fixed-width file EPSD17.DAT."""
+SDR_RECORD = 347
+SDR_AGE_GROUPS = tuple(range(30, 75, 5))
+SDR_SKIPS = {"SALARYP": 9999998, "WKSWK": 98}
+
+
+def read_sdr(path: Path) -> Records:
+    """The censor paper's sample of the 2017 Survey of Doctorate Recipients (Section 5).
+
+    Mathematics and statistics doctorates (NDGMENGP 12) who work at a 4-year college or university (EDTP 3), without skip codes.
+    Fixed width or CSV with the variables' names.
+
+    Raises:
+        DataError: the file is neither, or a value is out of range.
+    """
+    with open(path, encoding="latin-1") as file:
+        first = file.readline()
+    if "SALARYP" in first:
+        table = pd.read_csv(path, usecols=list(SDR_COLUMNS), dtype=str)
+    elif len(first.rstrip("\r\n")) == SDR_RECORD:
+        spans = [(low - 1, high) for low, high in SDR_COLUMNS.values()]
+        table = pd.read_fwf(path, colspecs=spans, names=list(SDR_COLUMNS), dtype=str, header=None, encoding="latin-1")
+    else:
+        raise DataError(f"{path}: neither a CSV with SALARYP nor fixed-width records of {SDR_RECORD} characters")
+    table = table.apply(lambda column: column.str.strip())
+    table = table[(table["NDGMENGP"] == "12") & (table["EDTP"] == "3")]
+    numbers = {name: pd.to_numeric(table[name], errors="coerce") for name in ("SALARYP", "AGEGRP", "WKSWK")}
+    keep = np.logical_and.reduce([numbers[name] != skip for name, skip in SDR_SKIPS.items()])
+    salary, age, weeks = (numbers[name][keep].to_numpy(dtype=float) for name in ("SALARYP", "AGEGRP", "WKSWK"))
+    male = (table["GENDER"][keep] == "M").to_numpy()
+    if not ((salary >= 0) & (salary <= SALARY_TOP) & (weeks >= 1) & (weeks <= 52) & np.isin(age, (25, *SDR_AGE_GROUPS))).all():
+        raise DataError(f"{path}: a salary, age group or number of weeks is outside the codebook's range")
+    return salary_records(salary, male, age, weeks)
+
+
+def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Records:
+    """Records of the salary regression: scaled salary, with constant, gender, age groups and standardised weeks.
+
+    Salaries at the ends of the scale are moved half a record inside, so that the Beta density is finite (chosen).
+    """
+    edge = 0.5 / len(salary)
+    # The youngest group is the baseline; groups that nobody is in have no column.
+    groups = np.unique(age)[1:]
+    columns = [np.ones(len(salary)), male.astype(float), *((age == group).astype(float) for group in groups)]
+    columns.append((weeks - 52) / 52)
+    return {"x": np.clip(salary / SALARY_TOP, edge, 1 - edge), "design": np.column_stack(columns)}
+
+
+def read_sdr_margins(path: Path) -> dict[str, tuple[Array, Array]]:
+    """Values and unweighted counts of each numeric variable of the codebook, and of GENDER as 1 for men; skips left out."""
+    table = pd.read_csv(path, dtype={"code": str})
+    if list(table.columns) != ["variable", "code", "label", "n_unweighted", "n_weighted"]:
+        raise DataError(f"{path}: columns are {', '.join(table.columns)}")
+    counts = {}
+    for name, part in table.groupby("variable"):
+        codes = part["code"].map({"M": "1", "F": "0"}) if name == "GENDER" else part["code"]
+        values = pd.to_numeric(codes, errors="coerce")
+        keep = values.notna() & (values != SDR_SKIPS.get(name, -1))
+        counts[name] = (values[keep].to_numpy(dtype=float), part["n_unweighted"][keep].to_numpy())
+    return counts
+
+
 DATASETS: dict[str, Dataset] = {
     "fatigue": Dataset(
         "fatigue.csv",
@@ -73,4 +163,22 @@ DATASETS: dict[str, Dataset] = {
         "R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
         read_fatigue,
     ),
+    "sdr2017": Dataset(
+        "EPSD17.DAT",
+        1601,
+        None,
+        "2017 Survey of Doctorate Recipients, public-use file, National Center for Science and Engineering Statistics",
+        read_sdr,
+    ),
 }
+
+TABLES: dict[str, Dataset] = {
+    "sdr2017_margins": Dataset(
+        "sdr2017_codebook_margins.csv",
+        462,
+        "43bad8cc50aa5f470fc07f788242cc4d828ff66432b739a0a95d75c6ae448737",
+        "codebook of the 2017 Survey of Doctorate Recipients public-use file: univariate counts",
+        read_sdr_margins,
+    ),
+}
+"""Published tables of counts, from which populations can be drawn."""

@@ -18,14 +18,18 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from formalsynth.datasets import DATASETS, find
+from formalsynth.datasets import DATASETS, TABLES, find
 from formalsynth.families import FAMILIES
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
 
 DATA = "Data"
 """Name and label of the confidential data where they stand beside synthesizers."""
+PRIOR = "Prior"
+"""Name and label of the prior where its draws stand beside posterior draws."""
 DATA_COLOUR = "#333333"
+PRIOR_COLOUR = "#999999"
+_SYMBOLS = {"epsilon": "ε"}
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
 Positive = Annotated[int, Field(ge=1)]
 
@@ -72,6 +76,17 @@ class RunConfig(Model):
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
 
 
+class SearchConfig(Model):
+    """Search for the value of a parameter at which the synthesizer has a target epsilon, by bisection over refits."""
+
+    parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
+    target: float = Field(gt=0, description="Epsilon to reach.")
+    low: float = Field(0.0, ge=0, description="Lower end of the search.")
+    high: float = Field(1.0, gt=0, description="Upper end; taken when epsilon stays below the target there.")
+    tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
+    steps: int = Field(12, ge=1, le=50, description="Refits at most.")
+
+
 class SynthesizerConfig(Model):
     """One synthesizer, or one for each point of the sweeps in ``over``."""
 
@@ -82,6 +97,7 @@ class SynthesizerConfig(Model):
     id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
     label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
     parameters: dict[str, float] = Field(default_factory=dict, description="Parameters of the mechanism.")
+    search: SearchConfig | None = Field(None, description="Parameter to search for; none takes them as they are.")
     colours: list[str] = Field(default_factory=lambda: ["#999999"], description="Colours, in the order of the sweep.")
 
 
@@ -101,6 +117,8 @@ class ScenarioConfig(Model):
     priors: dict[str, float] = Field(default_factory=dict, description="Prior settings that differ from the family's.")
     population: dict[str, Any] | None = Field(None, description="Simulated data: name and parameters.")
     file: FileData | None = Field(None, description="Real data.")
+    stand_in: dict[str, Any] | None = Field(None, description="Simulated data that take the place of an absent file.")
+    unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
     n: Positive | list[Positive] | None = Field(None, description="Sample size or sizes of simulated data.")
     replicates: Positive = Field(1, description="Data sets to simulate.")
     synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
@@ -108,29 +126,55 @@ class ScenarioConfig(Model):
 
 
 class FigureConfig(Model):
-    """One figure: a tidy table and the violins drawn from it."""
+    """One figure: a tidy table and what is drawn from it."""
 
-    scenario: str = Field(description="Scenario whose results it shows; every sample size of it.")
-    source: Literal["replicates", "records", "sets", "values"] = Field(description="Which collected table it reads.")
-    value: str = Field(description="Column that is drawn.")
-    synthesizers: list[str | list[str]] = Field(description="Left to right; a nested list alternates its members.")
-    panels: Literal["none", "synthesizer"] = Field("none", description="One frame, or one for each synthesizer with n across.")
-    y: str = Field(description="Label of the vertical axis, with its unit.")
-    subject: str = Field(description="What the caption says is drawn.")
-    log: bool = Field(False, description="Logarithmic vertical axis.")
+    same_as: Positive | None = Field(None, description="Number of a figure that the paper prints again under this one.")
+    kind: Literal["violin", "density"] = Field("violin", description="What is drawn.")
+    scenario: str = Field("", description="Scenario whose results it shows; every sample size of it.")
+    source: Literal["replicates", "records", "sets", "values", "draws"] = Field(
+        "replicates", description="Which collected table it reads."
+    )
+    value: str = Field("", description="Column that is drawn.")
+    synthesizers: list[str | list[str]] = Field(
+        default_factory=list, description="Entries or ids from left to right; a nested list alternates its members."
+    )
+    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
+    panels: str = Field("none", description="none, synthesizer (n across), or the parameter whose values are frames.")
+    stacked: bool = Field(False, description="Frames below each other instead of side by side.")
+    labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by synthesizer id.")
+    line: float | Literal["none", "half_epsilon", "population"] = Field(
+        "none", description="Dashed line: a number, the panel's epsilon / 2, or the value in the simulated population."
+    )
+    y: str = Field("", description="Label of the axis of the values, with its unit.")
+    subject: str = Field("", description="What the caption says is drawn.")
+    log: bool = Field(False, description="Logarithmic axis of the values.")
+    centred: bool = Field(False, description="A second frame with each distribution centred at its mean.")
     note: str = Field("", description="Sentence that ends the caption.")
 
 
 class TableConfig(Model):
-    """One table: statistics by synthesizer, with the printed values beside ours."""
+    """One table, with the printed values beside ours."""
 
+    kind: Literal["sample", "spread", "results"] = Field(
+        "sample",
+        description="sample: statistics of the synthetic data sets of the single sample; spread: how a column is "
+        "distributed over replicates; results: columns of the first replicate.",
+    )
     scenario: str = Field(description="Scenario whose results it shows.")
-    source: Literal["sets"] = Field(description="Which collected table it reads.")
-    statistics: list[str] = Field(description="Rows, as columns of the source.")
+    value: str = Field("", description="Column whose spread is shown.")
+    statistics: list[str] = Field(description="Rows.")
     synthesizers: list[str | list[str]] = Field(description="Columns.")
+    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
     subject: str = Field(description="What the caption says.")
-    printed: dict[str, dict[str, float]] = Field(default_factory=dict, description="Printed values by statistic and label.")
+    printed: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="Printed values by synthesizer id and statistic."
+    )
     note: str = Field("", description="Sentence that ends the caption.")
+
+    @property
+    def source(self) -> str:
+        """Which collected table it reads."""
+        return "sets" if self.kind == "sample" else "replicates"
 
 
 class PaperConfig(Model):
@@ -156,6 +200,8 @@ class Synthesizer:
     parents: list[str]
     fit: str
     """Id of the synthesizer whose fit it uses: its own id unless it shares one."""
+    search: dict[str, Any] | None = None
+    """Fields of :class:`SearchConfig`, or None."""
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -186,6 +232,9 @@ class Scenario:
     priors: dict[str, float]
     population: dict[str, Any] | None
     file: dict[str, Any] | None
+    stand_in: bool
+    """Whether simulated data take the place of an absent file."""
+    unit: float
     n: int
     replicates: int
     synthetic_sets: int
@@ -242,19 +291,18 @@ class Display:
     number: int
     scale: str
     authors: str
+    source: str
+    """Which collected table it reads."""
     entry: dict[str, Any]
     """The figure's or table's entry in the paper's config."""
     ids: list[str]
     """Synthesizers from left to right."""
     looks: dict[str, dict[str, str]]
     """Label, colour and kind of guarantee of each of them."""
+    panels: list[dict[str, Any]]
+    """Frames: their title, the ids they show, and epsilon where the frame stands for one."""
     scenarios: list[dict[str, Any]]
     """The scenarios it reads, by sample size."""
-
-    @property
-    def source(self) -> str:
-        """Which collected table it reads."""
-        return self.entry["source"]
 
     def plain(self) -> dict[str, Any]:
         """Plain types, for passing to a job."""
@@ -274,6 +322,8 @@ class Paper:
     """Ids of the synthesizers of each config entry."""
     looks: dict[str, Look]
     """Label and colour of each synthesizer id, the confidential data included."""
+    synthesizers: dict[str, Synthesizer]
+    """Every synthesizer of the paper's config."""
 
     def of(self, name: str) -> list[Scenario]:
         """The scenarios that a config entry expanded to, by sample size."""
@@ -290,27 +340,59 @@ class Paper:
     def display(self, section: str, number: int, scale: str) -> Display:
         """What a figure (section ``figures``) or table (``tables``) shows."""
         entry = getattr(self, section)[number]
+        if section == "figures" and entry.same_as:
+            entry = self.figures[entry.same_as]
         scenarios = self.of(entry.scenario)
-        ids = self.order(entry.synthesizers)
-        looks = {id: asdict(self.looks[id]) | {"guarantee": _guarantee(id, scenarios[0])} for id in ids}
-        shown = ("id", "n", "place", "replicates", "synthetic_sets", "file")
+        ids = [id for id in self.order(entry.synthesizers) if self._fits(id, entry.where)]
+        given = getattr(entry, "labels", {})
+        looks = {id: asdict(self.looks[id]) | {"guarantee": self._guarantee(id)} for id in ids}
+        shown = ("id", "n", "place", "replicates", "synthetic_sets", "file", "population", "stand_in", "unit")
         return Display(
             paper=self.key,
             number=number,
             scale=scale,
             authors=self.config.authors,
-            entry=entry.model_dump(exclude={"synthesizers", "scenario"}),
+            source=entry.source,
+            entry=entry.model_dump(exclude={"synthesizers", "scenario", "where", "labels"}),
             ids=ids,
-            looks=looks,
+            looks={id: look | {"label": given.get(id, look["label"])} for id, look in looks.items()},
+            panels=self._panels(ids, getattr(entry, "panels", "none"), entry.where),
             scenarios=[{key: getattr(one, key) for key in shown} for one in scenarios],
         )
 
+    def parameters(self, id: str) -> dict[str, float]:
+        """Parameters of a synthesizer over those of its parents, with defaults; none for the confidential data."""
+        one = self.synthesizers.get(id)
+        if one is None:
+            return {}
+        inherited = {key: value for parent in one.parents for key, value in self.parameters(parent).items()}
+        defaults = {k: v for k, v in MECHANISMS[one.mechanism].parameters().items() if v is not inspect.Parameter.empty}
+        return inherited | defaults | one.parameters
+
+    def _fits(self, id: str, where: Mapping[str, float]) -> bool:
+        parameters = self.parameters(id)
+        return all(parameters.get(key, value) == value for key, value in where.items())
+
+    def _panels(self, ids: Sequence[str], by: str, where: Mapping[str, float]) -> list[dict[str, Any]]:
+        if by in ("none", "synthesizer"):
+            return [{"title": "", "ids": list(ids), "epsilon": where.get("epsilon")}]
+        values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
+        return [
+            {
+                "title": f"{_SYMBOLS.get(by, by)} = {value:g}",
+                "ids": [id for id in ids if self._fits(id, {by: value})],
+                "epsilon": value if by == "epsilon" else where.get("epsilon"),
+            }
+            for value in values
+        ]
+
+    def _guarantee(self, id: str) -> str:
+        if id not in self.synthesizers:
+            return "none: confidential" if id == DATA else "none: prior"
+        return MECHANISMS[self.synthesizers[id].mechanism].guarantee
+
     def _ids(self, name: str) -> list[str]:
-        return [DATA] if name == DATA else self.groups.get(name, [name])
-
-
-def _guarantee(id: str, scenario: Scenario) -> str:
-    return "none: confidential" if id == DATA else MECHANISMS[scenario.synthesizers[id].mechanism].guarantee
+        return [name] if name in (DATA, PRIOR) else self.groups.get(name, [name])
 
 
 @dataclass(frozen=True)
@@ -421,8 +503,10 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
     for name, one in config.scenarios.items():
         _check_scenario(name, one, expanded.groups, file)
         if one.file and not find(one.file.name, run.data_folder):
-            skipped.append(f"{key}: {one.place} ({name}) is skipped, {DATASETS[one.file.name].file} is absent")
-            continue
+            absent = f"{key}: {one.place} ({name}): {DATASETS[one.file.name].file} is absent"
+            skipped.append(f"{absent}, a STAND-IN takes its place" if one.stand_in else f"{absent}, skipped")
+            if not one.stand_in:
+                continue
         for scenario in _scenarios(key, config, name, run, expanded):
             scenarios[scenario.id] = scenario
 
@@ -430,15 +514,15 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         return {
             number: entry
             for number, entry in entries.items()
-            if _shown(f"{section}.{number}", entry, config, scenarios, expanded.groups, file)
+            if _shown(f"{section}.{number}", entry, config, scenarios, expanded, file)
         }
 
     figures, tables = kept("figures", config.figures), kept("tables", config.tables)
-    return Paper(key, config, scenarios, figures, tables, expanded.groups, expanded.looks), skipped
+    return Paper(key, config, scenarios, figures, tables, expanded.groups, expanded.looks, expanded.synthesizers), skipped
 
 
 def _expand(config: PaperConfig, file: Path) -> _Expanded:
-    all = _Expanded({}, {DATA: Look(DATA, DATA_COLOUR)}, {})
+    all = _Expanded({}, {DATA: Look(DATA, DATA_COLOUR), PRIOR: Look(PRIOR, PRIOR_COLOUR)}, {})
     for name, entry in config.synthesizers.items():
         where = f"synthesizers.{name}"
         for sweep in entry.over:
@@ -493,6 +577,8 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     for key in parameters:
         if key not in allowed:
             raise ConfigError(_message(file, f"{where}.parameters", key, allowed or ["no parameter"]))
+    if entry.search and entry.search.parameter not in allowed:
+        raise ConfigError(_message(file, f"{where}.search.parameter", entry.search.parameter, allowed or ["no parameter"]))
     for key, default in allowed.items():
         if default is inspect.Parameter.empty and key not in parameters:
             raise ConfigError(f"{file}: {where}.parameters: {key} is missing; {entry.mechanism} needs it")
@@ -508,7 +594,8 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
         raise ConfigError(f"{file}: {where}: {error} in braces; allowed: {', '.join(text) or 'no parameter'}") from error
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", id):
         raise ConfigError(f"{file}: {where}.id: given {id!r}; allowed: letters, digits, _ . -, a letter first")
-    return Synthesizer(id, entry.mechanism, parameters, parents, fit), label
+    search = entry.search.model_dump() if entry.search else None
+    return Synthesizer(id, entry.mechanism, parameters, parents, fit, search), label
 
 
 def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[str]], file: Path) -> None:
@@ -522,9 +609,11 @@ def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[st
         raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
     if one.file and one.file.name not in DATASETS:
         raise ConfigError(_message(file, f"{where}.file.name", one.file.name, DATASETS))
-    if one.file and (one.n is not None or one.replicates != 1):
-        raise ConfigError(f"{file}: {where}: n and replicates are for simulated data, this scenario reads a file")
-    if one.population is not None:
+    if one.file and ((one.n is not None) != (one.stand_in is not None) or one.replicates != 1):
+        raise ConfigError(f"{file}: {where}: n (but for a stand-in) and replicates are for simulated data, this one reads a file")
+    if one.stand_in is not None and one.file is None:
+        raise ConfigError(f"{file}: {where}.stand_in: it takes the place of a file, and there is none")
+    if one.population is not None or one.stand_in is not None:
         _check_population(where, one, file)
     for synthesizer in one.synthesizers:
         if synthesizer not in groups:
@@ -532,14 +621,16 @@ def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[st
 
 
 def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
-    given = dict(one.population or {})
+    given = dict(one.population or one.stand_in or {})
     name = given.pop("name", None)
+    if given.pop("counts", None) not in (None, *TABLES):
+        raise ConfigError(_message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], TABLES))
     if name not in POPULATIONS:
         raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
     if one.n is None:
         raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
     signature = inspect.signature(POPULATIONS[name]).parameters.values()
-    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != "counts"}
     for key in given:
         if key not in wanted:
             raise ConfigError(_message(file, f"{where}.population", key, wanted))
@@ -555,8 +646,9 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
     one, scale = config.scenarios[name], run.scales[run.scale]
     ids = _with_parents([id for entry in one.synthesizers for id in groups[entry]], synthesizers)
     sizes = one.n if isinstance(one.n, list) else [one.n]
+    found = one.file is not None and find(one.file.name, run.data_folder) is not None
     for size in sizes:
-        n = DATASETS[one.file.name].n - len(one.file.drop_rows) if one.file else max(2, math.ceil(size / scale.shrink))
+        n = DATASETS[one.file.name].rows - len(one.file.drop_rows) if found else max(2, math.ceil(size / scale.shrink))
         yield Scenario(
             paper=key,
             paper_id=config.id,
@@ -566,8 +658,10 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
             place=one.place,
             family=one.family,
             priors=dict(FAMILIES[one.family].priors) | one.priors,
-            population=one.population,
-            file=one.file.model_dump() if one.file else None,
+            population=None if found else one.stand_in if one.file else one.population,
+            file=one.file.model_dump() if found else None,
+            stand_in=one.file is not None and not found,
+            unit=one.unit,
             n=n,
             replicates=min(one.replicates, scale.replicates or one.replicates),
             synthetic_sets=min(one.synthetic_sets, scale.synthetic_sets or one.synthetic_sets),
@@ -592,18 +686,24 @@ def _with_parents(ids: Sequence[str], synthesizers: Mapping[str, Synthesizer]) -
 
 def _shown(
     where: str, entry: FigureConfig | TableConfig, config: PaperConfig, scenarios: Mapping[str, Scenario],
-    groups: Mapping[str, list[str]], file: Path,
+    expanded: _Expanded, file: Path,
 ) -> bool:  # fmt: skip
     """Check the references of a figure or table; False when its scenario was skipped."""
+    if isinstance(entry, FigureConfig) and entry.same_as:
+        original = config.figures.get(entry.same_as)
+        if original is None or original.same_as:
+            raise ConfigError(
+                _message(file, f"{where}.same_as", entry.same_as, [n for n, f in config.figures.items() if not f.same_as])
+            )
+        return _shown(where, original, config, scenarios, expanded, file)
     if entry.scenario not in config.scenarios:
         raise ConfigError(_message(file, f"{where}.scenario", entry.scenario, config.scenarios))
     names = [name for one in entry.synthesizers for name in ([one] if isinstance(one, str) else one)]
-    for name in names:
-        if name != DATA and name not in groups:
-            raise ConfigError(_message(file, f"{where}.synthesizers", name, [DATA, *groups]))
     run = [one for one in scenarios.values() if one.name == entry.scenario]
     for name in names:
-        missing = [id for id in groups.get(name, []) if run and id not in run[0].synthesizers]
+        if name not in (DATA, PRIOR, *expanded.groups) and name not in expanded.synthesizers:
+            raise ConfigError(_message(file, f"{where}.synthesizers", name, [DATA, *expanded.groups]))
+        missing = [id for id in expanded.groups.get(name, [name]) if run and id not in (DATA, PRIOR, *run[0].synthesizers)]
         if missing:
             raise ConfigError(_message(file, f"{where}.synthesizers", name, run[0].synthesizers))
     return bool(run)

@@ -8,6 +8,7 @@ maximum is the bound, and, for censoring, a threshold that the fit uses too. A n
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,13 +16,15 @@ from typing import Any
 import numpy as np
 
 from formalsynth.bounds import Sensitive
-from formalsynth.families import Array, Draws, Family, Records
+from formalsynth.families import Array, Draws, Family, Predictor, Records
+from formalsynth.histogram import BinPredictor, perturb
 from formalsynth.streams import Address, parameter_words
 from formalsynth.weights import known_share, lipschitz_weights
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
+PURE = "DP (replace-one)"
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,18 @@ class Form:
     weights: Array
     """(n,) exponents of the likelihood in the fit."""
     sensitive: Sensitive
+    """What the bound is the maximum of; its threshold censors the fit too."""
+    affected: int | None = None
+    """Records whose weight the mechanism cut; None where it cuts none."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a mechanism without a pseudo posterior gives: its own draws, and who turns them into synthetic data."""
+
+    draws: Draws
+    predictor: Predictor
+    epsilon: float
 
 
 @dataclass(frozen=True)
@@ -66,7 +81,7 @@ class Mechanism:
     """The kind of privacy number it gives."""
     parents: int
     """How many synthesizers it is built on."""
-    function: Callable[..., Form]
+    function: Callable[..., Form | Release]
 
     def parameters(self) -> dict[str, Any]:
         """Its parameters with their defaults; ``inspect.Parameter.empty`` where there is none."""
@@ -81,10 +96,10 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {}
 
 
-def mechanism(id: int, guarantee: str, parents: int = 1) -> Callable[[Callable[..., Form]], Callable[..., Form]]:
+def mechanism(id: int, guarantee: str, parents: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under its own name."""
 
-    def register(function: Callable[..., Form]) -> Callable[..., Form]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
         MECHANISMS[function.__name__] = Mechanism(id, guarantee, parents, function)
         return function
 
@@ -106,10 +121,25 @@ def weighted(context: Context, *, c: float = 1.0, g: float = 0.0) -> Form:
 
 
 @mechanism(3, AVERAGED)
-def range_averaged(context: Context, *, a: float, b: float, c: float = 1.0, g: float = 0.0) -> Form:
-    """Range-averaged weights ``lambda + (1 - lambda) alpha`` (range paper, Equations 5 to 7)."""
+def range_averaged(
+    context: Context,
+    *,
+    a: float,
+    b: float,
+    c: float = 1.0,
+    g: float = 0.0,
+    top: float = 0.0,
+    wide_a: float = 0.0,
+    wide_b: float = 0.0,
+) -> Form:  # fmt: skip
+    """Range-averaged weights ``lambda + (1 - lambda) alpha`` (range paper, Equations 5 to 7).
+
+    The share ``top`` of the largest records has the sensitive range ``[wide_a x, wide_b x]`` (Section 4.3).
+    """
     alpha = _alpha(context, c, g)
-    known = _known(context, a, b)
+    x = context.records["x"]
+    in_top = x > np.quantile(x, 1 - top)
+    known = _known(context, np.where(in_top, wide_a, a), np.where(in_top, wide_b, b))
     return Form(known + (1 - known) * alpha, Sensitive((1 - known) * alpha))
 
 
@@ -129,6 +159,49 @@ def range_truncated_printed(context: Context, *, a: float, b: float, c: float = 
     """The bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
     alpha = _alpha(context, c, g)
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
+
+
+@mechanism(6, ASYMPTOTIC)
+def weighted_e(context: Context, *, epsilon: float) -> Form:
+    """The parent's weights, but 0 for a record whose bound under the parent exceeds epsilon / 2 (censor paper, Section 2.2)."""
+    parent = context.parents[0]
+    cut = parent.by_record > epsilon / 2
+    weights = np.where(cut, 0.0, parent.weights)
+    return Form(weights, Sensitive(weights), affected=int(cut.sum()))
+
+
+@mechanism(7, "DP (add/remove)", parents=0)
+def censored_unweighted(context: Context, *, epsilon: float) -> Form:
+    """Censor_uw: every log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, Equations 3.5 and 3.6).
+
+    The bound is strict for adding or removing a record; for replacing one, as in the paper's Definition 1, it is
+    2 epsilon (erratum E5).
+    """
+    ones = np.ones(len(context.records["x"]))
+    return Form(ones, Sensitive(ones, threshold=epsilon / 2))
+
+
+@mechanism(9, "DP | fixed weights")
+def censored_weighted(context: Context, *, epsilon: float) -> Form:
+    """Censor_w: the parent's weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, as above).
+
+    Strict only while the weights of the other records stay as they are; they do not when they are computed again on a
+    neighbouring data set (erratum E6).
+    """
+    weights = context.parents[0].weights
+    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
+
+
+@mechanism(8, PURE, parents=0)
+def perturbed_histogram(context: Context, *, epsilon: float, low: float, high: float, bins: int = 0) -> Release:
+    """Histogram with Laplace noise on declared bounds, synthetic values uniform inside a bin (censor paper, Section 2.3).
+
+    ``bins`` = 0 takes the whole part of sqrt(n), which the paper names as a choice that does not look at the data.
+    """
+    x = context.records["x"]
+    generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
+    probability = perturb(x, low, high, int(bins) or math.isqrt(len(x)), epsilon, generator)
+    return Release({"probability": probability[None]}, BinPredictor(low, high), epsilon)
 
 
 def _alpha(context: Context, c: float, g: float) -> Array:

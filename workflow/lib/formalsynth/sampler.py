@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -64,25 +65,57 @@ class Fit:
     seconds: float = 0.0
 
 
-def compile_program(source: Path, executable: Path, cmdstan: Path) -> None:
+def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
     """Compile a Stan program away from the repository and put the executable in place when it is whole.
+
+    A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` where that
+    compiles, and with the portable form otherwise: same posterior, but the native form has its gradient in closed form.
+
+    Args:
+        source: the program.
+        executable: where the executable goes.
+        cmdstan: folder of CmdStan.
+        native: whether to try the C++ form.
+
+    Returns:
+        ``native``, ``portable``, or ``plain`` for a program without such a function.
 
     Raises:
         RuntimeError: the program does not compile, with the compiler's words.
     """
-    cmdstanpy = _cmdstanpy()
-    cmdstanpy.set_cmdstan_path(str(cmdstan))
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, source.name)
-        shutil.copyfile(source, copy)
-        try:
-            model = cmdstanpy.CmdStanModel(stan_file=copy)
-        except ValueError as error:
-            raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n{error}") from error
-        executable.parent.mkdir(parents=True, exist_ok=True)
-        partial = executable.with_name(f".{executable.name}.partial")
-        shutil.copy2(model.exe_file, partial)
-        partial.replace(executable)
+    _cmdstanpy().set_cmdstan_path(str(cmdstan))
+    functions = re.findall(r"#include (\w+)\.stan", source.read_text(encoding="utf-8"))
+    forms = (["native"] if native else []) + ["portable"] if functions else ["plain"]
+    complaints = []
+    for form in forms:
+        with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+            try:
+                built = _compile(source, Path(folder), form, functions)
+            except (ValueError, RuntimeError) as error:
+                complaints.append(f"{form}: {error}")
+                continue
+            executable.parent.mkdir(parents=True, exist_ok=True)
+            partial = executable.with_name(f".{executable.name}.partial")
+            shutil.copy2(built, partial)
+            partial.replace(executable)
+            print(f"{source.name}: compiled, {form} form", *complaints, sep="\n")
+            return form
+    raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n" + "\n".join(complaints))
+
+
+def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) -> str:
+    copy = folder / source.name
+    shutil.copyfile(source, copy)
+    options: dict[str, Any] = {}
+    if form != "plain":
+        options["include-paths"] = [str((source.parent / form).absolute())]
+    if form != "native":
+        return str(_cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options).exe_file)
+    header = folder / "user_header.hpp"
+    parts = [(source.parent / "native" / f"{name}.hpp").read_text(encoding="utf-8") for name in functions]
+    header.write_text("\n".join(parts).replace("MODEL_NAMESPACE", f"{source.stem}_model_namespace"), encoding="utf-8")
+    options["allow-undefined"] = True
+    return str(_cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, user_header=header).exe_file)
 
 
 def sample(

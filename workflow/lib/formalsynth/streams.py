@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from formalsynth.design import Scenario
 
-STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6}
+STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7}
 """Integer ids of the stages; an id is never reused."""
 
 _MICRO = 1_000_000

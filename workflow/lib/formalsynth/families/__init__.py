@@ -1,12 +1,15 @@
 """Model families by the name that config uses."""
 
-from formalsynth.families.base import Array, Draws, Family, Records, take
+from formalsynth.families.base import Array, Draws, Family, Predictor, Records, take
+from formalsynth.families.beta import BetaFamily, BetaRegressionFamily
 from formalsynth.families.linear import LinearFamily
 
 FAMILIES: dict[str, Family] = {
+    "beta": BetaFamily(),
+    "beta_regression": BetaRegressionFamily(),
     "normal": LinearFamily(log=False),
     "lognormal": LinearFamily(log=True),
     "lognormal_regression": LinearFamily(log=True),
 }
 
-__all__ = ["FAMILIES", "Array", "Draws", "Family", "Records", "take"]
+__all__ = ["FAMILIES", "Array", "Draws", "Family", "Predictor", "Records", "take"]

@@ -15,7 +15,14 @@ Draws = Mapping[str, Array]
 """Posterior draws: each parameter with the S draws along its first axis."""
 
 
-class Family(Protocol):
+class Predictor(Protocol):
+    """Whatever turns draws into synthetic values."""
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """One predictive value for each draw and record, at the record's predictors: (S, n)."""
+
+
+class Family(Predictor, Protocol):
     """A likelihood with its prior: the Stan program that samples it and the arithmetic on its draws."""
 
     program: str
@@ -25,8 +32,13 @@ class Family(Protocol):
     priors: Mapping[str, float]
     """Prior settings with their defaults."""
 
-    def stan_data(self, records: Records, weights: Array, priors: Mapping[str, float]) -> dict[str, Any]:
-        """Data of the Stan program for the pseudo posterior with likelihood weights (n,)."""
+    censors: bool
+    """Whether the program can clip each record's weighted log-likelihood."""
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> dict[str, Any]:
+        """Data of the Stan program for the pseudo posterior with likelihood weights (n,), clipped at the threshold."""
 
     def inits(self, stan_data: Mapping[str, Any]) -> dict[str, Any]:
         """A starting point in the bulk of the posterior."""
@@ -36,9 +48,6 @@ class Family(Protocol):
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """``log P(lower_i < x_i <= upper_i | theta_s)`` as an (S, n) array."""
-
-    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """One predictive value for each draw and record, at the record's predictors: (S, n)."""
 
 
 def take(draws: Draws, index: Any) -> dict[str, Array]:

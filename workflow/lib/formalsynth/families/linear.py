@@ -25,18 +25,23 @@ class LinearFamily:
     log: bool
     program: str = "linear_regression"
     parameters: tuple[str, ...] = ("beta", "sigma")
+    censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: {"sd": 100.0, "shape": 0.01, "scale": 0.01})
 
     def outcome(self, records: Records) -> Array:
         """The outcome (n,) on the scale of the normal errors."""
         return np.log(records["x"]) if self.log else records["x"]
 
-    def stan_data(self, records: Records, weights: Array, priors: Mapping[str, float]) -> dict[str, Any]:
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> dict[str, Any]:
         """Sufficient statistics of the weighted regression.
 
         Raises:
-            ValueError: the weighted design does not identify the coefficients.
+            ValueError: the weighted design does not identify the coefficients, or censoring is asked for.
         """
+        if threshold is not None:
+            raise ValueError("this family has no censored likelihood")
         design, y = records["design"], self.outcome(records)
         total = float(weights.sum())
         root = np.sqrt(weights)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from formalsynth.design import Scenario, Synthesizer
 from formalsynth.families import FAMILIES, Array, Draws
-from formalsynth.mechanisms import MECHANISMS, Context, Form, Parent
+from formalsynth.mechanisms import MECHANISMS, Context, Form, Parent, Release
 from formalsynth.streams import Address
 from formalsynth.utility import COLUMNS
 
@@ -24,7 +24,7 @@ Arrays = Mapping[str, np.ndarray]
 REPLICATE_COLUMNS = (
     "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
-    *COLUMNS, "delta_mcse", "beyond", "draws", "attempts", "reason",
+    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 
@@ -45,9 +45,18 @@ def context_of(
     return Context(FAMILIES[scenario.family], records, address, known, dict(found))
 
 
-def form_of(synthesizer: Synthesizer, context: Context) -> Form:
-    """What the synthesizer's mechanism makes of a context."""
-    return MECHANISMS[synthesizer.mechanism].function(context, **synthesizer.parameters)
+def form_of(synthesizer: Synthesizer, context: Context, value: float | None = None) -> Form | Release:
+    """What the synthesizer's mechanism makes of a context.
+
+    Args:
+        synthesizer: the synthesizer.
+        context: what its mechanism may look at.
+        value: value of a searched parameter; by default the one that the fit step found.
+    """
+    parameters = dict(synthesizer.parameters)
+    if synthesizer.search and (value is not None or "searched" in context.found):
+        parameters[synthesizer.search["parameter"]] = float(context.found["searched"]) if value is None else value
+    return MECHANISMS[synthesizer.mechanism].function(context, **parameters)
 
 
 def draws_of(fit: Arrays, k: int) -> Draws:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.design import DATA, Scenario
-from formalsynth.families import Array
-from formalsynth.steps.batch import SAMPLE, Arrays, replicate_table
+from formalsynth.design import DATA, PRIOR, Scenario
+from formalsynth.families import FAMILIES, Array, Draws
+from formalsynth.steps.batch import SAMPLE, Arrays, draws_of, replicate_table
 from formalsynth.streams import Address
 from formalsynth.utility import STATISTICS, statistics
 
@@ -33,31 +33,49 @@ def collect_replicates(scenario: Scenario, root: int, data: Sequence[Arrays], ta
 def collect_sample(
     scenario: Scenario, root: int, data: Arrays, fits: Mapping[str, Arrays], measures: Mapping[str, Arrays]
 ) -> dict[str, pd.DataFrame]:
-    """Record-level tables of the single sample: ``records``, ``values`` and ``sets``.
+    """Record-level tables of the single sample: ``records``, ``values``, ``sets`` and ``draws``.
 
     A synthesizer whose fit failed on the single sample is absent from them.
     """
-    records, values, sets = [], [_labelled(DATA, value=data["x"][SAMPLE])], []
-    values[0].insert(1, "record", np.arange(scenario.n))
-    sets.append(_labelled(DATA, **dict(zip(STATISTICS, bootstrap_sets(scenario, root, data).T, strict=True))))
+    record = np.arange(scenario.n)
+    bootstrap = dict(zip(STATISTICS, bootstrap_sets(scenario, root, data).T, strict=True))
+    records, draws = [], _prior_table(scenario, root)
+    values = [_labelled(DATA, record=record, value=data["x"][SAMPLE] * scenario.unit)]
+    sets = [_labelled(DATA, set=np.arange(scenario.synthetic_sets), **bootstrap)]
     for one in scenario.synthesizers.values():
         fit, measure = fits[one.fit], measures[one.fit]
         if fit["status"][SAMPLE] != "ok":
             continue
-        known = fit.get("found:known", np.zeros((1, scenario.n)))[SAMPLE]
-        columns = {
-            "bound": measure[f"by_record:{one.id}"][SAMPLE],
-            "weight": fit["fit_weights"][SAMPLE],
-            "known": known,
-        }
-        records.append(_labelled(one.id, record=np.arange(scenario.n), **columns))
-        values.append(_labelled(one.id, record=np.arange(scenario.n), value=measure["sample_values"][SAMPLE]))
+        values.append(_labelled(one.id, record=record, value=measure["sample_values"][SAMPLE]))
         of_set = dict(zip(STATISTICS, measure["sample_sets"][SAMPLE].T, strict=True))
-        sets.append(_labelled(one.id, **of_set))
-    sets = [one.assign(set=np.arange(len(one))) for one in sets]
-    tables = {"records": records, "values": values, "sets": sets}
+        sets.append(_labelled(one.id, set=np.arange(len(measure["sample_sets"][SAMPLE])), **of_set))
+        if f"by_record:{one.id}" in measure:
+            known = fit.get("found:known", np.zeros((1, scenario.n)))[SAMPLE]
+            bound, weight = measure[f"by_record:{one.id}"][SAMPLE], fit["fit_weights"][SAMPLE]
+            records.append(_labelled(one.id, record=record, bound=bound, weight=weight, known=known))
+            draws.append(_draws_table(one.id, draws_of(fit, SAMPLE)))
+    tables = {"records": records, "values": values, "sets": sets, "draws": draws}
     head = {"paper": scenario.paper, "scenario": scenario.id, "n": scenario.n, "replicate": SAMPLE}
-    return {name: _headed(pd.concat(parts, ignore_index=True), head) for name, parts in tables.items() if parts}
+    empty = pd.DataFrame(columns=["synthesizer"])
+    return {name: _headed(pd.concat(parts or [empty], ignore_index=True), head) for name, parts in tables.items()}
+
+
+def _prior_table(scenario: Scenario, root: int) -> list[pd.DataFrame]:
+    """Draws from the prior where the family can give them."""
+    family = FAMILIES[scenario.family]
+    if not hasattr(family, "prior_draws"):
+        return []
+    generator = Address.of(scenario, root, SAMPLE).generator("prior")
+    return [_draws_table(PRIOR, family.prior_draws(generator, scenario.priors, 1000))]
+
+
+def _draws_table(id: str, draws: Draws) -> pd.DataFrame:
+    """Posterior draws, one column for each scalar parameter."""
+    columns = {}
+    for name, values in draws.items():
+        flat = values.reshape(len(values), -1)
+        columns |= {name if flat.shape[1] == 1 else f"{name}_{k + 1}": flat[:, k] for k in range(flat.shape[1])}
+    return _labelled(id, draw=np.arange(len(next(iter(draws.values())))), **columns)
 
 
 def _labelled(synthesizer: str, **columns: Array) -> pd.DataFrame:
@@ -75,7 +93,12 @@ def data_rows(scenario: Scenario, root: int, data: Arrays) -> pd.DataFrame:
     rows = []
     for k, replicate in enumerate(data["replicate"]):
         row = {"paper": scenario.paper, "scenario": scenario.id, "n": scenario.n, "replicate": int(replicate)}
-        row |= {"synthesizer": DATA, "status": "ok", "guarantee": "none: confidential", **statistics(data["x"][k])}
+        row |= {
+            "synthesizer": DATA,
+            "status": "ok",
+            "guarantee": "none: confidential",
+            **statistics(data["x"][k] * scenario.unit),
+        }
         address = Address.of(scenario, root, int(replicate))
         rows.append(row | {"seed": int(address.sequence("data").generate_state(1)[0])})
     return replicate_table(rows)
@@ -87,6 +110,6 @@ def bootstrap_sets(scenario: Scenario, root: int, data: Arrays) -> Array:
     They stand beside the distribution of a statistic over synthetic data sets; the papers do not say what they drew there.
     """
     generator = Address.of(scenario, root, SAMPLE).generator("bootstrap")
-    x = data["x"][int(np.flatnonzero(data["replicate"] == SAMPLE)[0])]
+    x = data["x"][int(np.flatnonzero(data["replicate"] == SAMPLE)[0])] * scenario.unit
     chosen = generator.integers(len(x), size=(scenario.synthetic_sets, len(x)))
     return np.array([list(statistics(x[index]).values()) for index in chosen])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from formalsynth.bounds import record_bounds
 from formalsynth.design import Scenario
 from formalsynth.families import Array
-from formalsynth.mechanisms import Context
+from formalsynth.mechanisms import Context, Form, Release
 from formalsynth.sampler import DIAGNOSTICS, Fit, Settings, sample
 from formalsynth.steps.batch import Arrays, context_of, form_of, stack_arrays
 
@@ -44,17 +46,44 @@ def _fit_one(
 ) -> tuple[Fit, dict[str, Array]]:
     if isinstance(context, str):
         return Fit("failed", context), {}
-    synthesizer, family = scenario.synthesizers[fit_id], context.family
+    synthesizer = scenario.synthesizers[fit_id]
+    seed = context.address.stan_seed(synthesizer.words)
+
+    def run(value: float | None = None) -> tuple[Fit, Form | Release]:
+        form = form_of(synthesizer, context, value)
+        if isinstance(form, Release):
+            return Fit("ok", draws=dict(form.draws), seed=seed, attempts=1), form
+        stan_data = context.family.stan_data(context.records, form.weights, scenario.priors, form.sensitive.threshold)
+        inits = context.family.inits(stan_data)
+        return sample(executable, stan_data, inits, context.family.parameters, seed, settings), form
+
     try:
-        form = form_of(synthesizer, context)
-        stan_data = family.stan_data(context.records, form.weights, scenario.priors)
+        fit, form = _search(run, context, synthesizer.search) if synthesizer.search else run()
     except (ValueError, np.linalg.LinAlgError) as error:
         return Fit("failed", str(error)), {}
-    seed = context.address.stan_seed(synthesizer.words)
-    fit = sample(executable, stan_data, family.inits(stan_data), family.parameters, seed, settings)
     arrays = {f"draw:{name}": values for name, values in fit.draws.items()}
     arrays |= {f"found:{name}": values for name, values in context.found.items()}
-    return fit, {**arrays, "fit_weights": form.weights}
+    return fit, arrays | ({"fit_weights": form.weights} if isinstance(form, Form) else {})
+
+
+def _search(run: Callable[[float], tuple[Fit, Form]], context: Context, search: Mapping[str, Any]) -> tuple[Fit, Form]:
+    """Bisection over refits for the parameter at which epsilon is the target; every fit has the same Stan seed."""
+    low, high, value = search["low"], search["high"], search["high"]
+    for step in range(1, search["steps"] + 1):
+        fit, form = run(value)
+        context.found |= {"searched": np.array(value), "search_steps": np.array(step)}
+        if fit.status != "ok":
+            return fit, form
+        epsilon = record_bounds(context.family, context.records, fit.draws, [form.sensitive])[0].epsilon
+        if abs(epsilon - search["target"]) <= search["tolerance"] * search["target"] or (
+            step == 1 and epsilon < search["target"]
+        ):
+            return fit, form
+        low, high = (value, high) if epsilon < search["target"] else (low, value)
+        value = (low + high) / 2
+    fit.status, fit.draws = "failed", {}
+    fit.reason = f"epsilon {epsilon:.3f} is not within {search['tolerance']:.0%} of {search['target']} after {step} refits"
+    return fit, form
 
 
 def _stack(results: Sequence[tuple[Fit, dict[str, Array]]]) -> dict[str, np.ndarray]:

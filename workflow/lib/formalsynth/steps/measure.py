@@ -10,11 +10,10 @@ import pandas as pd
 
 from formalsynth.bounds import Bounds, record_bounds
 from formalsynth.design import Scenario, Synthesizer
-from formalsynth.families import FAMILIES, Array, Draws, Records, take
-from formalsynth.mechanisms import MECHANISMS
+from formalsynth.families import Array, Draws, Predictor, Records, take
+from formalsynth.mechanisms import MECHANISMS, Form, Release
 from formalsynth.sampler import DIAGNOSTICS
 from formalsynth.steps.batch import SAMPLE, Arrays, context_of, draws_of, form_of, replicate_table, stack_arrays
-from formalsynth.streams import Address
 from formalsynth.utility import statistics, utility
 
 
@@ -51,33 +50,44 @@ def _measure_one(
     contexts = [context_of(scenario, one, root, data, k, parents, found if one is owner else {}) for one in members]
     forms = [form_of(one, context) for one, context in zip(members, contexts, strict=True)]
     draws = draws_of(fit, k)
-    family, records = contexts[0].family, contexts[0].records
-    bounds = record_bounds(family, records, draws, [form.sensitive for form in forms])
+    records = contexts[0].records
+    released = isinstance(forms[0], Release)
+    predictor = forms[0].predictor if released else contexts[0].family
     replicate = int(data["replicate"][k])
     n_sets = scenario.synthetic_sets if replicate == SAMPLE else 1
-    synthetic = synthesize(scenario, owner, contexts[0].address, records, draws, n_sets)
-    useful = utility(records["x"], synthetic[0])
-    n_draws = len(next(iter(draws.values())))
-    measured = {}
-    for one, form, bound in zip(members, forms, bounds, strict=True):
-        row = useful | _bound_columns(bound) | {"draws": n_draws}
-        arrays = {f"by_record:{one.id}": bound.by_record, f"weights:{one.id}": form.sensitive.weights}
-        measured[one.id] = (row, arrays)
+    generator = contexts[0].address.generator("synthesize", owner.words)
+    synthetic = synthesize(predictor, generator, records, draws, n_sets) * scenario.unit
+    shared = utility(records["x"] * scenario.unit, synthetic[0]) | {"draws": len(next(iter(draws.values())))}
+    shared |= {name: float(found[name]) for name in ("searched", "search_steps") if name in found}
+    if released:
+        measured = {owner.id: (shared | {"epsilon": forms[0].epsilon}, {})}
+    else:
+        bounds = record_bounds(contexts[0].family, records, draws, [form.sensitive for form in forms])
+        measured = {
+            one.id: (shared | _bound_columns(form, bound), _record_arrays(one.id, form, bound))
+            for one, form, bound in zip(members, forms, bounds, strict=True)
+        }
     if replicate == SAMPLE:
         sets = np.array([list(statistics(one).values()) for one in synthetic])
         measured[owner.id][1].update({"sample_values": synthetic[0], "sample_sets": sets})
     return measured
 
 
-def _bound_columns(bound: Bounds) -> dict[str, Any]:
+def _bound_columns(form: Form, bound: Bounds) -> dict[str, Any]:
+    affected = form.affected if bound.beyond is None else bound.beyond
     columns = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse}
-    return columns | ({} if bound.beyond is None else {"beyond": bound.beyond})
+    return columns | ({} if affected is None else {"affected": affected})
 
 
-def synthesize(
-    scenario: Scenario, synthesizer: Synthesizer, address: Address, records: Records, draws: Draws, n_sets: int
-) -> Array:
-    """Synthetic data sets (n_sets, n), each from one posterior draw; the first does not depend on ``n_sets``."""
-    generator = address.generator("synthesize", synthesizer.words)
+def _record_arrays(id: str, form: Form, bound: Bounds) -> dict[str, Array]:
+    return {f"by_record:{id}": bound.by_record, f"weights:{id}": form.sensitive.weights}
+
+
+def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:
+    """Synthetic data sets, each from one posterior draw; the first does not depend on how many there are.
+
+    Returns:
+        (min(n_sets, S), n) values.
+    """
     chosen = generator.permutation(len(next(iter(draws.values()))))[:n_sets]
-    return FAMILIES[scenario.family].predict(generator, records, take(draws, chosen))
+    return predictor.predict(generator, records, take(draws, chosen))

@@ -2,44 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from formalsynth.design import DATA, Display
+from formalsynth.design import DATA, PRIOR, Display
 from formalsynth.files import whole
+from formalsynth.populations import truth
 from formalsynth.utility import statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "synthesizer")
+KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "synthesizer")
 BOUNDS = ("bound", "delta", "epsilon")
 """Values that are privacy numbers: they never travel without the kind of guarantee."""
+STAND_IN = "STAND-IN: simulated data, the records of the paper are absent"
+NOT_SYNTHETIC = (DATA, PRIOR)
+LINES = {"half_epsilon": "Dashed line: ε / 2", "population": "Dashed line: the value in the simulated population"}
+SPREAD: dict[str, Callable[[pd.Series], float]] = {
+    "min": pd.Series.min,
+    "q1": lambda values: values.quantile(0.25),
+    "median": pd.Series.median,
+    "mean": pd.Series.mean,
+    "q3": lambda values: values.quantile(0.75),
+    "max": pd.Series.max,
+    "sd": pd.Series.std,
+}
+"""How a column is distributed over replicates, by the row names of a table."""
 
 
 def figure_table(display: Display, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The tidy table of a figure: one row for each value drawn, with the label it is drawn under.
+    """The tidy table of a figure: one row for each value drawn, with its frame and the label it is drawn under.
 
     Args:
         display: the figure.
         collected: the collected table that the figure reads, for each scenario.
     """
     table = pd.concat(collected, ignore_index=True)
-    table = table[table["synthesizer"].isin(display.ids)]
-    names = [display.looks[id]["label"] for id in table["synthesizer"]]
-    tidy = table[[key for key in KEYS if key in table]].assign(label=names, value=table[display.entry["value"]])
+    table = table[[key for key in KEYS if key in table]].assign(value=table[display.entry["value"]])
+    panels = []
+    for panel in display.panels:
+        position = {id: k for k, id in enumerate(panel["ids"])}
+        part = table[table["synthesizer"].isin(panel["ids"])]
+        part = part.assign(panel=panel["title"], _place=part["synthesizer"].map(position), line=_line(display, panel))
+        panels.append(part.sort_values(["_place", "n"], kind="stable"))
+    tidy = pd.concat(panels, ignore_index=True).drop(columns="_place")
+    tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id]["label"] for id in tidy["synthesizer"]])
     if display.entry["value"] in BOUNDS:
         tidy["guarantee"] = [display.looks[id]["guarantee"] for id in tidy["synthesizer"]]
-    position = tidy["synthesizer"].map({id: k for k, id in enumerate(display.ids)})
-    return tidy.assign(_place=position).sort_values(["_place", "n"], kind="stable").drop(columns="_place").reset_index(drop=True)
+    return _marked(display, tidy)
 
 
-def draw_violins(display: Display, table: pd.DataFrame, paths: Sequence[Path]) -> None:
-    """Draw a tidy figure table as violins and save it under each of the paths.
+def _marked(display: Display, table: pd.DataFrame) -> pd.DataFrame:
+    """The table, with a column that says so when it speaks of stand-in data."""
+    return table.assign(data="STAND-IN") if display.scenarios[0]["stand_in"] else table
+
+
+def _line(display: Display, panel: Mapping[str, Any]) -> float:
+    """Where a frame has its dashed line; NaN for none."""
+    line = display.entry["line"]
+    if line == "half_epsilon":
+        return panel["epsilon"] / 2
+    if line == "population":
+        return truth(display.scenarios[0]["population"], display.entry["value"])
+    return float("nan") if line == "none" else float(line)
+
+
+def draw_figure(display: Display, table: pd.DataFrame, paths: Sequence[Path]) -> None:
+    """Draw a tidy figure table and save it under each of the paths.
 
     Args:
         display: the figure.
@@ -53,26 +88,50 @@ def draw_violins(display: Display, table: pd.DataFrame, paths: Sequence[Path]) -
 
     matplotlib.rcParams.update({"svg.hashsalt": "formalsynth", "font.size": 9})
     matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
-    panels = _panels if display.entry["panels"] == "synthesizer" else _one_panel
-    drawing = panels(display, table.dropna(subset="value"))
+    table = table.fillna({"panel": ""}).dropna(subset="value")
+    drawing = _densities(display, table) if display.entry["kind"] == "density" else _violin_figure(display, table)
+    if display.scenarios[0]["stand_in"]:
+        drawing.suptitle(STAND_IN, fontsize=9, color="#a00000", fontweight="bold")
     for path in paths:
         with whole(path) as partial:
             drawing.savefig(partial, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
     plt.close(drawing)
 
 
-def _one_panel(display: Display, table: pd.DataFrame) -> Figure:
-    from matplotlib import pyplot as plt
-
-    ids = list(table["synthesizer"].unique())
-    drawing, axis = plt.subplots(figsize=(max(4.0, 1.15 * len(ids) + 0.8), 3.6), layout="constrained")
-    _violins(axis, table, "label", [display.looks[id]["colour"] for id in ids], display.entry["log"])
-    axis.set(ylabel=display.entry["y"])
-    axis.set_xticks(axis.get_xticks(), [wrapped(label) for label in table["label"].unique()])
+def _violin_figure(display: Display, table: pd.DataFrame) -> Figure:
+    if display.entry["panels"] == "synthesizer":
+        return _by_size(display, table)
+    frames = [(title, frame) for title, frame in table.groupby("panel", sort=False)]
+    across = max(frame["synthesizer"].nunique() for _, frame in frames)
+    width = max(3.2, (0.85 if len(frames) > 1 else 1.15) * across + 0.8)
+    drawing, axes = _frames(len(frames), display.entry["stacked"], width)
+    for place, (axis, (title, frame)) in enumerate(zip(axes, frames, strict=True)):
+        ids = list(frame["synthesizer"].unique())
+        _violins(axis, frame, "synthesizer", [display.looks[id]["colour"] for id in ids], display.entry["log"])
+        axis.set_xticks(range(len(ids)), [wrapped(display.looks[id]["label"]) for id in ids])
+        axis.set_title(title, fontsize=9)
+        axis.set_ylabel(display.entry["y"] if place == 0 or display.entry["stacked"] else "")
+        _dashed(axis.axhline, frame["line"])
     return drawing
 
 
-def _panels(display: Display, table: pd.DataFrame) -> Figure:
+def _frames(count: int, stacked: bool, width: float) -> tuple[Figure, list[Axes]]:
+    """Frames that share the axis of the values."""
+    from matplotlib import pyplot as plt
+
+    down, across = (count, 1) if stacked else (1, count)
+    size = (width * across, (2.6 if stacked else 3.6) * down)
+    drawing, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False, sharey=True)
+    return drawing, list(axes.flat)
+
+
+def _dashed(draw: Callable[..., Any], lines: pd.Series) -> None:
+    for value in lines.dropna().unique():
+        draw(value, linestyle="--", color="#444444", linewidth=0.9, zorder=0)
+
+
+def _by_size(display: Display, table: pd.DataFrame) -> Figure:
+    """One frame for each synthesizer with the sample sizes across."""
     from matplotlib import pyplot as plt
 
     ids = list(table["synthesizer"].unique())
@@ -80,10 +139,11 @@ def _panels(display: Display, table: pd.DataFrame) -> Figure:
     down = -(-len(ids) // across)
     drawing, axes = plt.subplots(down, across, figsize=(2.8 * across, 2.5 * down), layout="constrained", squeeze=False)
     for place, (axis, id) in enumerate(zip(axes.flat, ids, strict=False)):
-        panel = table[table["synthesizer"] == id]
-        _violins(axis, panel, "n", [display.looks[id]["colour"]] * panel["n"].nunique(), display.entry["log"])
-        axis.set_title(panel["label"].iloc[0], fontsize=9)
+        frame = table[table["synthesizer"] == id]
+        _violins(axis, frame, "n", [display.looks[id]["colour"]] * frame["n"].nunique(), display.entry["log"])
+        axis.set_title(display.looks[id]["label"], fontsize=9)
         axis.set(ylabel=display.entry["y"] if place % across == 0 else "", xlabel="n" if place + across >= len(ids) else "")
+        _dashed(axis.axhline, frame["line"])
     for axis in axes.flat[len(ids) :]:
         axis.set_visible(False)
     return drawing
@@ -93,10 +153,10 @@ def _violins(axis: Axes, table: pd.DataFrame, x: str, colours: Sequence[str], lo
     """Violins of ``value`` over the groups of ``x``, in the table's order; a group without spread is a line."""
     import seaborn
 
-    order = list(table[x].unique())
+    order = [str(one) for one in table[x].unique()]
+    table = table.assign(**{x: table[x].astype(str)})
     seaborn.violinplot(
-        data=table.assign(**{x: table[x].astype(str)}), x=x, y="value", order=[str(one) for one in order],
-        hue=x, hue_order=[str(one) for one in order], palette=list(colours), legend=False, ax=axis,
+        data=table, x=x, y="value", order=order, hue=x, hue_order=order, palette=list(colours), legend=False, ax=axis,
         cut=0, density_norm="width", inner="quart", linewidth=0.8, width=0.85, log_scale=(False, True) if log else None,
     )  # fmt: skip
     for line in axis.lines:
@@ -108,32 +168,81 @@ def _violins(axis: Axes, table: pd.DataFrame, x: str, colours: Sequence[str], lo
     axis.set_xlabel("")
 
 
+def _densities(display: Display, table: pd.DataFrame) -> Figure:
+    """Kernel densities of the values, each synthesizer a line; with ``centred`` a second frame around the means."""
+    import seaborn
+    from matplotlib import pyplot as plt
+
+    ids = list(table["synthesizer"].unique())
+    styles = ["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))]
+    frames = [("", table)]
+    if display.entry["centred"]:
+        centre = table.groupby("synthesizer")["value"].transform("mean")
+        frames = [("raw", table), ("centred at the mean", table.assign(value=table["value"] - centre))]
+    drawing, axes = plt.subplots(1, len(frames), figsize=(5.2 * len(frames), 3.6), layout="constrained", squeeze=False)
+    for axis, (title, frame) in zip(axes.flat, frames, strict=True):
+        for place, id in enumerate(ids):
+            values = frame.loc[frame["synthesizer"] == id, "value"]
+            look, style = display.looks[id], styles[place % len(styles)]
+            seaborn.kdeplot(x=values, ax=axis, color=look["colour"], linestyle=style, label=look["label"], cut=0)
+        axis.set(xlabel=display.entry["y"], ylabel="density" if axis is axes.flat[0] else "", title=title)
+    axes.flat[-1].legend(frameon=False)
+    return drawing
+
+
 def wrapped(label: str) -> str:
     """A label on two lines where it names a range and what is done with it."""
     head, found, tail = label.partition(") ")
     return f"{head})\n{tail}" if found else label
 
 
-def statistics_table(display: Display, sets: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
-    """Statistics by synthesizer with the printed values beside ours.
+def table_of(display: Display, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A tidy table: one row for each statistic and synthesizer, with the printed value beside ours.
 
     Args:
         display: the table.
-        sets: statistics of each synthetic data set of the single sample; each entry is their median.
-        values: values of the single sample, for the exact statistics of the confidential data.
+        collected: the tables that it reads, by name.
     """
-    data = statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())
+    estimate = {"sample": _sample_estimate, "spread": _spread_estimate, "results": _result_estimate}[display.entry["kind"]]
     rows = []
     for statistic in display.entry["statistics"]:
         for id in display.ids:
-            row: dict[str, Any] = {"statistic": statistic, "synthesizer": id, "label": display.looks[id]["label"]}
-            if id == DATA:
-                row |= {"estimate": data[statistic], "mcse": 0.0, "sets": 1}
-            else:
-                of_sets = sets.loc[sets["synthesizer"] == id, statistic].dropna()
-                row |= {"estimate": of_sets.median(), "mcse": median_mcse(of_sets), "sets": len(of_sets)}
-            rows.append(row | {"printed": display.entry["printed"].get(statistic, {}).get(row["label"])})
-    return pd.DataFrame(rows)
+            value, mcse, number = estimate(display, collected, statistic, id)
+            row = {"statistic": statistic, "synthesizer": id, "label": display.looks[id]["label"]}
+            row |= {"guarantee": display.looks[id]["guarantee"], "estimate": value, "mcse": mcse, "from": number}
+            rows.append(row | {"printed": display.entry["printed"].get(id, {}).get(statistic)})
+    return _marked(display, pd.DataFrame(rows))
+
+
+def _sample_estimate(
+    display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str
+) -> tuple[float, float, int]:
+    """The median of a statistic over the synthetic data sets of the single sample; exact for the confidential data."""
+    if id == DATA:
+        values = collected["values"]
+        return statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())[statistic], 0.0, 1
+    values = _column(collected["sets"], id, statistic)
+    return values.median(), median_mcse(values), len(values)
+
+
+def _spread_estimate(
+    display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str
+) -> tuple[float, float, int]:
+    """A summary of a column over the replicates, with its jackknife standard error."""
+    values = _column(collected["replicates"], id, display.entry["value"])
+    return float(SPREAD[statistic](values)), jackknife(values, SPREAD[statistic]), len(values)
+
+
+def _result_estimate(
+    display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str
+) -> tuple[float, float, int]:
+    """A column of the first replicate, as it is."""
+    values = _column(collected["replicates"], id, statistic)
+    return (float(values.iloc[0]) if len(values) else float("nan")), float("nan"), 1
+
+
+def _column(table: pd.DataFrame, id: str, column: str) -> pd.Series:
+    return pd.to_numeric(table.loc[table["synthesizer"] == id, column]).dropna()
 
 
 def median_mcse(values: pd.Series) -> float:
@@ -144,13 +253,23 @@ def median_mcse(values: pd.Series) -> float:
     return float(values.quantile(0.5 + half) - values.quantile(0.5 - half)) / 2
 
 
+def jackknife(values: pd.Series, statistic: Callable[[pd.Series], float]) -> float:
+    """Jackknife standard error of a statistic; NaN below ten values."""
+    if len(values) < 10:
+        return float("nan")
+    left_out = np.array([statistic(values.drop(index)) for index in values.index])
+    return float(np.sqrt((len(values) - 1) * np.mean((left_out - left_out.mean()) ** 2)))
+
+
 def caption(display: Display) -> str:
     """The caption of a figure or table, from the design alone."""
-    kind = "Figure" if "value" in display.entry else "Table"
-    names = "; ".join(display.looks[id]["label"] for id in display.ids)
+    kind = "Table" if "statistics" in display.entry else "Figure"
+    names = "; ".join(dict.fromkeys(display.looks[id]["label"] for id in display.ids))
     sentences = [f"{kind} {display.number}. {display.entry['subject']}: {names}", _sizes(display)]
     if display.entry.get("value") in BOUNDS:
         sentences.append(_guarantees(display))
+    if display.entry.get("line", "none") != "none":
+        sentences.append(LINES.get(display.entry["line"], f"Dashed line: {display.entry['line']}"))
     return " ".join(f"{one.rstrip('.')}." for one in [*sentences, display.entry["note"]] if one) + "\n"
 
 
@@ -162,15 +281,20 @@ def _sizes(display: Display) -> str:
         "replicates": f"{first['replicates']} replicates of n = {n}",
         "records": f"one sample of n = {n}",
         "values": f"one sample of n = {n}",
+        "draws": f"posterior draws from one sample of n = {n}",
         "sets": f"{first['synthetic_sets']} synthetic data sets from one sample of n = {n}",
     }[display.source]
     data = f"file {first['file']['name']}" if first["file"] else "simulated data"
+    if first["stand_in"]:
+        data = "STAND-IN: simulated in place of records that are absent"
+    titles = [panel["title"] for panel in display.panels if panel["title"]]
+    what += f"; frames: {', '.join(titles)}" if titles else ""
     return f"{display.authors}, {first['place']}; {what} ({data}); scale {display.scale}"
 
 
 def _guarantees(display: Display) -> str:
     by_kind: dict[str, list[str]] = {}
     for id in display.ids:
-        if id != DATA:
+        if id not in NOT_SYNTHETIC:
             by_kind.setdefault(display.looks[id]["guarantee"], []).append(display.looks[id]["label"])
-    return "Guarantees: " + "; ".join(f"{kind}: {', '.join(names)}" for kind, names in by_kind.items())
+    return "Guarantees: " + "; ".join(f"{kind}: {', '.join(dict.fromkeys(names))}" for kind, names in by_kind.items())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from formalsynth.datasets import load
+from formalsynth.datasets import load, load_counts
 from formalsynth.design import Scenario
 from formalsynth.families import Records
 from formalsynth.populations import POPULATIONS
@@ -25,4 +25,6 @@ def _records(scenario: Scenario, root: int, replicate: int, data_folder: str) ->
         return load(scenario.file["name"], data_folder, scenario.file["drop_rows"])
     parameters = dict(scenario.population or {})
     population = POPULATIONS[parameters.pop("name")]
+    if "counts" in parameters:
+        parameters["counts"] = load_counts(parameters["counts"], data_folder)
     return population(Address.of(scenario, root, replicate).generator("data"), scenario.n, **parameters)

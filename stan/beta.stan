@@ -1,0 +1,32 @@
+// Weighted Beta likelihood, in whole or censored record by record (censor paper, Section 3 and supplement).
+//
+// log p(x | beta1, beta2) = (beta1 - 1) log x + (beta2 - 1) log(1 - x) - log B(beta1, beta2): a product of three data terms
+// with three coefficients. Without censoring the records enter through the sums of their weighted terms alone.
+functions {
+#include clipped_sum.stan
+}
+data {
+  row_vector[3] term_sums; // weighted sums of the terms, 0 when every record is censored on its own
+  int<lower=0> n; // censored records, 0 without censoring
+  matrix[n, 3] terms; // weighted terms of each censored record
+  array[n] int<lower=1> group;
+  real<lower=0> threshold;
+  real<lower=0> lambda_min;
+  real<lower=0> lambda_shape;
+}
+parameters {
+  real<lower=0, upper=1> phi;
+  real<lower=lambda_min> lambda;
+}
+transformed parameters {
+  real beta1 = lambda * phi;
+  real beta2 = lambda * (1 - phi);
+}
+model {
+  matrix[1, 3] coefficients = [[beta1 - 1, beta2 - 1, -lbeta(beta1, beta2)]];
+  lambda ~ pareto(lambda_min, lambda_shape);
+  target += term_sums * coefficients[1]';
+  if (n > 0) {
+    target += clipped_sum(terms, group, coefficients, threshold);
+  }
+}

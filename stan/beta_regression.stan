@@ -1,0 +1,41 @@
+// Weighted Beta regression: mean phi = inverse logit of design * coefficient, precision lambda, records with equal
+// predictors in one group. In whole through the sums of each group's terms, or censored record by record.
+functions {
+#include clipped_sum.stan
+}
+data {
+  int<lower=1> p;
+  int<lower=1> groups;
+  matrix[groups, p] design; // orthonormal columns scaled to unit variance
+  matrix[p, p] inverse_factor; // back to the coefficients of the predictors as given
+  matrix[groups, 3] term_sums;
+  int<lower=0> n;
+  matrix[n, 3] terms;
+  array[n] int<lower=1, upper=groups> group;
+  real<lower=0> threshold;
+  real<lower=0> coefficient_sd;
+  real<lower=0> lambda_min;
+  real<lower=0> lambda_shape;
+}
+parameters {
+  vector[p] theta;
+  real<lower=lambda_min> lambda;
+}
+transformed parameters {
+  vector[p] coefficient = inverse_factor * theta;
+}
+model {
+  vector[groups] phi = inv_logit(design * theta);
+  vector[groups] beta1 = lambda * phi;
+  vector[groups] beta2 = lambda * (1 - phi);
+  matrix[groups, 3] coefficients;
+  coefficients[ : , 1] = beta1 - 1;
+  coefficients[ : , 2] = beta2 - 1;
+  coefficients[ : , 3] = lgamma(lambda) - lgamma(beta1) - lgamma(beta2);
+  coefficient ~ normal(0, coefficient_sd);
+  lambda ~ pareto(lambda_min, lambda_shape);
+  target += sum(term_sums .* coefficients);
+  if (n > 0) {
+    target += clipped_sum(terms, group, coefficients, threshold);
+  }
+}
