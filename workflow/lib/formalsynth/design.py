@@ -129,12 +129,14 @@ class FigureConfig(Model):
     """One figure: a tidy table and what is drawn from it."""
 
     same_as: Positive | None = Field(None, description="Number of a figure that the paper prints again under this one.")
-    kind: Literal["violin", "density"] = Field("violin", description="What is drawn.")
+    kind: Literal["violin", "density", "scatter"] = Field("violin", description="What is drawn.")
     scenario: str = Field("", description="Scenario whose results it shows; every sample size of it.")
     source: Literal["replicates", "records", "sets", "values", "draws"] = Field(
         "replicates", description="Which collected table it reads."
     )
     value: str = Field("", description="Column that is drawn.")
+    x: str = Field("", description="Column across, of a scatter plot.")
+    x_label: str = Field("", description="Label of the axis across, of a scatter plot.")
     synthesizers: list[str | list[str]] = Field(
         default_factory=list, description="Entries or ids from left to right; a nested list alternates its members."
     )
@@ -142,8 +144,9 @@ class FigureConfig(Model):
     panels: str = Field("none", description="none, synthesizer (n across), or the parameter whose values are frames.")
     stacked: bool = Field(False, description="Frames below each other instead of side by side.")
     labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by synthesizer id.")
-    line: float | Literal["none", "half_epsilon", "population"] = Field(
-        "none", description="Dashed line: a number, the panel's epsilon / 2, or the value in the simulated population."
+    line: float | Literal["none", "half_epsilon", "population", "delta"] = Field(
+        "none",
+        description="Dashed line: a number, the frame's epsilon / 2, the value in the population, or each synthesizer's Δ.",
     )
     y: str = Field("", description="Label of the axis of the values, with its unit.")
     subject: str = Field("", description="What the caption says is drawn.")

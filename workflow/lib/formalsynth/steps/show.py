@@ -23,7 +23,11 @@ BOUNDS = ("bound", "delta", "epsilon")
 """Values that are privacy numbers: they never travel without the kind of guarantee."""
 STAND_IN = "STAND-IN: simulated data, the records of the paper are absent"
 NOT_SYNTHETIC = (DATA, PRIOR)
-LINES = {"half_epsilon": "Dashed line: ε / 2", "population": "Dashed line: the value in the simulated population"}
+LINES = {
+    "half_epsilon": "Dashed line: ε / 2",
+    "population": "Dashed line: the value in the simulated population",
+    "delta": "Dashed lines: Δ, the largest bound",
+}
 SPREAD: dict[str, Callable[[pd.Series], float]] = {
     "min": pd.Series.min,
     "q1": lambda values: values.quantile(0.25),
@@ -44,7 +48,8 @@ def figure_table(display: Display, collected: Sequence[pd.DataFrame]) -> pd.Data
         collected: the collected table that the figure reads, for each scenario.
     """
     table = pd.concat(collected, ignore_index=True)
-    table = table[[key for key in KEYS if key in table]].assign(value=table[display.entry["value"]])
+    drawn = {"value": table[display.entry["value"]]} | ({"x": table[display.entry["x"]]} if display.entry["x"] else {})
+    table = table[[key for key in KEYS if key in table]].assign(**drawn)
     panels = []
     for panel in display.panels:
         position = {id: k for k, id in enumerate(panel["ids"])}
@@ -70,7 +75,7 @@ def _line(display: Display, panel: Mapping[str, Any]) -> float:
         return panel["epsilon"] / 2
     if line == "population":
         return truth(display.scenarios[0]["population"], display.entry["value"])
-    return float("nan") if line == "none" else float(line)
+    return float("nan") if line in ("none", "delta") else float(line)
 
 
 def draw_figure(display: Display, table: pd.DataFrame, paths: Sequence[Path]) -> None:
@@ -89,7 +94,8 @@ def draw_figure(display: Display, table: pd.DataFrame, paths: Sequence[Path]) ->
     matplotlib.rcParams.update({"svg.hashsalt": "formalsynth", "font.size": 9})
     matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
     table = table.fillna({"panel": ""}).dropna(subset="value")
-    drawing = _densities(display, table) if display.entry["kind"] == "density" else _violin_figure(display, table)
+    draw = {"density": _densities, "scatter": _scatter, "violin": _violin_figure}[display.entry["kind"]]
+    drawing = draw(display, table)
     if display.scenarios[0]["stand_in"]:
         drawing.suptitle(STAND_IN, fontsize=9, color="#a00000", fontweight="bold")
     for path in paths:
@@ -187,6 +193,23 @@ def _densities(display: Display, table: pd.DataFrame) -> Figure:
             seaborn.kdeplot(x=values, ax=axis, color=look["colour"], linestyle=style, label=look["label"], cut=0)
         axis.set(xlabel=display.entry["y"], ylabel="density" if axis is axes.flat[0] else "", title=title)
     axes.flat[-1].legend(frameon=False)
+    return drawing
+
+
+def _scatter(display: Display, table: pd.DataFrame) -> Figure:
+    """One point for each record and synthesizer; a dashed line at each synthesizer's largest value."""
+    from matplotlib import pyplot as plt
+
+    drawing, axis = plt.subplots(figsize=(5.6, 4.0), layout="constrained")
+    markers = ["o", "^", "s", "D"]
+    for place, (id, points) in enumerate(table.groupby("synthesizer", sort=False)):
+        look, marker = display.looks[id], markers[place % len(markers)]
+        axis.scatter(points["x"], points["value"], s=12, alpha=0.35, linewidths=0, color=look["colour"], marker=marker)
+        axis.scatter([], [], s=30, color=look["colour"], marker=marker, label=look["label"])
+        if display.entry["line"] == "delta":
+            axis.axhline(points["value"].max(), linestyle="--", color=look["colour"], linewidth=1.1)
+    axis.set(xlabel=display.entry["x_label"], ylabel=display.entry["y"])
+    axis.legend(frameon=False)
     return drawing
 
 

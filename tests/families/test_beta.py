@@ -1,0 +1,194 @@
+"""Beta families against grid posteriors, finite differences and each other."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from formalsynth.bounds import Sensitive, record_bounds
+from formalsynth.datasets import salary_records
+from formalsynth.families import FAMILIES
+from formalsynth.families.beta import LARGEST, SMALLEST, beta_coefficients, beta_terms
+from formalsynth.populations import beta
+from formalsynth.sampler import Settings, sample
+from formalsynth.weights import lipschitz_weights
+from scipy import stats
+from scipy.special import betaln
+
+BETA = FAMILIES["beta"]
+REGRESSION = FAMILIES["beta_regression"]
+LONG = Settings(draws=4000, ess_min=1000)
+# Each comparison below is at this many standard errors; about sixty comparisons, two-sided: 60 * 2 * P(Z > 5.5) < 1e-5.
+BAND = 5.5
+
+
+def records_of(n=300, seed=1):
+    return beta(np.random.default_rng(seed), n, shape1=0.5, shape2=3.0)
+
+
+def grid_posterior(records, weights, threshold):
+    """Moments of phi, lambda and of the number of censored records, by two-dimensional quadrature."""
+    centre = sample_free_centre(records, weights)
+    phi = np.linspace(*centre["phi"], 401)
+    lam = np.exp(np.linspace(*np.log(centre["lambda"]), 401))
+    terms = weights[:, None] * beta_terms(records["x"])
+    log_density = np.empty((len(phi), len(lam)))
+    beyond = np.empty_like(log_density)
+    for k, value in enumerate(phi):
+        parts = terms @ beta_coefficients(lam * value, lam * (1 - value)).T
+        beyond[k] = 0 if threshold is None else (np.abs(parts) > threshold).sum(axis=0)
+        log_density[k] = (parts if threshold is None else np.clip(parts, -threshold, threshold)).sum(axis=0)
+    prior = BETA.priors
+    # d lambda = lambda d log lambda on the grid
+    log_density += -(prior["lambda_shape"] + 1) * np.log(lam) + np.log(lam)
+    mass = np.exp(log_density - log_density.max())
+    mass /= mass.sum()
+    edges = max(mass[0].sum(), mass[-1].sum(), mass[:, 0].sum(), mass[:, -1].sum())
+    assert edges < 1e-8, "the grid does not hold the posterior"
+
+    def moments(values):
+        mean = (mass * values).sum()
+        return mean, np.sqrt((mass * (values - mean) ** 2).sum())
+
+    return {"phi": moments(phi[:, None]), "lambda": moments(lam[None, :]), "beyond": moments(beyond)}
+
+
+def sample_free_centre(records, weights):
+    """A rectangle that is wide enough for every posterior of these tests."""
+    return {"phi": (0.02, 0.5), "lambda": (0.15, 60.0)}
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("case", ["unweighted", "weighted", "censored", "censored weighted"])
+def test_posterior_agrees_with_the_grid(compiled, case):
+    records = records_of()
+    ones = np.ones(300)
+    weights = ones
+    if "weighted" in case and case != "unweighted":
+        left, right = BETA.factors(records, {"phi": np.array([1 / 7]), "lambda": np.array([3.5])})
+        weights = lipschitz_weights(np.abs(left @ right.T)[0])
+    threshold = 2.0 if "censored" in case else None
+    exact = grid_posterior(records, weights, threshold)
+    data = BETA.stan_data(records, weights, BETA.priors, threshold)
+    fit = sample(compiled("beta"), data, BETA.inits(data), BETA.parameters, 7, LONG)
+    assert fit.status == "ok", fit.reason
+    draws = dict(fit.draws)
+    if threshold is not None:
+        left, right = BETA.factors(records, draws)
+        draws["beyond"] = (np.abs(left @ (weights[:, None] * right).T) > threshold).sum(axis=1)
+    effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
+    for name, values in draws.items():
+        mean, sd = exact[name]
+        assert abs(values.mean() - mean) < BAND * sd / np.sqrt(effective), name
+        # The standard error of a standard deviation, for a kurtosis of up to 9.
+        assert abs(values.std() - sd) < BAND * sd * np.sqrt(2 / effective), name
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+def test_native_and_portable_forms_sample_the_same_posterior(compiled, family):
+    one = FAMILIES[family]
+    records = salary_sample(150) if family == "beta_regression" else records_of(150)
+    data = one.stan_data(records, np.ones(150), one.priors, 2.5)
+    fits = [sample(compiled(family, native), data, one.inits(data), one.parameters, 3, LONG) for native in (True, False)]
+    assert [fit.status for fit in fits] == ["ok", "ok"]
+    for name in one.parameters:
+        a, b = (fit.draws[name].reshape(4000, -1) for fit in fits)
+        error = np.sqrt(a.var(axis=0) / (fits[0].ess_bulk_min / 2) + b.var(axis=0) / (fits[1].ess_bulk_min / 2))
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < BAND * error).all(), name
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+@pytest.mark.parametrize("native", [True, False])
+def test_gradient_agrees_with_finite_differences(compiled, family, native, tmp_path):
+    import cmdstanpy
+
+    one = FAMILIES[family]
+    records = salary_sample(80) if family == "beta_regression" else records_of(80)
+    data = one.stan_data(records, np.linspace(0.1, 1, 80), one.priors, 1.5)
+    path = tmp_path / "data.json"
+    cmdstanpy.write_stan_json(str(path), data)
+    command = [compiled(family, native), "diagnose", "test=gradient", "error=1e-4", "random", "seed=5", "init=0.5", "data"]
+    run = subprocess.run([*command, f"file={path}"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "param idx" in run.stdout, run.stdout + run.stderr
+    rows = [line.split() for line in run.stdout.split("error\n")[1].splitlines() if line.strip() and line.split()[0].isdigit()]
+    assert len(rows) == (2 if family == "beta" else data["p"] + 1)
+    for _, _, model, finite, _ in rows:
+        assert float(model) == pytest.approx(float(finite), rel=1e-3, abs=1e-3)
+
+
+def salary_sample(n):
+    generator = np.random.default_rng(9)
+    age = generator.choice(np.arange(30.0, 75.0, 5.0), n)
+    return salary_records(509_000 * generator.beta(2, 6, n), generator.random(n) < 0.6, age, generator.choice([36.0, 52.0], n))
+
+
+@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+def test_factors_are_the_log_density(family):
+    one, generator = FAMILIES[family], np.random.default_rng(2)
+    records = salary_sample(60) if family == "beta_regression" else records_of(60)
+    draws = {"lambda": generator.uniform(0.2, 30, 20)}
+    draws |= {"phi": generator.random(20)} if family == "beta" else {"coefficient": generator.normal(0, 0.5, (20, 11))}
+    left, right = one.factors(records, draws)
+    shape1, shape2 = one.shapes(records, draws)
+    expected = stats.beta(shape1, shape2).logpdf(records["x"])
+    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-9, atol=1e-8)
+
+
+def test_records_at_the_edge_of_the_unit_interval_stay_finite():
+    x = np.array([0.0, 1e-320, SMALLEST, 1e-12, 0.5, LARGEST, 1.0])
+    terms = beta_terms(x)
+    assert np.isfinite(terms).all()
+    np.testing.assert_allclose(terms[3], [np.log(1e-12), np.log1p(-1e-12), 1])
+    draws = {"phi": np.array([0.2, 0.9]), "lambda": np.array([0.3, 20.0])}
+    bounds = record_bounds(BETA, {"x": x, "design": np.ones((7, 1))}, draws, [Sensitive(np.ones(7))])[0]
+    assert np.isfinite(bounds.by_record).all()
+
+
+def test_heavy_draws_near_zero_are_exact():
+    """Beta(0.5, 3) draws go down to 1e-9 and below: their density is that of scipy to the last digits."""
+    x = np.array([1e-9, 1e-14, 1e-30, 1e-200])
+    draws = {"phi": np.array([1 / 7]), "lambda": np.array([3.5])}
+    left, right = BETA.factors({"x": x, "design": np.ones((4, 1))}, draws)
+    expected = -0.5 * np.log(x) + 2 * np.log1p(-x) - betaln(0.5, 3)
+    np.testing.assert_allclose((left @ right.T)[0], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+def test_uncensored_terms_add_up_to_the_weighted_log_likelihood(family):
+    """What Stan is given reproduces the weighted log-likelihood at any parameter."""
+    one = FAMILIES[family]
+    records = salary_sample(60) if family == "beta_regression" else records_of(60)
+    weights = np.linspace(0, 1, 60)
+    data = one.stan_data(records, weights, one.priors)
+    draws = {"lambda": np.array([4.0])}
+    draws |= {"phi": np.array([0.2])} if family == "beta" else {"coefficient": np.linspace(-1, 1, 11)[None]}
+    left, right = one.factors(records, draws)
+    expected = (weights * (left @ right.T)[0]).sum()
+    if family == "beta":
+        found = data["term_sums"] @ left[0]
+    else:
+        coefficients = beta_coefficients(*one._shapes_at(data["design"] @ np.linalg.inv(data["inverse_factor"]), draws))[0]
+        found = (data["term_sums"] * coefficients).sum()
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_intervals_match_the_distribution_function():
+    draws = {"phi": np.array([0.2, 0.6]), "lambda": np.array([3.0, 40.0])}
+    records = {"x": np.array([0.1, 0.5, 0.95]), "design": np.ones((3, 1))}
+    lower, upper = np.array([0.05, 0.3, 0.9]), np.array([0.2, 0.9, 1.7])
+    found = BETA.log_interval_probability(records, draws, lower, upper)
+    distribution = stats.beta(*BETA.shapes(records, draws))
+    np.testing.assert_allclose(np.exp(found), distribution.cdf(upper) - distribution.cdf(lower), rtol=1e-9)
+
+
+def test_prior_draws_have_the_prior_quantiles():
+    draws = BETA.prior_draws(np.random.default_rng(4), BETA.priors, 20_000)
+    assert stats.kstest(draws["phi"], stats.uniform().cdf).pvalue > 1e-5
+    assert stats.kstest(draws["lambda"], stats.pareto(1.5, scale=0.1).cdf).pvalue > 1e-5
+
+
+def test_collinear_predictors_are_refused():
+    records = {"x": np.full(5, 0.5), "design": np.ones((5, 2))}
+    with pytest.raises(ValueError, match="collinear"):
+        REGRESSION.stan_data(records, np.ones(5), REGRESSION.priors)
