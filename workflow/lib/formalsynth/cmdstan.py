@@ -141,8 +141,8 @@ def ensure(record: Path, home: Path = HOME) -> Path:
     kept = _kept(record)
     if kept is None:
         require_tools()
-        with _alone(home):
-            kept = _kept(record) or _chain(record, home)
+        with _alone(home) as waited:
+            kept = (_kept(record) if waited else None) or _chain(record, home)
     write_record(record, kept)
     return kept
 
@@ -338,13 +338,17 @@ def _from_pypi(record: Path, home: Path) -> Path | None:
 
 
 @contextlib.contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    """Keep other processes from installing under ``home`` meanwhile; the lock goes with the process, however it ends."""
+def _alone(home: Path) -> Iterator[bool]:
+    """Keep other processes from installing under ``home`` meanwhile, and tell whether one had to be waited for.
+
+    The lock goes with the process, however that ends.
+    """
+    waited = False
     try:
         home.mkdir(parents=True, exist_ok=True)
         file = open(home / ".formalsynth.lock", "w")  # noqa: SIM115
     except OSError:  # a home that cannot be written to can still hold a working CmdStan
-        yield
+        yield waited
         return
     with file:
         try:
@@ -352,9 +356,10 @@ def _alone(home: Path) -> Iterator[None]:
         except BlockingIOError:
             log.info("another process is setting up CmdStan in %s: waiting for it", home)
             fcntl.flock(file, fcntl.LOCK_EX)
+            waited = True
         except OSError:
             log.debug("%s is on a file system without locks", home)
-        yield
+        yield waited
 
 
 @contextlib.contextmanager
