@@ -1,0 +1,84 @@
+# Set-up and the main job. `make help` lists what else there is.
+
+SCALE ?=#   one of the scales in config/config.yaml; empty takes the one that is set there
+CORES ?= all#   for snakemake
+PYTHON ?=#   interpreter that .venv is made from; empty takes the first that is new enough
+
+# How long everything takes at a scale, on two cores.
+ABOUT_smoke := 1 minute
+ABOUT_paper := 4 minutes
+CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
+
+# Real data beside the checkout are used where there are some.
+ifneq ($(wildcard ../shared/data),)
+FORMALSYNTH_DATA ?= $(abspath ../shared/data)
+export FORMALSYNTH_DATA
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+COMPLETE := $(VENV)/complete
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+CANDIDATES := $(if $(PYTHON),'$(PYTHON)',python3 python3.13 python3.12 python3.11 python3.14 python)
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
+SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),--config scale=$(strip $(SCALE)))
+
+# Made again when it was moved (its scripts hold its path) or its Python has gone; an unfinished one has no stamp.
+WHERE := $(shell $(BIN)/python -c 'print(open("$(VENV)/where").read().strip())' 2>/dev/null)
+ifneq '$(WHERE)' '$(CURDIR)'
+AGAIN := again
+endif
+
+.PHONY: all setup test lint lock clean help again
+
+all: setup ## set-up, then every figure and table (SCALE=smoke for a quick look)
+	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
+	@$(SNAKEMAKE)
+
+setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
+	@$(BIN)/python -m formalsynth.cmdstan --record .cmdstan > /dev/null
+
+$(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
+	@rm -f $(COMPLETE)
+	@if [ "$$(cat $(VENV)/where 2>/dev/null)" != '$(CURDIR)' ] || ! $(BIN)/python -m pip --version > /dev/null 2>&1; then \
+	  rm -rf $(VENV); found=''; \
+	  for python in $(CANDIDATES); do \
+	    if "$$python" -c '$(NEW_ENOUGH)' 2> /dev/null; then found=$$python; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "Python 3.11 or newer is needed and none was found: install it, or name it with make PYTHON=<path>." >&2; exit 1; \
+	  fi; \
+	  if ! "$$found" -c 'import ensurepip, venv' 2> /dev/null; then \
+	    echo "$$found cannot make virtual environments: install its venv module (Debian and Ubuntu: apt-get install python3-venv)." >&2; exit 1; \
+	  fi; \
+	  echo "Setting up $(VENV) with $$("$$found" --version) from requirements.txt (about a minute, once)"; \
+	  "$$found" -m venv $(VENV) && echo '$(CURDIR)' > $(VENV)/where; \
+	else \
+	  echo "Bringing $(VENV) up to requirements.txt"; \
+	fi
+	@{ $(PIP) -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
+	  || { grep '^ERROR' $(VENV)/pip.log | head -n 3 >&2; \
+	       echo "The Python packages could not be installed (is there a network?); see $(VENV)/pip.log. The next make continues." >&2; \
+	       exit 1; }
+	@touch $(COMPLETE)
+
+test: setup ## set-up, then the tests (PYTEST='-m slow' for those that build CmdStan)
+	@$(RUN) python -m pytest $(PYTEST)
+
+lint: setup ## style of the code and of the rules, and whether generated files are up to date
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	@$(RUN) snakemake --lint
+	@$(RUN) python -m formalsynth.schema --check
+
+lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
+	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra dev --no-header --no-annotate \
+	  --quiet $(LOCK) pyproject.toml --output-file requirements.txt
+
+clean: ## remove what the workflow made; packages and CmdStan stay
+	rm -rf results figures logs benchmarks
+
+help:
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
