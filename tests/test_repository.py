@@ -1,0 +1,283 @@
+"""What a reader of the repository relies on: versions that agree, a README that is true, set-up that says what is missing."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).parents[1]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+DEV = PROJECT["optional-dependencies"]["dev"]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+CONFIG = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
+PROGRAMS = {"python", "pip", "cmdstan", "cxx-compiler", "make"}
+"""What conda installs beside the Python packages; pip users have it from elsewhere."""
+# Written with brackets, so that this file does not find itself.
+HOSTS = r"py[p]i\.org|pythonhoste[d]|registry\.npmj[s]|deb\.debia[n]|anaconda\.or[g]"
+MACHINE = r"(?<![\w.~<])/(?:hom[e]|roo[t]|User[s]|wor[k]|far[m])/\w"
+
+
+def requirements(lines):
+    """Requirements by canonical name."""
+    return {canonicalize_name(one.name): one for one in map(Requirement, lines)}
+
+
+def conda(name):
+    """Specifications of a conda environment file by name, and the lines for pip."""
+    listed = yaml.safe_load((REPOSITORY / name).read_text())["dependencies"]
+    pip = [line for one in listed if isinstance(one, dict) for line in one["pip"]]
+    return requirements(one for one in listed if isinstance(one, str)), pip
+
+
+def tracked():
+    """Text of every tracked file, or of every file where this is no git checkout."""
+    git = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if git.returncode:
+        pytest.skip("not a git checkout")
+    for name in filter(None, git.stdout.split("\0")):
+        path = REPOSITORY / name
+        if path.is_file():
+            yield name, path.read_text(encoding="utf-8", errors="replace")
+
+
+LOCKED = requirements((REPOSITORY / "requirements.txt").read_text().splitlines())
+
+
+def test_the_lock_file_holds_one_exact_version_of_each_package():
+    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
+    assert len(LOCKED) == len(lines)
+    for one in LOCKED.values():
+        assert re.fullmatch(r"==[^*,]+", str(one.specifier)), one
+
+
+def test_the_lock_file_agrees_with_pyproject():
+    for name, one in requirements([*PROJECT["dependencies"], *DEV]).items():
+        assert name in LOCKED, f"{name} is not locked: run make lock"
+        version = next(iter(LOCKED[name].specifier)).version
+        assert one.specifier.contains(Version(version)), f"{LOCKED[name]} is outside {one}: run make lock"
+
+
+def test_the_lock_file_is_what_runs_the_tests():
+    """The environment of make holds what the lock file says, direct and transitive."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    if not (Path(sys.prefix) / "complete").exists():
+        pytest.skip("not the environment that make sets up")
+    for name, one in LOCKED.items():
+        if one.marker is None:
+            try:
+                assert one.specifier.contains(version(name)), name
+            except PackageNotFoundError:
+                pytest.fail(f"{name} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted", "package"),
+    [
+        ("environment.yml", [*PROJECT["dependencies"], *DEV], "-e ."),
+        ("workflow/envs/formalsynth.yaml", [*PROJECT["dependencies"], "setuptools>=77"], "-e ../.."),
+    ],
+)
+def test_conda_environments_agree_with_pyproject(file, wanted, package):
+    listed, pip = conda(file)
+    expected = {name: str(one.specifier) for name, one in requirements(wanted).items()}
+    assert {name: str(one.specifier) for name, one in listed.items() if name not in PROGRAMS} == expected
+    assert set(listed) >= PROGRAMS
+    assert str(listed["python"].specifier) == PROJECT["requires-python"]
+    assert pip == [package]
+    assert (REPOSITORY / file).parent.joinpath(package.removeprefix("-e ")).resolve() == REPOSITORY
+
+
+def test_versions_agree():
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    assert (REPOSITORY / "LICENSE").read_text().startswith(f"{PROJECT['license']} License")
+    changes = re.findall(r"^## \[(.+?)\]", (REPOSITORY / "CHANGELOG.md").read_text(), re.M)
+    assert changes[0] in ("Unreleased", PROJECT["version"])
+
+
+@pytest.mark.parametrize("pattern", [HOSTS, MACHINE], ids=["registry hosts", "paths of a machine"])
+def test_no_tracked_file_names(pattern):
+    found = [f"{name}: {line}" for name, text in tracked() for line in text.splitlines() if re.search(pattern, line)]
+    assert found == []
+
+
+def test_no_data_file_is_tracked():
+    from formalsynth.datasets import DATASETS, TABLES
+
+    names = {Path(name).name for name, _ in tracked()}
+    assert names.isdisjoint({one.file for one in (DATASETS | TABLES).values()})
+
+
+def test_readme_links_lead_somewhere():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (REPOSITORY / target).exists(), target
+
+
+def test_readme_names_make_targets_that_exist():
+    known = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
+    assert set(re.findall(r"`make ([a-z]+)", README)) <= known
+
+
+def test_readme_tells_the_same_times_as_make():
+    for scale, about in re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M):
+        assert scale in CONFIG["scales"]
+        assert f"about {about}" in README.replace("\n", " "), f"README on the time of scale {scale}"
+
+
+def test_readme_has_a_row_for_each_paper():
+    assert set(re.findall(r"^\| `(\w+)` \| ", README, re.M)) >= set(CONFIG["papers"])
+
+
+def test_ci_runs_all_checks():
+    script = REPOSITORY / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    assert set(re.findall(r"make ([a-z]+)", script.read_text())) == {"lint", "test"}
+
+
+def test_pre_commit_needs_no_host():
+    for repo in yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"]:
+        assert repo["repo"] == "local"
+        for hook in repo["hooks"]:
+            assert hook["language"] == "system"
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The files that set-up reads, in a folder of their own."""
+    for name in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+        source = REPOSITORY / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    return tmp_path
+
+
+def make(folder, *arguments, **environment):
+    """Run make without what the surrounding make or pip configuration would bring along."""
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PIP_", "MAKE", "MFLAGS"))}
+    settings = inherited | {"PIP_CONFIG_FILE": os.devnull} | environment
+    return subprocess.run(["make", *arguments], cwd=folder, env=settings, capture_output=True, text=True, check=False)
+
+
+def fake_python(folder, script):
+    """An interpreter that answers set-up's questions as the shell script says."""
+    path = folder / "some-python"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return f"PYTHON={path}"
+
+
+def test_an_old_python_is_one_sentence(checkout):
+    done = make(checkout, "setup", fake_python(checkout, 'case "$2" in *version_info*) exit 1;; esac'))
+    assert done.returncode
+    assert done.stderr.splitlines()[0].startswith("Python 3.11 or newer is needed and none was found")
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_missing_venv_module_is_one_sentence(checkout):
+    done = make(checkout, "setup", fake_python(checkout, 'case "$2" in *ensurepip*) exit 1;; esac'))
+    assert done.returncode
+    assert "cannot make virtual environments: install its venv module" in done.stderr.splitlines()[0]
+    assert not (checkout / ".venv" / "complete").exists()
+
+
+def test_no_network_is_one_sentence_and_leaves_set_up_unfinished(checkout):
+    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0"}
+    for message in ("Setting up .venv", "Bringing .venv up"):
+        done = make(checkout, "setup", f"PYTHON={sys.executable}", **nowhere)
+        assert done.returncode
+        assert message in done.stdout
+        assert "The Python packages could not be installed (is there a network?)" in done.stderr
+        assert not (checkout / ".venv" / "complete").exists()
+
+
+def test_a_moved_or_broken_environment_is_made_again(checkout):
+    """What is asked is make's plan: -n runs nothing."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    (checkout / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (checkout / ".venv" / "where").write_text(f"{checkout.resolve()}\n")
+    (checkout / ".venv" / "complete").touch()
+
+    def plan():
+        return make(checkout, "-n", "setup").stdout
+
+    assert "pip install" not in plan()
+    (checkout / ".venv" / "where").write_text("elsewhere\n")
+    assert "pip install" in plan()
+    (checkout / ".venv" / "where").write_text(f"{checkout.resolve()}\n")
+    (checkout / ".venv" / "bin" / "python").unlink()
+    (checkout / ".venv" / "bin" / "python").symlink_to("gone")
+    assert "pip install" in plan()
+
+
+@pytest.mark.parametrize(("given", "shown"), [([], CONFIG["scale"]), (["SCALE=smoke"], "smoke"), (["SCALE=mine"], "mine")])
+def test_make_says_how_long_it_takes(checkout, given, shown):
+    plan = make(checkout, "-n", *given).stdout
+    about = dict(re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M)).get(shown, "an unknown time")
+    assert f"Making everything at scale {shown}: about {about}" in plan
+    assert ("--config scale=" in plan) == bool(given)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_data_beside_the_checkout_are_used(checkout, beside, monkeypatch):
+    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    inner = checkout / "inner"
+    inner.mkdir()
+    shutil.copy(checkout / "Makefile", inner)
+    if beside:
+        (checkout / "shared" / "data").mkdir(parents=True)
+    (inner / "extra.mk").write_text("include Makefile\nshow: ; @echo data=$$FORMALSYNTH_DATA\n")
+    expected = str((checkout / "shared" / "data").resolve()) if beside else ""
+    assert make(inner, "-f", "extra.mk", "show").stdout.strip() == f"data={expected}"
+    assert make(inner, "-f", "extra.mk", "show", FORMALSYNTH_DATA="mine").stdout.strip() == "data=mine"
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
+def test_the_default_profile_is_found(snakefile):
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", snakefile, "--config", "scale=smoke"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Using workflow specific profile profiles/default" in done.stderr
+
+
+@pytest.mark.workflow
+def test_unlocking_needs_no_further_option(tmp_path):
+    for name in ("Snakefile", "workflow", "config", "stan", "profiles"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--unlock"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Unlocked" in done.stderr
+
+
+def test_the_catalogue_file_has_the_keys_it_is_read_for():
+    usage = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
+
+
+def test_the_profile_gives_a_reason_for_each_line():
+    lines = (REPOSITORY / "profiles" / "default" / "profile.v9+.yaml").read_text().splitlines()
+    options = [k for k, line in enumerate(lines) if line and not line.startswith("#")]
+    assert [lines[k].split(":")[0] for k in options] == list(yaml.safe_load("\n".join(lines)))
+    for k in options:
+        assert lines[k - 1].startswith("# "), lines[k]
+
+
+def test_the_schemas_are_json():
+    for path in (REPOSITORY / "workflow" / "schemas").glob("*.json"):
+        assert json.loads(path.read_text())["type"] == "object"
