@@ -94,7 +94,7 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
                 values -= one.range_weights[index] * log_gamma[one.range][:, index]
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
-            by_record[k][index] = np.fmax(by_record[k][index], values.max(axis=0))
+            by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
     return [_censored(*found) for found in zip(by_record, by_draw, sensitive, strict=True)]
 
 
