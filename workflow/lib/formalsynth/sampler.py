@@ -183,7 +183,9 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """CmdStan's own first words, without the headings that cmdstanpy sets around them."""
+    words = str(error).partition("Command and output files:")[0].removeprefix("Error during sampling:")
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200]
 
 
