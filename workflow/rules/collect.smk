@@ -2,7 +2,7 @@
 rule collect_replicates:
     input:
         code=code("collect"),
-        data=every_batch("data.npz"),
+        data=data_batches,
         rows=every_fit("replicates.csv"),
     output:
         table="<results>/{paper}/{scenario}/replicates.csv",

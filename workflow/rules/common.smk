@@ -77,6 +77,16 @@ def simulate_spec(wildcards):
     return scenario_of(wildcards).plain()
 
 
+def study_spec(wildcards):
+    """What a study job depends on of the design."""
+    return scenario_of(wildcards).plain(everything=True)
+
+
+def data_batches(wildcards):
+    """The confidential data of every batch; a study keeps none."""
+    return [] if scenario_of(wildcards).study else every_batch("data.npz")(wildcards)
+
+
 def collect_spec(wildcards):
     """What collecting depends on of the design: every synthesizer, and how many synthetic data sets there are."""
     return scenario_of(wildcards).plain(everything=True, sets=True)
@@ -171,7 +181,8 @@ def figure_inputs(wildcards):
         return [f"figures/{SCALE}/{wildcards.paper}/fig{original:02d}.{kind}" for kind in ("csv", "png", "svg")]
     display = display_of(wildcards, "figures")
     folder = f"results/{SCALE}/{wildcards.paper}"
-    return [f"{folder}/{one['id']}/{display.source}.csv" for one in display.scenarios]
+    kinds = [display.source, "details"] if display.entry["exact"] else [display.source]
+    return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
 
 
 def table_inputs(wildcards):

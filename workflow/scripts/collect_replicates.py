@@ -1,8 +1,8 @@
 """Collect the replicates of one scenario."""
 
-from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_table, write_table
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Scenario
 from formalsynth.steps.collect import collect_replicates
 
 log_to(snakemake.log[0])

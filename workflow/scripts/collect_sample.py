@@ -1,8 +1,8 @@
 """Collect the record-level tables of one scenario's single sample."""
 
-from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, write_table
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Scenario
 from formalsynth.steps.collect import collect_sample
 
 log_to(snakemake.log[0])

@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from formalsynth.design import Display
 from formalsynth.files import read_table, whole, write_table, write_text
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Display
 from formalsynth.steps.show import caption, draw_figure, figure_table
 
 log_to(snakemake.log[0])

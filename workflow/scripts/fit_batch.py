@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_parents, write_arrays
 from formalsynth.jobs import log_to
 from formalsynth.sampler import Settings
+from formalsynth.scenario import Scenario
 from formalsynth.steps.fit import fit_batch
 
 log_to(snakemake.log[0])

@@ -1,8 +1,8 @@
 """Measure the synthesizers that share one fit, on one batch."""
 
-from formalsynth.design import Scenario
 from formalsynth.files import read_arrays, read_parents, write_arrays, write_table
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Scenario
 from formalsynth.steps.measure import measure_batch
 
 log_to(snakemake.log[0])

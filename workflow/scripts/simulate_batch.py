@@ -1,8 +1,8 @@
 """Simulate the confidential data of one batch."""
 
-from formalsynth.design import Scenario
 from formalsynth.files import write_arrays
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Scenario
 from formalsynth.steps.simulate import simulate_batch
 
 log_to(snakemake.log[0])

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from formalsynth.design import Display
 from formalsynth.files import read_table, write_table, write_text
 from formalsynth.jobs import log_to
+from formalsynth.scenario import Display
 from formalsynth.steps.show import caption, table_of
 
 log_to(snakemake.log[0])

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,11 +22,9 @@ from formalsynth.datasets import DATASETS, TABLES, find
 from formalsynth.families import FAMILIES
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
+from formalsynth.scenario import DATA, PRIOR, Display, Look, Scenario, Synthesizer
+from formalsynth.studies import STUDIES
 
-DATA = "Data"
-"""Name and label of the confidential data where they stand beside synthesizers."""
-PRIOR = "Prior"
-"""Name and label of the prior where its draws stand beside posterior draws."""
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
@@ -113,13 +111,16 @@ class ScenarioConfig(Model):
 
     id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
     place: str = Field(description="Where in the paper it is.")
-    family: str = Field(description="Model family.")
+    label: str = Field("", description="Title of its frame in figures with one for each scenario.")
+    family: str = Field("", description="Model family; none for a study.")
+    study: dict[str, Any] | None = Field(None, description="Function that runs its replicates whole: name and settings.")
     priors: dict[str, float] = Field(default_factory=dict, description="Prior settings that differ from the family's.")
     population: dict[str, Any] | None = Field(None, description="Simulated data: name and parameters.")
     file: FileData | None = Field(None, description="Real data.")
     stand_in: dict[str, Any] | None = Field(None, description="Simulated data that take the place of an absent file.")
     unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
     n: Positive | list[Positive] | None = Field(None, description="Sample size or sizes of simulated data.")
+    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: Positive = Field(1, description="Data sets to simulate.")
     synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
@@ -129,21 +130,25 @@ class FigureConfig(Model):
     """One figure: a tidy table and what is drawn from it."""
 
     same_as: Positive | None = Field(None, description="Number of a figure that the paper prints again under this one.")
-    kind: Literal["violin", "density", "scatter"] = Field("violin", description="What is drawn.")
-    scenario: str = Field("", description="Scenario whose results it shows; every sample size of it.")
-    source: Literal["replicates", "records", "sets", "values", "draws"] = Field(
+    kind: Literal["violin", "density", "scatter", "line"] = Field("violin", description="What is drawn.")
+    scenario: str | list[str] = Field("", description="Scenario or scenarios that it shows; every sample size.")
+    source: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
         "replicates", description="Which collected table it reads."
     )
     value: str = Field("", description="Column that is drawn.")
-    x: str = Field("", description="Column across, of a scatter plot.")
-    x_label: str = Field("", description="Label of the axis across, of a scatter plot.")
+    x: str = Field("", description="Column across, of points and lines.")
+    at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
+    rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows of the collected table with these values.")
+    exact: bool = Field(False, description="Also the exact densities among the study's details.")
+    x_log: bool = Field(False, description="Logarithmic axis across.")
+    x_label: str = Field("", description="Label of the axis across, of points and lines.")
     synthesizers: list[str | list[str]] = Field(
         default_factory=list, description="Entries or ids from left to right; a nested list alternates its members."
     )
     where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
-    panels: str = Field("none", description="none, synthesizer (n across), or the parameter whose values are frames.")
+    panels: str = Field("none", description="none, synthesizer (n across), scenario, or the parameter whose values are frames.")
     stacked: bool = Field(False, description="Frames below each other instead of side by side.")
-    labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by synthesizer id.")
+    labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
     line: float | Literal["none", "half_epsilon", "population", "delta"] = Field(
         "none",
         description="Dashed line: a number, the frame's epsilon / 2, the value in the population, or each synthesizer's Δ.",
@@ -158,10 +163,10 @@ class FigureConfig(Model):
 class TableConfig(Model):
     """One table, with the printed values beside ours."""
 
-    kind: Literal["sample", "spread", "results"] = Field(
+    kind: Literal["sample", "spread", "results", "means"] = Field(
         "sample",
         description="sample: statistics of the synthetic data sets of the single sample; spread: how a column is "
-        "distributed over replicates; results: columns of the first replicate.",
+        "distributed over replicates; results: columns of the first replicate; means: columns over replicates.",
     )
     scenario: str = Field(description="Scenario whose results it shows.")
     value: str = Field("", description="Column whose spread is shown.")
@@ -194,125 +199,6 @@ class PaperConfig(Model):
 
 
 @dataclass(frozen=True)
-class Synthesizer:
-    """One synthesizer with all its parameters."""
-
-    id: str
-    mechanism: str
-    parameters: dict[str, float]
-    parents: list[str]
-    fit: str
-    """Id of the synthesizer whose fit it uses: its own id unless it shares one."""
-    search: dict[str, Any] | None = None
-    """Fields of :class:`SearchConfig`, or None."""
-
-    @property
-    def words(self) -> tuple[int, ...]:
-        """Integer words of its random streams."""
-        return MECHANISMS[self.mechanism].words(self.parameters)
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a synthesizer is shown; apart from the synthesizer, so that a new colour or label refits nothing."""
-
-    label: str
-    colour: str
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One data set design at one sample size."""
-
-    paper: str
-    paper_id: int
-    id: str
-    name: str
-    number: int
-    """Integer id of its random streams."""
-    place: str
-    family: str
-    priors: dict[str, float]
-    population: dict[str, Any] | None
-    file: dict[str, Any] | None
-    stand_in: bool
-    """Whether simulated data take the place of an absent file."""
-    unit: float
-    n: int
-    replicates: int
-    synthetic_sets: int
-    synthesizers: dict[str, Synthesizer] = field(repr=False)
-
-    def fits(self) -> list[str]:
-        """Ids of the synthesizers with a fit of their own."""
-        return [one.id for one in self.synthesizers.values() if one.fit == one.id]
-
-    def members(self, fit: str) -> list[Synthesizer]:
-        """Synthesizers that share a fit, its owner first."""
-        sharing = [one for one in self.synthesizers.values() if one.fit == fit]
-        return sorted(sharing, key=lambda one: one.id != fit)
-
-    def ancestors(self, fit: str) -> list[str]:
-        """Ids of the fits whose results the members of a fit need."""
-        parents = [parent for one in self.members(fit) for parent in one.parents]
-        return list(dict.fromkeys(self.synthesizers[parent].fit for parent in parents))
-
-    @property
-    def program(self) -> str:
-        """Name of the Stan program."""
-        return FAMILIES[self.family].program
-
-    def plain(self, fit: str | None = None, sets: bool = False, everything: bool = False) -> dict[str, Any]:
-        """Plain types for one job, with no more than it depends on: what is left out here reruns nothing.
-
-        Args:
-            fit: the job's fit; with it, the synthesizers that share it and those they build on are kept.
-            sets: whether the job draws synthetic data sets.
-            everything: whether the job depends on every synthesizer.
-        """
-        needed: list[str] = list(self.synthesizers) if everything else []
-        if fit:
-            members = [one.id for one in self.members(fit)]
-            needed = [id for id in self.synthesizers if id in members or id in self.ancestors(fit)]
-            needed += [parent for id in members for parent in self.synthesizers[id].parents if parent not in needed]
-        kept = {id: self.synthesizers[id] for id in needed}
-        sets_kept = self.synthetic_sets if sets else 0
-        return asdict(replace(self, place="", replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
-
-    @staticmethod
-    def from_plain(values: Mapping[str, Any]) -> Scenario:
-        """The inverse of :meth:`plain`."""
-        synthesizers = {key: Synthesizer(**one) for key, one in values["synthesizers"].items()}
-        return Scenario(**{**values, "synthesizers": synthesizers})
-
-
-@dataclass(frozen=True)
-class Display:
-    """What one figure or table shows, in plain types: everything that its job depends on."""
-
-    paper: str
-    number: int
-    scale: str
-    authors: str
-    source: str
-    """Which collected table it reads."""
-    entry: dict[str, Any]
-    """The figure's or table's entry in the paper's config."""
-    ids: list[str]
-    """Synthesizers from left to right."""
-    looks: dict[str, dict[str, str]]
-    """Label, colour and kind of guarantee of each of them."""
-    panels: list[dict[str, Any]]
-    """Frames: their title, the ids they show, and epsilon where the frame stands for one."""
-    scenarios: list[dict[str, Any]]
-    """The scenarios it reads, by sample size."""
-
-    def plain(self) -> dict[str, Any]:
-        """Plain types, for passing to a job."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class Paper:
     """One paper with everything expanded."""
 
@@ -328,9 +214,10 @@ class Paper:
     synthesizers: dict[str, Synthesizer]
     """Every synthesizer of the paper's config."""
 
-    def of(self, name: str) -> list[Scenario]:
-        """The scenarios that a config entry expanded to, by sample size."""
-        return [one for one in self.scenarios.values() if one.name == name]
+    def of(self, names: str | Sequence[str]) -> list[Scenario]:
+        """The scenarios that config entries expanded to, by sample size; skipped ones are not among them."""
+        names = [names] if isinstance(names, str) else names
+        return [one for name in names for one in self.scenarios.values() if one.name == name]
 
     def order(self, names: Sequence[str | Sequence[str]]) -> list[str]:
         """Synthesizer ids from left to right; the members of a nested list alternate."""
@@ -347,9 +234,9 @@ class Paper:
             entry = self.figures[entry.same_as]
         scenarios = self.of(entry.scenario)
         ids = [id for id in self.order(entry.synthesizers) if self._fits(id, entry.where)]
-        given = getattr(entry, "labels", {})
+        given = self._by_id(getattr(entry, "labels", {}))
         looks = {id: asdict(self.looks[id]) | {"guarantee": self._guarantee(id)} for id in ids}
-        shown = ("id", "n", "place", "replicates", "synthetic_sets", "file", "population", "stand_in", "unit")
+        shown = ("id", "name", "label", "n", "place", "replicates", "synthetic_sets", "file", "population", "stand_in", "unit")
         return Display(
             paper=self.key,
             number=number,
@@ -360,8 +247,13 @@ class Paper:
             ids=ids,
             looks={id: look | {"label": given.get(id, look["label"])} for id, look in looks.items()},
             panels=self._panels(ids, getattr(entry, "panels", "none"), entry.where),
+            at={id: self.parameters(id).get(entry.at) for id in ids} if getattr(entry, "at", "") else {},
             scenarios=[{key: getattr(one, key) for key in shown} for one in scenarios],
         )
+
+    def _by_id(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Labels of a figure by id, where config gives them by id or for a whole entry."""
+        return {id: label for name, label in labels.items() for id in self.groups.get(name, [name])}
 
     def parameters(self, id: str) -> dict[str, float]:
         """Parameters of a synthesizer over those of its parents, with defaults; none for the confidential data."""
@@ -377,7 +269,7 @@ class Paper:
         return all(parameters.get(key, value) == value for key, value in where.items())
 
     def _panels(self, ids: Sequence[str], by: str, where: Mapping[str, float]) -> list[dict[str, Any]]:
-        if by in ("none", "synthesizer"):
+        if by in ("none", "synthesizer", "scenario"):
             return [{"title": "", "ids": list(ids), "epsilon": where.get("epsilon")}]
         values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
         return [
@@ -409,7 +301,7 @@ class Plan:
 
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
-        return sorted({one.program for paper in self.papers.values() for one in paper.scenarios.values()})
+        return sorted({one.program for paper in self.papers.values() for one in paper.scenarios.values()} - {""})
 
 
 def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
@@ -504,12 +396,16 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
     scenarios: dict[str, Scenario] = {}
     skipped: list[str] = []
     for name, one in config.scenarios.items():
-        _check_scenario(name, one, expanded.groups, file)
+        _check_scenario(name, one, expanded, file)
         if one.file and not find(one.file.name, run.data_folder):
             absent = f"{key}: {one.place} ({name}): {DATASETS[one.file.name].file} is absent"
             skipped.append(f"{absent}, a STAND-IN takes its place" if one.stand_in else f"{absent}, skipped")
             if not one.stand_in:
                 continue
+        missing = [(DATASETS | TABLES)[need].file for need in _required(one) if not find(need, run.data_folder)]
+        if missing:
+            skipped.append(f"{key}: {one.place} ({name}): {', '.join(missing)} absent, skipped")
+            continue
         for scenario in _scenarios(key, config, name, run, expanded):
             scenarios[scenario.id] = scenario
 
@@ -601,8 +497,50 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     return Synthesizer(id, entry.mechanism, parameters, parents, fit, search), label
 
 
-def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[str]], file: Path) -> None:
-    where = f"scenarios.{name}"
+def _required(one: ScenarioConfig) -> tuple[str, ...]:
+    """Registered data files without which a scenario's study cannot run."""
+    return STUDIES[one.study["name"]].requires(one.study) if one.study else ()
+
+
+def _check_study(where: str, one: ScenarioConfig, file: Path) -> None:
+    given = dict(one.study or {})
+    name = given.pop("name", None)
+    if name not in STUDIES:
+        raise ConfigError(_message(file, f"{where}.study.name", name, STUDIES))
+    _check_settings(f"{where}.study", name, STUDIES[name].function, given, file)
+    if one.n is None or one.family or one.file or one.population:
+        raise ConfigError(f"{file}: {where}: a study takes n, and neither family nor file nor population")
+    try:
+        STUDIES[name].check(given)
+    except ValidationError as error:
+        lines = [f"{file}: {where}.study.settings.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("\n".join(lines)) from error
+
+
+def _check_settings(where: str, name: str, function: Any, given: Mapping[str, Any], file: Path, but: str = "") -> None:
+    """Check the settings given for a function against its keyword-only parameters."""
+    signature = inspect.signature(function).parameters.values()
+    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != but}
+    for key in given:
+        if key not in wanted:
+            raise ConfigError(_message(file, where, key, wanted))
+    for key, default in wanted.items():
+        if default is inspect.Parameter.empty and key not in given:
+            raise ConfigError(f"{file}: {where}: {key} is missing; {name} needs it")
+
+
+def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: Path) -> None:
+    where, groups = f"scenarios.{name}", expanded.groups
+    for synthesizer in one.synthesizers:
+        if synthesizer not in groups:
+            raise ConfigError(_message(file, f"{where}.synthesizers", synthesizer, groups))
+        for id in groups[synthesizer]:
+            belongs = MECHANISMS[expanded.synthesizers[id].mechanism].study
+            if belongs != (one.study or {}).get("name", ""):
+                raise ConfigError(f"{file}: {where}.synthesizers: {synthesizer} is for {belongs or 'scenarios with a family'}")
+    if one.study is not None:
+        _check_study(where, one, file)
+        return
     if one.family not in FAMILIES:
         raise ConfigError(_message(file, f"{where}.family", one.family, FAMILIES))
     for prior in one.priors:
@@ -618,9 +556,6 @@ def _check_scenario(name: str, one: ScenarioConfig, groups: Mapping[str, list[st
         raise ConfigError(f"{file}: {where}.stand_in: it takes the place of a file, and there is none")
     if one.population is not None or one.stand_in is not None:
         _check_population(where, one, file)
-    for synthesizer in one.synthesizers:
-        if synthesizer not in groups:
-            raise ConfigError(_message(file, f"{where}.synthesizers", synthesizer, groups))
 
 
 def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
@@ -632,15 +567,9 @@ def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
         raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
     if one.n is None:
         raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
-    signature = inspect.signature(POPULATIONS[name]).parameters.values()
-    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != "counts"}
+    _check_settings(f"{where}.population", name, POPULATIONS[name], given, file, but="counts")
     for key in given:
-        if key not in wanted:
-            raise ConfigError(_message(file, f"{where}.population", key, wanted))
-    for key, default in wanted.items():
-        if default is inspect.Parameter.empty and key not in given:
-            raise ConfigError(f"{file}: {where}.population: {key} is missing; {name} needs it")
-        if key in given and not isinstance(given[key], int | float):
+        if not isinstance(given[key], int | float):
             raise ConfigError(f"{file}: {where}.population.{key}: given {_short(given[key])}; allowed: a number")
 
 
@@ -651,7 +580,11 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
     sizes = one.n if isinstance(one.n, list) else [one.n]
     found = one.file is not None and find(one.file.name, run.data_folder) is not None
     for size in sizes:
-        n = DATASETS[one.file.name].rows - len(one.file.drop_rows) if found else max(2, math.ceil(size / scale.shrink))
+        n = (
+            DATASETS[one.file.name].rows - len(one.file.drop_rows)
+            if found
+            else min(size, max(one.n_least, math.ceil(size / scale.shrink)))
+        )
         yield Scenario(
             paper=key,
             paper_id=config.id,
@@ -659,11 +592,13 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
             name=name,
             number=one.id,
             place=one.place,
+            label=one.label or name,
             family=one.family,
-            priors=dict(FAMILIES[one.family].priors) | one.priors,
+            priors=(dict(FAMILIES[one.family].priors) if one.family else {}) | one.priors,
             population=None if found else one.stand_in if one.file else one.population,
             file=one.file.model_dump() if found else None,
             stand_in=one.file is not None and not found,
+            study=one.study,
             unit=one.unit,
             n=n,
             replicates=min(one.replicates, scale.replicates or one.replicates),
@@ -699,10 +634,12 @@ def _shown(
                 _message(file, f"{where}.same_as", entry.same_as, [n for n, f in config.figures.items() if not f.same_as])
             )
         return _shown(where, original, config, scenarios, expanded, file)
-    if entry.scenario not in config.scenarios:
-        raise ConfigError(_message(file, f"{where}.scenario", entry.scenario, config.scenarios))
+    of = [entry.scenario] if isinstance(entry.scenario, str) else entry.scenario
+    for name in of:
+        if name not in config.scenarios:
+            raise ConfigError(_message(file, f"{where}.scenario", name, config.scenarios))
     names = [name for one in entry.synthesizers for name in ([one] if isinstance(one, str) else one)]
-    run = [one for one in scenarios.values() if one.name == entry.scenario]
+    run = [one for one in scenarios.values() if one.name in of]
     for name in names:
         if name not in (DATA, PRIOR, *expanded.groups) and name not in expanded.synthesizers:
             raise ConfigError(_message(file, f"{where}.synthesizers", name, [DATA, *expanded.groups]))

@@ -81,7 +81,9 @@ class Mechanism:
     """The kind of privacy number it gives."""
     parents: int
     """How many synthesizers it is built on."""
-    function: Callable[..., Form | Release]
+    function: Callable[..., Any]
+    study: str = ""
+    """Study that it belongs to; empty for those that the fit and measure steps run."""
 
     def parameters(self) -> dict[str, Any]:
         """Its parameters with their defaults; ``inspect.Parameter.empty`` where there is none."""
@@ -96,11 +98,11 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {}
 
 
-def mechanism(id: int, guarantee: str, parents: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def mechanism(id: int, guarantee: str, parents: int = 1, study: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under its own name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        MECHANISMS[function.__name__] = Mechanism(id, guarantee, parents, function)
+        MECHANISMS[function.__name__] = Mechanism(id, guarantee, parents, function, study)
         return function
 
     return register

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from formalsynth.design import Scenario
+    from formalsynth.scenario import Scenario
 
-STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7}
+STAGES = {
+    "data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7,
+    "source": 8, "split": 9, "targets": 10, "score": 11, "threshold": 12, "shuffle": 13, "release": 14, "sample": 15,
+}  # fmt: skip
 """Integer ids of the stages; an id is never reused."""
 
 _MICRO = 1_000_000

@@ -72,19 +72,24 @@ class Prepared:
         return settings.delta if settings.delta is not None else 1 / self.n
 
 
-def load_split(name: str, folder: str | Path, streams: Streams, **parameters: Any) -> Split:
+def load_split(name: str, folder: str | Path, streams: Streams, size: int | None = None, **parameters: Any) -> Split:
     """A data set by name, in its three parts.
 
     Args:
         name: one of ``SOURCES``.
         folder: where real data files are looked for before FORMALSYNTH_DATA.
         streams: random streams; "source" and "split" are used.
+        size: records to keep at most, chosen at random with "source"; none for all.
         **parameters: of the source.
 
     Raises:
         DataError: a real data file is absent or not the published one.
     """
-    return split_table(SOURCES[name](streams("source"), folder, **parameters), streams("split"))
+    generator = streams("source")
+    table = SOURCES[name](generator, folder, **parameters)
+    if size is not None and len(table) > size:
+        table = table.take(generator.permutation(len(table))[:size])
+    return split_table(table, streams("split"))
 
 
 def prepare(name: str, split: Split, settings: Settings) -> Prepared:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.design import Scenario, Synthesizer
 from formalsynth.families import FAMILIES, Array, Draws
 from formalsynth.mechanisms import MECHANISMS, Context, Form, Parent, Release
+from formalsynth.scenario import Scenario, Synthesizer
 from formalsynth.streams import Address
 from formalsynth.utility import COLUMNS
 

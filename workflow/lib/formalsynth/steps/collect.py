@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.design import DATA, PRIOR, Scenario
 from formalsynth.families import FAMILIES, Array, Draws
-from formalsynth.steps.batch import SAMPLE, Arrays, draws_of, replicate_table
+from formalsynth.scenario import DATA, PRIOR, Scenario
+from formalsynth.steps.batch import REPLICATE_COLUMNS, SAMPLE, Arrays, draws_of, replicate_table
 from formalsynth.streams import Address
 from formalsynth.utility import STATISTICS, statistics
 
@@ -24,10 +24,11 @@ def collect_replicates(scenario: Scenario, root: int, data: Sequence[Arrays], ta
         data: the confidential data of each batch.
         tables: the measured rows of each batch and fit.
     """
+    own = [column for one in tables for column in one if column not in REPLICATE_COLUMNS]
     order = {id: k for k, id in enumerate([DATA, *scenario.synthesizers])}
     table = pd.concat([*(data_rows(scenario, root, one) for one in data), *tables], ignore_index=True)
     table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
-    return table.drop(columns="_order").reset_index(drop=True)
+    return table[[*REPLICATE_COLUMNS, *dict.fromkeys(own)]].reset_index(drop=True)
 
 
 def collect_sample(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from formalsynth.bounds import record_bounds
-from formalsynth.design import Scenario
 from formalsynth.families import Array
 from formalsynth.mechanisms import Context, Form, Release
 from formalsynth.sampler import DIAGNOSTICS, Fit, Settings, sample
+from formalsynth.scenario import Scenario
 from formalsynth.steps.batch import Arrays, context_of, form_of, stack_arrays
 
 

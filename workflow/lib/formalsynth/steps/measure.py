@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.bounds import Bounds, record_bounds
-from formalsynth.design import Scenario, Synthesizer
 from formalsynth.families import Array, Draws, Predictor, Records, take
 from formalsynth.mechanisms import MECHANISMS, Form, Release
 from formalsynth.sampler import DIAGNOSTICS
+from formalsynth.scenario import Scenario, Synthesizer
 from formalsynth.steps.batch import SAMPLE, Arrays, context_of, draws_of, form_of, replicate_table, stack_arrays
 from formalsynth.utility import statistics, utility
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.design import DATA, PRIOR, Display
 from formalsynth.files import whole
 from formalsynth.populations import truth
+from formalsynth.scenario import DATA, PRIOR, Display
 from formalsynth.utility import statistics
 
 if TYPE_CHECKING:
@@ -47,7 +47,9 @@ def figure_table(display: Display, collected: Sequence[pd.DataFrame]) -> pd.Data
         display: the figure.
         collected: the collected table that the figure reads, for each scenario.
     """
-    table = pd.concat(collected, ignore_index=True)
+    table = pd.concat([one for one in collected if display.entry["value"] in one], ignore_index=True)
+    for column, value in display.entry["rows"].items():
+        table = table[table[column] == value]
     drawn = {"value": table[display.entry["value"]]} | ({"x": table[display.entry["x"]]} if display.entry["x"] else {})
     table = table[[key for key in KEYS if key in table]].assign(**drawn)
     panels = []
@@ -57,6 +59,11 @@ def figure_table(display: Display, collected: Sequence[pd.DataFrame]) -> pd.Data
         part = part.assign(panel=panel["title"], _place=part["synthesizer"].map(position), line=_line(display, panel))
         panels.append(part.sort_values(["_place", "n"], kind="stable"))
     tidy = pd.concat(panels, ignore_index=True).drop(columns="_place")
+    if display.entry["exact"]:
+        exact = pd.concat([one for one in collected if "density" in one], ignore_index=True)
+        tidy = pd.concat([tidy, exact[exact["synthesizer"].isin(display.ids)].assign(panel="")], ignore_index=True)
+    if display.at:
+        tidy["at"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id]["label"] for id in tidy["synthesizer"]])
     if display.entry["value"] in BOUNDS:
         tidy["guarantee"] = [display.looks[id]["guarantee"] for id in tidy["synthesizer"]]
@@ -93,8 +100,9 @@ def draw_figure(display: Display, table: pd.DataFrame, paths: Sequence[Path]) ->
 
     matplotlib.rcParams.update({"svg.hashsalt": "formalsynth", "font.size": 9})
     matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
-    table = table.fillna({"panel": ""}).dropna(subset="value")
-    draw = {"density": _densities, "scatter": _scatter, "violin": _violin_figure}[display.entry["kind"]]
+    table = table.fillna({"panel": ""})
+    table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
+    draw = {"density": _densities, "line": _lines, "scatter": _scatter, "violin": _violin_figure}[display.entry["kind"]]
     drawing = draw(display, table)
     if display.scenarios[0]["stand_in"]:
         drawing.suptitle(STAND_IN, fontsize=9, color="#a00000", fontweight="bold")
@@ -188,12 +196,45 @@ def _densities(display: Display, table: pd.DataFrame) -> Figure:
     drawing, axes = plt.subplots(1, len(frames), figsize=(5.2 * len(frames), 3.6), layout="constrained", squeeze=False)
     for axis, (title, frame) in zip(axes.flat, frames, strict=True):
         for place, id in enumerate(ids):
-            values = frame.loc[frame["synthesizer"] == id, "value"]
+            values = frame.loc[frame["synthesizer"] == id, "value"].dropna()
             look, style = display.looks[id], styles[place % len(styles)]
             seaborn.kdeplot(x=values, ax=axis, color=look["colour"], linestyle=style, label=look["label"], cut=0)
+            if "density" in frame:
+                curve = frame[(frame["synthesizer"] == id) & frame["density"].notna()]
+                axis.plot(curve["x"], curve["density"], ".", color=look["colour"], markersize=2.5 + 2 * place)
         axis.set(xlabel=display.entry["y"], ylabel="density" if axis is axes.flat[0] else "", title=title)
     axes.flat[-1].legend(frameon=False)
     return drawing
+
+
+def _lines(display: Display, table: pd.DataFrame) -> Figure:
+    """Means over replicates against ``x``, with two standard errors; one line for each label, one frame for each panel."""
+    frames = list(table.groupby("scenario" if display.entry["panels"] == "scenario" else "panel", sort=False))
+    titles = {one["id"]: one["label"] for one in display.scenarios}
+    drawing, axes = _frames(len(frames), display.entry["stacked"], 4.2 if len(frames) == 1 else 3.2)
+    styles, markers = ["-", "--", "-.", ":"], ["o", "^", "s", "D", "v", "P"]
+    for axis, (name, frame) in zip(axes, frames, strict=True):
+        for place, (label, part) in enumerate(frame.groupby("label", sort=False)):
+            colour = display.looks[part["synthesizer"].iloc[0]]["colour"]
+            at = part.groupby("at" if "at" in part else "x")
+            mean, error = at["value"].mean(), (2 * at["value"].sem()).fillna(0)
+            across = at["x"].mean()
+            look = {"color": colour, "linestyle": styles[place % 4], "marker": markers[place % 6], "markersize": 4}
+            axis.errorbar(across, mean, yerror(error), label=label, linewidth=1.1, capsize=2, **look)
+        axis.set_title(titles.get(name, name), fontsize=9)
+        axis.set(xlabel=display.entry["x_label"], ylabel=display.entry["y"] if axis is axes[0] else "")
+        if display.entry["x_log"]:
+            axis.set_xscale("log")
+        if display.entry["log"]:
+            axis.set_yscale("log")
+        _dashed(axis.axhline, frame["line"])
+    axes[-1].legend(frameon=False, fontsize=7)
+    return drawing
+
+
+def yerror(error: pd.Series) -> pd.Series | None:
+    """Error bars, or none where nothing was repeated."""
+    return error if (error > 0).any() else None
 
 
 def _scatter(display: Display, table: pd.DataFrame) -> Figure:
@@ -226,7 +267,8 @@ def table_of(display: Display, collected: Mapping[str, pd.DataFrame]) -> pd.Data
         display: the table.
         collected: the tables that it reads, by name.
     """
-    estimate = {"sample": _sample_estimate, "spread": _spread_estimate, "results": _result_estimate}[display.entry["kind"]]
+    kinds = {"sample": _sample_estimate, "spread": _spread_estimate, "results": _result_estimate, "means": _mean_estimate}
+    estimate = kinds[display.entry["kind"]]
     rows = []
     for statistic in display.entry["statistics"]:
         for id in display.ids:
@@ -256,6 +298,14 @@ def _spread_estimate(
     return float(SPREAD[statistic](values)), jackknife(values, SPREAD[statistic]), len(values)
 
 
+def _mean_estimate(display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> tuple[float, float, int]:
+    """The mean of a column over the replicates with its standard error; of widths, the median."""
+    values = _column(collected["replicates"], id, statistic)
+    if statistic == "width":
+        return float(values.median()), median_mcse(values), len(values)
+    return float(values.mean()), float(values.sem()), len(values)
+
+
 def _result_estimate(
     display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str
 ) -> tuple[float, float, int]:
@@ -265,7 +315,7 @@ def _result_estimate(
 
 
 def _column(table: pd.DataFrame, id: str, column: str) -> pd.Series:
-    return pd.to_numeric(table.loc[table["synthesizer"] == id, column]).dropna()
+    return pd.to_numeric(table.loc[table["synthesizer"] == id, column].replace({"True": 1, "False": 0})).dropna()
 
 
 def median_mcse(values: pd.Series) -> float:
@@ -304,6 +354,7 @@ def _sizes(display: Display) -> str:
         "replicates": f"{first['replicates']} replicates of n = {n}",
         "records": f"one sample of n = {n}",
         "values": f"one sample of n = {n}",
+        "details": f"{first['replicates']} replicates of n = {n}",
         "draws": f"posterior draws from one sample of n = {n}",
         "sets": f"{first['synthetic_sets']} synthetic data sets from one sample of n = {n}",
     }[display.source]

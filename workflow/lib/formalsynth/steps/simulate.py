@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from formalsynth.datasets import load, load_counts
-from formalsynth.design import Scenario
 from formalsynth.families import Records
 from formalsynth.populations import POPULATIONS
+from formalsynth.scenario import Scenario
 from formalsynth.streams import Address
 
 

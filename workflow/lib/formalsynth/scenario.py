@@ -1,0 +1,143 @@
+"""The plain side of the design: what a job is told, without anything that config needs to be checked or expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from formalsynth.families import FAMILIES
+from formalsynth.mechanisms import MECHANISMS
+
+DATA = "Data"
+"""Name and label of the confidential data where they stand beside synthesizers."""
+PRIOR = "Prior"
+"""Name and label of the prior where its draws stand beside posterior draws."""
+STUDY = "study"
+"""What stands for the fits of a scenario that a study runs."""
+
+
+@dataclass(frozen=True)
+class Synthesizer:
+    """One synthesizer with all its parameters."""
+
+    id: str
+    mechanism: str
+    parameters: dict[str, float]
+    parents: list[str]
+    fit: str
+    """Id of the synthesizer whose fit it uses: its own id unless it shares one."""
+    search: dict[str, Any] | None = None
+    """Fields of :class:`SearchConfig`, or None."""
+
+    @property
+    def words(self) -> tuple[int, ...]:
+        """Integer words of its random streams."""
+        return MECHANISMS[self.mechanism].words(self.parameters)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a synthesizer is shown; apart from the synthesizer, so that a new colour or label refits nothing."""
+
+    label: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One data set design at one sample size."""
+
+    paper: str
+    paper_id: int
+    id: str
+    name: str
+    number: int
+    """Integer id of its random streams."""
+    place: str
+    label: str
+    family: str
+    priors: dict[str, float]
+    population: dict[str, Any] | None
+    file: dict[str, Any] | None
+    stand_in: bool
+    """Whether simulated data take the place of an absent file."""
+    study: dict[str, Any] | None
+    """Name and settings of the study that runs its replicates; None for those with fits."""
+    unit: float
+    n: int
+    replicates: int
+    synthetic_sets: int
+    synthesizers: dict[str, Synthesizer] = field(repr=False)
+
+    def fits(self) -> list[str]:
+        """Ids of the synthesizers with a fit of their own; a study counts as one."""
+        if self.study:
+            return [STUDY]
+        return [one.id for one in self.synthesizers.values() if one.fit == one.id]
+
+    def members(self, fit: str) -> list[Synthesizer]:
+        """Synthesizers that share a fit, its owner first."""
+        sharing = [one for one in self.synthesizers.values() if one.fit == fit]
+        return sorted(sharing, key=lambda one: one.id != fit)
+
+    def ancestors(self, fit: str) -> list[str]:
+        """Ids of the fits whose results the members of a fit need."""
+        parents = [parent for one in self.members(fit) for parent in one.parents]
+        return list(dict.fromkeys(self.synthesizers[parent].fit for parent in parents))
+
+    @property
+    def program(self) -> str:
+        """Name of the Stan program."""
+        return FAMILIES[self.family].program if self.family else ""
+
+    def plain(self, fit: str | None = None, sets: bool = False, everything: bool = False) -> dict[str, Any]:
+        """Plain types for one job, with no more than it depends on: what is left out here reruns nothing.
+
+        Args:
+            fit: the job's fit; with it, the synthesizers that share it and those they build on are kept.
+            sets: whether the job draws synthetic data sets.
+            everything: whether the job depends on every synthesizer.
+        """
+        needed: list[str] = list(self.synthesizers) if everything else []
+        if fit:
+            members = [one.id for one in self.members(fit)]
+            needed = [id for id in self.synthesizers if id in members or id in self.ancestors(fit)]
+            needed += [parent for id in members for parent in self.synthesizers[id].parents if parent not in needed]
+        kept = {id: self.synthesizers[id] for id in needed}
+        sets_kept = self.synthetic_sets if sets else 0
+        return asdict(replace(self, place="", label="", replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
+
+    @staticmethod
+    def from_plain(values: Mapping[str, Any]) -> Scenario:
+        """The inverse of :meth:`plain`."""
+        synthesizers = {key: Synthesizer(**one) for key, one in values["synthesizers"].items()}
+        return Scenario(**{**values, "synthesizers": synthesizers})
+
+
+@dataclass(frozen=True)
+class Display:
+    """What one figure or table shows, in plain types: everything that its job depends on."""
+
+    paper: str
+    number: int
+    scale: str
+    authors: str
+    source: str
+    """Which collected table it reads."""
+    entry: dict[str, Any]
+    """The figure's or table's entry in the paper's config."""
+    ids: list[str]
+    """Synthesizers from left to right."""
+    looks: dict[str, dict[str, str]]
+    """Label, colour and kind of guarantee of each of them."""
+    panels: list[dict[str, Any]]
+    """Frames: their title, the ids they show, and epsilon where the frame stands for one."""
+    at: dict[str, Any]
+    """Which point of its line a synthesizer is, where x is a result."""
+    scenarios: list[dict[str, Any]]
+    """The scenarios it reads, by sample size."""
+
+    def plain(self) -> dict[str, Any]:
+        """Plain types, for passing to a job."""
+        return asdict(self)

@@ -1,0 +1,50 @@
+# study: replicates that one function runs whole, where no Stan is needed. Its rows have the columns that measure writes, and
+# go the same way from there.
+ruleorder: run_study > measure_batch
+
+
+rule run_study:
+    input:
+        code=code("study"),
+    output:
+        details="<batch>/study.details.csv",
+        rows="<batch>/study.replicates.csv",
+    log:
+        "<logs>/run_study/{paper}/{scenario}/{batch}.log",
+    benchmark:
+        "<benchmarks>/run_study/{paper}/{scenario}/{batch}.tsv"
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=60,
+    params:
+        data_folder=PLAN.config.data_folder,
+        replicates=replicates,
+        root=ROOT,
+        scenario=study_spec,
+    message:
+        "Running {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+    script:
+        "../scripts/run_study.py"
+
+
+rule collect_details:
+    input:
+        code=code("collect"),
+        tables=every_batch("study.details.csv"),
+    output:
+        table="<results>/{paper}/{scenario}/details.csv",
+    log:
+        "<logs>/collect_details/{paper}/{scenario}.log",
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    message:
+        "Collecting the details of {wildcards.paper} {wildcards.scenario}"
+    script:
+        "../scripts/collect_details.py"
