@@ -65,10 +65,65 @@ ROUGH_MARGINS: Counts = {
     "WKSWK": (np.array([36.0, 40.0, 52.0]), np.array([5, 10, 85])),
 }
 
+
+def poisson(generator: np.random.Generator, n: int, *, mu: float) -> Records:
+    """``x ~ Poisson(mu)`` (reweight paper, Supplement 5)."""
+    return _intercept_only(generator.poisson(mu, n))
+
+
+def negative_binomial_mixture(
+    generator: np.random.Generator, n: int, *, share: float, mu1: float, phi1: float, mu2: float, phi2: float
+) -> Records:
+    """``x ~ share NB(mu1, phi1) + (1 - share) NB(mu2, phi2)``, variances ``mu + mu^2 / phi`` (reweight paper, Section 3.1)."""
+    first = generator.random(n) < share
+    mu, phi = np.where(first, mu1, mu2), np.where(first, phi1, phi2)
+    return _intercept_only(generator.negative_binomial(phi, phi / (phi + mu)))
+
+
+def published_salaries(generator: np.random.Generator, n: int, *, unit: float, counts: Counts | None = None) -> Records:
+    """Salaries in ``unit`` dollars, without replacement from their published counts (reweight paper, Section 4).
+
+    Without the published counts the salaries are a stand-in, drawn from rough ones of our own.
+
+    Raises:
+        ValueError: there are fewer than n salaries, or one of them is no multiple of the unit.
+    """
+    values, number = counts["SALARYP"] if counts else ROUGH_MARGINS["SALARYP"]
+    if not counts:
+        number = np.rint(10_000 * number).astype(int)
+    if (values % unit).any():
+        raise ValueError(f"published_salaries: the salaries are not all multiples of the unit {unit:g}")
+    return _intercept_only(without_replacement(generator, n, values / unit, number))
+
+
+def without_replacement(generator: np.random.Generator, n: int, values: Array, number: Array) -> Array:
+    """Values of n records drawn without replacement from a table of value counts, in random order.
+
+    Args:
+        generator: random numbers.
+        n: records to draw.
+        values: (k,) the values.
+        number: (k,) whole numbers, how many records have each value.
+
+    Raises:
+        ValueError: there are fewer than n records.
+    """
+    if n > number.sum():
+        raise ValueError(f"cannot draw {n} records without replacement from {number.sum()}")
+    return generator.permutation(np.repeat(values, generator.multivariate_hypergeometric(number, n, method="marginals")))
+
+
+def _intercept_only(x: Array) -> Records:
+    return {"x": np.asarray(x, dtype=float), "design": np.ones((len(x), 1))}
+
+
 POPULATIONS: dict[str, Callable[..., Records]] = {
     "beta": beta,
     "lognormal_on_normal": lognormal_on_normal,
     "sdr_stand_in": sdr_stand_in,
+    "poisson": poisson,
+    "negative_binomial_mixture": negative_binomial_mixture,
+    "published_salaries": published_salaries,
 }
 
 

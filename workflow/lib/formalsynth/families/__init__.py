@@ -2,6 +2,7 @@
 
 from formalsynth.families.base import Array, Draws, Family, Predictor, Records, take
 from formalsynth.families.beta import BetaFamily, BetaRegressionFamily
+from formalsynth.families.counts import NegativeBinomialFamily, NegativeBinomialRegressionFamily, PoissonFamily
 from formalsynth.families.linear import LinearFamily
 
 FAMILIES: dict[str, Family] = {
@@ -10,6 +11,9 @@ FAMILIES: dict[str, Family] = {
     "normal": LinearFamily(log=False),
     "lognormal": LinearFamily(log=True),
     "lognormal_regression": LinearFamily(log=True),
+    "poisson": PoissonFamily(),
+    "negative_binomial": NegativeBinomialFamily(),
+    "negative_binomial_regression": NegativeBinomialRegressionFamily(),
 }
 
 __all__ = ["FAMILIES", "Array", "Draws", "Family", "Predictor", "Records", "take"]

@@ -1,0 +1,54 @@
+// Weighted negative binomial regression with log link, from distinct records and summed weights.
+//
+// theta = R beta, with R the triangular factor of the weighted design: its axes are of equal scale however collinear the
+// predictors are. What is sampled is theta standardised by its conditional mean and covariance given the prior scales, with
+// the likelihood taken as normal(theta_hat, identity / information). So the sampler meets neither the funnel of a small prior
+// scale nor a narrow ridge; theta_hat and information need only be rough, the posterior does not depend on them.
+//
+// Prior: 1 / phi ~ half-Cauchy(0, dispersion), beta ~ normal(0, diag(sd) C diag(sd)), C ~ LKJ(correlation),
+// sd ~ half-t(df, scale).
+data {
+  int<lower=1> u;
+  int<lower=1> p;
+  array[u] int<lower=0> y;
+  vector<lower=0>[u] weight;
+  matrix[u, p] basis; // design times R^-1
+  matrix[p, p] inverse_factor; // R^-1
+  vector[p] theta_hat;
+  real<lower=0> information;
+  real<lower=0> prior_dispersion;
+  real<lower=0> prior_correlation;
+  real<lower=0> prior_df;
+  real<lower=0> prior_scale;
+}
+transformed data {
+  vector[u] count = to_vector(y);
+  real weight_total = sum(weight);
+  vector[u] weighted_count = weight .* count;
+}
+parameters {
+  vector[p] standardised;
+  vector<lower=0>[p] sd;
+  cholesky_factor_corr[p] correlation_factor;
+  // The bound is 1e-8 and not 0 because differences of lgamma lose their digits as phi grows, which makes a false mode at the
+  // far end; the prior has less than 1e-8 of its mass below it.
+  real<lower=1e-8> reciprocal_phi;
+}
+transformed parameters {
+  matrix[p, p] scaled = mdivide_left_tri_low(diag_pre_multiply(sd, correlation_factor), inverse_factor);
+  matrix[p, p] precision_factor = cholesky_decompose(add_diag(crossprod(scaled), information));
+  vector[p] theta = mdivide_right_tri_low((standardised + mdivide_left_tri_low(precision_factor, information * theta_hat))',
+                                          precision_factor)';
+  vector[p] beta = inverse_factor * theta;
+  real phi = inv(reciprocal_phi);
+}
+model {
+  vector[u] eta = basis * theta - log(phi);
+  reciprocal_phi ~ cauchy(0, prior_dispersion);
+  sd ~ student_t(prior_df, 0, prior_scale);
+  correlation_factor ~ lkj_corr_cholesky(prior_correlation);
+  beta ~ multi_normal_cholesky(rep_vector(0, p), diag_pre_multiply(sd, correlation_factor));
+  target += -sum(log(diagonal(precision_factor))); // Jacobian of the standardisation
+  target += dot_product(weight, lgamma(count + phi)) - weight_total * lgamma(phi)
+            + dot_product(weighted_count, eta) - dot_product(weighted_count + weight * phi, log1p_exp(eta));
+}

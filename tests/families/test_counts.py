@@ -1,0 +1,421 @@
+"""Count families against conjugate and grid posteriors, exact probabilities and naive sums."""
+
+import os
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from formalsynth.bounds import Sensitive, record_bounds
+from formalsynth.datasets import load_counts
+from formalsynth.families import FAMILIES
+from formalsynth.families.counts import grouped
+from formalsynth.populations import negative_binomial_mixture, poisson, published_salaries, without_replacement
+from formalsynth.sampler import Settings, diagnose, sample
+from formalsynth.weights import lipschitz_weights
+from scipy import optimize, stats
+from scipy.special import gammaln, logsumexp
+
+COUNTS = ("poisson", "negative_binomial", "negative_binomial_regression")
+MIXTURE = {"share": 0.2, "mu1": 100, "phi1": 5, "mu2": 100, "phi2": 20}
+LONG = Settings(draws=8000, ess_min=1000)
+# Each Monte Carlo comparison below is at this many standard errors; about sixty comparisons, two-sided:
+# 60 * 2 * P(Z > 5.5) < 1e-5.
+BAND = 5.5
+
+
+def mixture_of(n=300, seed=1):
+    return negative_binomial_mixture(np.random.default_rng(seed), n, **MIXTURE)
+
+
+def regression_records(n=40, seed=3):
+    generator = np.random.default_rng(seed)
+    z = generator.integers(-1, 3, n).astype(float)
+    mean = np.exp(1 + 0.4 * z)
+    return {"x": generator.negative_binomial(2, 2 / (2 + mean)).astype(float), "design": np.column_stack([np.ones(n), z])}
+
+
+def records_for(family, n=60):
+    return regression_records(n) if family.endswith("regression") else mixture_of(n)
+
+
+def draws_for(family, size=25):
+    generator = np.random.default_rng(4)
+    phi = np.exp(generator.uniform(-2, 8, size))
+    if family.endswith("regression"):
+        return {"beta": generator.normal(0.5, 0.5, (size, 2)), "phi": phi}
+    mu = generator.uniform(50, 150, size)
+    return {"mu": mu} if family == "poisson" else {"mu": mu, "phi": phi}
+
+
+def naive_log_likelihood(family, records, draws):
+    """(S, n), record by record from the textbook formula."""
+    x, size = records["x"], len(next(iter(draws.values())))
+    mean = np.exp(draws["beta"] @ records["design"].T) if "beta" in draws else np.tile(draws["mu"][:, None], len(x))
+    if family == "poisson":
+        return x * np.log(mean) - mean - gammaln(x + 1)
+    phi = draws["phi"].reshape(size, 1)
+    choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
+    return choose + phi * np.log(phi / (phi + mean)) + x * np.log(mean / (phi + mean))
+
+
+def check_moments(values, mean, sd, effective, what):
+    assert abs(values.mean() - mean) < BAND * sd / np.sqrt(effective), what
+    # The standard error of a standard deviation, for a kurtosis of up to 9.
+    assert abs(values.std() - sd) < BAND * sd * np.sqrt(2 / effective), what
+
+
+def fitted(compiled, family, records, weights, priors=None, inits=None):
+    one = FAMILIES[family]
+    data = one.stan_data(records, weights, one.priors | (priors or {}))
+    fit = sample(compiled(one.program), data, one.inits(data) | (inits or {}), one.parameters, 7, LONG)
+    assert fit.status == "ok", fit.reason
+    return fit
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("weighted", [False, True])
+def test_poisson_posterior_is_the_conjugate_gamma(compiled, weighted):
+    records = poisson(np.random.default_rng(5), 50, mu=3)
+    weights = np.linspace(0, 1, 50) if weighted else np.ones(50)
+    # a prior that is strong enough to be seen
+    fit = fitted(compiled, "poisson", records, weights, {"shape": 4.0, "rate": 7.0})
+    exact = stats.gamma(4 + weights @ records["x"], scale=1 / (7 + weights.sum()))
+    effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
+    check_moments(fit.draws["mu"], exact.mean(), exact.std(), effective, "mu")
+    for level in (0.05, 0.5, 0.95):
+        share = (fit.draws["mu"] <= exact.ppf(level)).mean()
+        assert abs(share - level) < BAND * np.sqrt(level * (1 - level) / effective)
+
+
+def negative_binomial_grid(records, weights, priors):
+    """Grid values and masses of the two-parameter posterior, on log mu and log 1 / phi."""
+    log_mu, log_reciprocal = np.meshgrid(np.linspace(-4, 6, 801), np.linspace(-14, 6, 801), indexing="ij")
+    mu, phi = np.exp(log_mu), np.exp(-log_reciprocal)
+    # d mu = mu d log mu and d (1 / phi) = (1 / phi) d log (1 / phi) on the grid
+    density = stats.gamma(priors["shape"], scale=1 / priors["rate"]).logpdf(mu) + log_mu
+    density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(1 / phi) + log_reciprocal
+    for x, weight in zip(records["x"], weights, strict=True):
+        choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
+        density += weight * (choose + phi * np.log(phi / (phi + mu)) + x * np.log(mu / (phi + mu)))
+    mass = np.exp(density - density.max())
+    mass /= mass.sum()
+    assert max(mass[0].sum(), mass[-1].sum(), mass[:, 0].sum(), mass[:, -1].sum()) < 1e-6, "the grid does not hold the posterior"
+    return {"mu": mu, "reciprocal": 1 / phi, "log_phi": -log_reciprocal}, mass
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("case", ["unweighted", "weighted", "strong prior", "from the far end"])
+def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
+    records, weights, priors = mixture_of(100), np.ones(100), {}
+    if case == "strong prior":
+        records, weights = {"x": np.array([0.0, 0, 1, 1, 2, 7, 9]), "design": np.ones((7, 1))}, np.linspace(0.4, 1, 7)
+        priors = {"shape": 4.0, "rate": 2.0, "dispersion": 0.5}
+    if case == "weighted":
+        draw = {"mu": np.array([100.0]), "phi": np.array([10.0])}
+        weights = lipschitz_weights(-naive_log_likelihood("negative_binomial", records, draw)[0])
+    inits = {"mu": 100.0, "reciprocal_phi": 2e-8} if case == "from the far end" else {}
+    fit = fitted(compiled, "negative_binomial", records, weights, priors, inits)
+    values, mass = negative_binomial_grid(records, weights, FAMILIES["negative_binomial"].priors | priors)
+    mu, phi = fit.draws["mu"], fit.draws["phi"]
+    effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
+    for name, draws in {"mu": mu, "reciprocal": 1 / phi, "log_phi": np.log(phi)}.items():
+        mean = (mass * values[name]).sum()
+        check_moments(draws, mean, np.sqrt((mass * (values[name] - mean) ** 2).sum()), effective, name)
+
+
+@pytest.mark.stan
+def test_dispersions_at_which_rounding_makes_a_false_mode_are_outside_the_support(compiled):
+    one, records = FAMILIES["negative_binomial"], mixture_of(100)
+    data = one.stan_data(records, np.ones(100), one.priors)
+    fit = sample(compiled(one.program), data, {"mu": 100.0, "reciprocal_phi": 1e-30}, one.parameters, 7, Settings(attempts=1))
+    assert fit.status == "failed"
+    assert "CmdStan stopped" in fit.reason
+
+
+def coefficient_prior(beta, priors, nodes=16):
+    """Hyperparameters integrated out of the prior of two coefficients.
+
+    Returns the log density (k,), and for the first prior scale, on the log scale, and the correlation: their values at the
+    nodes and the weights (k, nodes) of the nodes given the coefficients.
+    """
+    node, weight = np.polynomial.legendre.leggauss(nodes)
+    # quantiles of the half-t: integration over its own distribution function
+    sd = stats.t(priors["df"], scale=priors["scale"]).ppf(0.5 + (node + 1) / 4)
+    sd1, sd2, rho = (one.ravel() for one in np.meshgrid(sd, sd, node, indexing="ij"))
+    mass = (weight[:, None, None] * weight[:, None] * weight).ravel() * (1 - rho**2) ** (priors["correlation"] - 1)
+    a, b = beta[:, :1] / sd1, beta[:, 1:] / sd2
+    log_density = -(a**2 - 2 * rho * a * b + b**2) / (2 * (1 - rho**2)) - np.log(sd1 * sd2 * np.sqrt(1 - rho**2))
+    total = logsumexp(log_density, b=mass, axis=1)
+    given = (mass * np.exp(log_density - total[:, None])).reshape(-1, nodes, nodes, nodes)
+    return total, {"log_sd": (np.log(sd), given.sum(axis=(2, 3))), "correlation": (node, given.sum(axis=(1, 2)))}
+
+
+def regression_grid(records, weights, priors):
+    """Means and standard deviations of coefficients, phi and hyperparameters, by quadrature."""
+    b0, b1, log_reciprocal = np.linspace(-2, 3.5, 56), np.linspace(-1.5, 2.2, 53), np.linspace(-12, 4.5, 91)
+    beta = np.stack(np.meshgrid(b0, b1, indexing="ij"), axis=-1).reshape(-1, 2)
+    mean, phi = np.exp(beta @ records["design"].T)[:, None, :], np.exp(-log_reciprocal)[None, :, None]
+    x = records["x"]
+    choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
+    density = ((choose - phi * np.log1p(mean / phi) - x * np.log1p(phi / mean)) * weights).sum(axis=2)
+    density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(np.exp(log_reciprocal)) + log_reciprocal
+    prior, given = coefficient_prior(beta, priors)
+    density += prior[:, None]
+    mass = np.exp(density - density.max())
+    mass /= mass.sum()
+    of_beta, of_phi = mass.sum(axis=1), mass.sum(axis=0)
+    square = of_beta.reshape(56, 53)
+    edges = [square[[0, -1]].sum(), square[:, [0, -1]].sum(), of_phi[[0, -1]].sum()]
+    assert max(edges) < 2e-4, "the grid does not hold the posterior"
+    marginals = {"b0": (beta[:, 0], of_beta), "b1": (beta[:, 1], of_beta), "log_phi": (-log_reciprocal, of_phi)}
+    marginals |= {name: (values, of_beta @ shares) for name, (values, shares) in given.items()}
+    means = {name: values @ p for name, (values, p) in marginals.items()}
+    return {name: (means[name], np.sqrt((values - means[name]) ** 2 @ p)) for name, (values, p) in marginals.items()}
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("given", [{}, {"dispersion": 0.3, "correlation": 2.0, "df": 6.0, "scale": 0.3}])
+def test_regression_posterior_agrees_with_the_grid(compiled, given):
+    """Few records, so that every prior is seen."""
+    import cmdstanpy
+
+    one, records, weights = FAMILIES["negative_binomial_regression"], regression_records(14), np.linspace(0.3, 1, 14)
+    data = one.stan_data(records, weights, one.priors | given)
+    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in data.items()}
+    start = {key: np.asarray(value).tolist() for key, value in one.inits(data).items()}
+    run = cmdstanpy.CmdStanModel(exe_file=compiled(one.program)).sample(
+        data=plain, inits=start, seed=11, chains=1, iter_sampling=8000, sig_figs=12, show_progress=False
+    )
+    beta = run.stan_variable("beta")
+    draws = {"b0": beta[:, 0], "b1": beta[:, 1], "log_phi": np.log(run.stan_variable("phi"))}
+    draws |= {"log_sd": np.log(run.stan_variable("sd")[:, 0]), "correlation": run.stan_variable("correlation_factor")[:, 1, 0]}
+    _, bulk, tail = diagnose(np.column_stack(list(draws.values())))
+    assert min(bulk, tail) > 1000
+    for name, (mean, sd) in regression_grid(records, weights, one.priors | given).items():
+        check_moments(draws[name], mean, sd, min(bulk, tail) / 2, name)
+
+
+@pytest.mark.parametrize("family", COUNTS)
+def test_factors_are_the_log_likelihood(family):
+    records, draws = records_for(family), draws_for(family)
+    left, right = FAMILIES[family].factors(records, draws)
+    np.testing.assert_allclose(left @ right.T, naive_log_likelihood(family, records, draws), rtol=1e-9, atol=1e-9)
+
+
+def test_factors_agree_with_scipy():
+    records, draws = mixture_of(), draws_for("negative_binomial")
+    left, right = FAMILIES["negative_binomial"].factors(records, draws)
+    mu, phi = draws["mu"][:, None], draws["phi"][:, None]
+    np.testing.assert_allclose(left @ right.T, stats.nbinom(phi, phi / (phi + mu)).logpmf(records["x"]), rtol=1e-9)
+    left, right = FAMILIES["poisson"].factors(records, draws)
+    np.testing.assert_allclose(left @ right.T, stats.poisson(mu).logpmf(records["x"]), rtol=1e-9)
+
+
+def test_negative_binomial_keeps_its_digits_in_the_poisson_limit():
+    records = {"x": np.array([0.0, 1, 90, 400]), "design": np.ones((4, 1))}
+    draws = {"mu": np.full(3, 100.0), "phi": np.array([1e12, 1e15, 1e60])}
+    left, right = FAMILIES["negative_binomial"].factors(records, draws)
+    expected = np.tile(stats.poisson(100).logpmf(records["x"]), (3, 1))
+    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("phi", [1, 2, 7])
+def test_negative_binomial_agrees_with_exact_fractions(phi):
+    """For whole phi the probabilities are rational numbers."""
+    p = Fraction(phi, phi + 12)
+    exact = [comb(x + phi - 1, x) * p**phi * (1 - p) ** x for x in range(40)]
+    records = {"x": np.arange(40.0), "design": np.ones((40, 1))}
+    left, right = FAMILIES["negative_binomial"].factors(records, {"mu": np.array([12.0]), "phi": np.array([float(phi)])})
+    np.testing.assert_allclose(np.exp(left @ right.T)[0], [float(one) for one in exact], rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", COUNTS)
+def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood(family):
+    """Up to terms without parameters: differences between two parameter values are compared."""
+    one, records, draws = FAMILIES[family], records_for(family), draws_for(family, 2)
+    weights = np.linspace(0, 1, 60)
+    data = one.stan_data(records, weights, one.priors)
+    naive = (weights * naive_log_likelihood(family, records, draws)).sum(axis=1)
+    if family == "poisson":
+        found = data["weighted_sum"] * np.log(draws["mu"]) - data["weight_total"] * draws["mu"]
+    else:
+        design = data["basis"] @ np.linalg.inv(data["inverse_factor"]) if "basis" in data else np.ones((data["u"], 1))
+        distinct = {"x": data["y"].astype(float), "design": design}
+        found = naive_log_likelihood(family, distinct, draws) @ data["weight"]
+        assert data["u"] < (weights > 0).sum()
+        assert len(np.unique(np.column_stack([distinct["x"], design.round(9)]), axis=0)) == data["u"]
+    assert found[1] - found[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
+
+
+def test_size_of_the_stan_data_does_not_grow_with_n():
+    one = FAMILIES["negative_binomial"]
+    x = np.tile(np.arange(30.0), 1000)
+    data = one.stan_data({"x": x, "design": np.ones((len(x), 1))}, np.full(len(x), 0.5), one.priors)
+    assert data["u"] == 30
+    np.testing.assert_allclose(data["weight"], 500)
+
+
+def test_grouping_is_complete():
+    rows = np.array([[1.0, 0], [2, 0], [1, 0], [1, 1], [2, 0]])
+    first, inverse, summed = grouped(rows, np.array([0.5, 0, 0.25, 1, 2]))
+    np.testing.assert_array_equal(rows[first][inverse], rows[[0, 2, 3, 4]])
+    assert dict(zip(map(tuple, rows[first]), summed, strict=True)) == {(1, 0): 0.75, (1, 1): 1, (2, 0): 2}
+
+
+@pytest.mark.parametrize("family", COUNTS)
+@pytest.mark.parametrize(
+    ("x", "weights", "threshold", "message"),
+    [
+        ([1.0, 2.5, 3], [1, 1, 1], None, "whole numbers"),
+        ([1.0, -1, 3], [1, 1, 1], None, "whole numbers"),
+        ([1.0, np.nan, 3], [1, 1, 1], None, "whole numbers"),
+        ([1.0, 2, 3], [0, 0, 0], None, "no record"),
+        ([1.0, 2, 3], [1, 1, 1], 2.0, "censored"),
+    ],
+)
+def test_unusable_data_are_refused(family, x, weights, threshold, message):
+    one = FAMILIES[family]
+    records = {"x": np.array(x), "design": np.ones((3, 1))}
+    with pytest.raises(ValueError, match=message):
+        one.stan_data(records, np.array(weights, dtype=float), one.priors, threshold)
+
+
+def test_unidentified_regression_is_refused():
+    one = FAMILIES["negative_binomial_regression"]
+    with pytest.raises(ValueError, match="identify"):
+        one.stan_data({"x": np.arange(5.0), "design": np.ones((5, 2))}, np.ones(5), one.priors)
+
+
+@pytest.mark.parametrize("family", COUNTS)
+def test_start_is_finite_for_awkward_data(family):
+    one = FAMILIES[family]
+    for x in (np.zeros(4), np.full(4, 7.0), np.array([0.0, 0, 0, 1e6])):
+        data = one.stan_data({"x": x, "design": np.ones((4, 1))}, np.full(4, 0.1), one.priors)
+        inits = one.inits(data)
+        assert all(np.isfinite(value).all() for value in inits.values())
+        assert all(inits[name] > 0 for name in ("mu", "reciprocal_phi") if name in inits)
+
+
+@pytest.mark.parametrize("family", COUNTS)
+def test_intervals_are_closed_and_match_the_sum_of_probabilities(family):
+    one, records, draws = FAMILIES[family], records_for(family), draws_for(family)
+    lower, upper = 0.6 * records["x"], 1.4 * records["x"]
+    found = one.log_interval_probability(records, draws, lower, upper)
+    for i in range(0, 60, 7):
+        inside = np.arange(np.ceil(lower[i]), np.floor(upper[i]) + 1)
+        design = np.tile(records["design"][i], (len(inside), 1))
+        expected = logsumexp(naive_log_likelihood(family, {"x": inside, "design": design}, draws), axis=1)
+        np.testing.assert_allclose(found[:, i], expected, rtol=1e-8, atol=1e-9)
+
+
+def test_intervals_with_special_ends():
+    one, records = FAMILIES["poisson"], {"x": np.zeros(5), "design": np.ones((5, 1))}
+    lower, upper = np.array([3.0, 0, 2.2, 0, -4]), np.array([3.0, np.inf, 2.9, 0, 0])
+    found = one.log_interval_probability(records, {"mu": np.array([2.0])}, lower, upper)[0]
+    law = stats.poisson(2)
+    np.testing.assert_allclose(found, [law.logpmf(3), 0, -np.inf, -2, -2], atol=1e-12)
+
+
+@pytest.mark.parametrize(("low", "high"), [(3000, 3050), (1600, np.inf), (0, 3), (-5, 0), (1500, 1500)])
+@pytest.mark.parametrize("family", ["poisson", "negative_binomial"])
+def test_intervals_deep_in_a_tail_do_not_underflow(family, low, high):
+    mu = 2000.0 if high < 100 else 100.0
+    records = {"x": np.array([1.0]), "design": np.ones((1, 1))}
+    draws = {"mu": np.array([mu])} | ({} if family == "poisson" else {"phi": np.array([1e4])})
+    found = FAMILIES[family].log_interval_probability(records, draws, np.array([low]), np.array([high]))
+    inside = np.arange(max(low, 0), min(high, 4000) + 1.0)
+    terms = naive_log_likelihood(family, {"x": inside, "design": np.ones((len(inside), 1))}, draws)
+    assert found.item() < -600
+    assert found.item() == pytest.approx(logsumexp(terms), rel=1e-9)
+
+
+@pytest.mark.parametrize("family", COUNTS)
+def test_predictive_values_have_the_model_moments(family):
+    one, generator = FAMILIES[family], np.random.default_rng(6)
+    design = np.array([[1.0, 0.0], [1.0, 1.5]]) if family.endswith("regression") else np.ones((2, 1))
+    draw = {"beta": np.array([2.0, 1.0]), "phi": 4.0} if family.endswith("regression") else {"mu": 30.0, "phi": 4.0}
+    size = 40_000
+    draws = {name: np.tile(value, (size,) + (1,) * np.ndim(value)) for name, value in draw.items()}
+    values = one.predict(generator, {"x": np.zeros(2), "design": design}, draws)
+    assert values.shape == (size, 2)
+    np.testing.assert_array_equal(values, np.floor(values))
+    mean = np.exp(design @ draw["beta"]) if "beta" in draw else np.full(2, 30.0)
+    variance = mean if family == "poisson" else mean + mean**2 / 4
+    for i in range(2):
+        check_moments(values[:, i], mean[i], np.sqrt(variance[i]), size, i)
+
+
+def test_bounds_take_count_families():
+    records, draws = mixture_of(), draws_for("negative_binomial")
+    weights = np.linspace(0, 1, 300)
+    bounds = record_bounds(FAMILIES["negative_binomial"], records, draws, [Sensitive(weights)])[0]
+    naive = np.abs(weights * naive_log_likelihood("negative_binomial", records, draws))
+    np.testing.assert_allclose(bounds.by_record, naive.max(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(bounds.by_draw, naive.max(axis=1), rtol=1e-9)
+
+
+PRINTED = {"q15": (70.0, 75.0), "median": (96.0, 101.0), "mean": (98.8, 102.3), "q90": (132.0, 140.0)}
+"""Intervals for the confidential data (reweight paper, Table 1)."""
+
+
+def mixture_cdf(x):
+    return sum(share * stats.nbinom(phi, phi / (phi + 100)).cdf(x) for share, phi in ((0.2, 5), (0.8, 20)))
+
+
+def test_mixture_has_the_printed_quantiles():
+    """Its exact quantiles are in the printed intervals; with phi of 5 in both parts, as the supplement prints, they are not."""
+    for level, name in ((0.15, "q15"), (0.5, "median"), (0.9, "q90")):
+        exact = optimize.brentq(lambda x, level=level: mixture_cdf(x) - level, 0, 500)
+        assert PRINTED[name][0] <= np.ceil(exact) <= PRINTED[name][1]
+    assert not PRINTED["q90"][0] <= stats.nbinom(5, 5 / 105).ppf(0.9) <= PRINTED["q90"][1]
+    assert not PRINTED["q15"][0] <= stats.nbinom(5, 5 / 105).ppf(0.15) <= PRINTED["q15"][1]
+
+
+def test_mixture_draws_follow_the_mixture():
+    x = negative_binomial_mixture(np.random.default_rng(8), 50_000, **MIXTURE)["x"]
+    check_moments(x, 100, np.sqrt(100 + 1e4 * (0.2 / 5 + 0.8 / 20)), 50_000, "mixture")
+    for at in (40, 72, 98, 135, 200):
+        exact = mixture_cdf(at)
+        assert abs((x <= at).mean() - exact) < BAND * np.sqrt(exact * (1 - exact) / 50_000)
+
+
+def test_whole_table_comes_back_and_nothing_beyond_it():
+    values, number = np.array([0.0, 5, 7]), np.array([3, 0, 4])
+    drawn = without_replacement(np.random.default_rng(0), 7, values, number)
+    assert sorted(drawn) == [0, 0, 0, 7, 7, 7, 7]
+    with pytest.raises(ValueError, match="without replacement"):
+        without_replacement(np.random.default_rng(0), 8, values, number)
+
+
+def test_draws_without_replacement_are_hypergeometric():
+    generator, size = np.random.default_rng(1), 4000
+    drawn = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7])).sum() for _ in range(size)])
+    law = stats.hypergeom(12, 7, 6)
+    check_moments(drawn, law.mean(), law.std(), size, "hypergeometric")
+    # The first record of a set is as likely as any other to be a 1: the order tells nothing.
+    first = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7]))[0] for _ in range(size)])
+    assert abs(first.mean() - 7 / 12) < BAND * np.sqrt(7 / 12 * 5 / 12 / size)
+
+
+def test_published_salaries_in_thousands():
+    folder = os.environ.get("FORMALSYNTH_DATA", "resources")
+    counts = load_counts("sdr2017_margins", folder)
+    if counts is None:
+        pytest.skip("sdr2017_codebook_margins.csv is absent")
+    values, number = counts["SALARYP"]
+    assert number.sum() == 74_429
+    x = published_salaries(np.random.default_rng(2), 1000, unit=1000, counts=counts)["x"]
+    assert (x == np.floor(x)).all()
+    assert x.min() >= 0
+    assert x.max() <= 509
+    population = np.repeat(values / 1000, number)
+    assert abs(x.mean() - population.mean()) < BAND * population.std() / np.sqrt(1000)
+
+
+def test_salaries_without_the_published_counts_are_counts_too():
+    x = published_salaries(np.random.default_rng(2), 1000, unit=1000)["x"]
+    assert len(x) == 1000
+    assert (x == np.floor(x)).all()
+    with pytest.raises(ValueError, match="multiples"):
+        published_salaries(np.random.default_rng(2), 10, unit=3000)
