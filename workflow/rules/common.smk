@@ -37,7 +37,7 @@ wildcard_constraints:
     scenario=r"[A-Za-z][A-Za-z0-9_.]*",
     batch=r"\d\d\d\d",
     synthesizer=r"[A-Za-z][A-Za-z0-9_.-]*",
-    number=r"\d\d+",
+    number=r"\d\d+[a-z]?",
     table_number=r"\d+",
     program="|".join(PROGRAMS),
 
@@ -149,10 +149,21 @@ def code(step):
     return [str(path) for path in sources(f"formalsynth.steps.{step}")]
 
 
+def figure_file(number):
+    """A figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
+    digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"fig{int(digits):02d}{number.removeprefix(digits)}"
+
+
+def figure_key(wildcards):
+    """The number of a figure in the paper's config."""
+    return wildcards.number.lstrip("0")
+
+
 def display_of(wildcards, section):
     """What a figure or table shows."""
     paper = PLAN.papers[wildcards.paper]
-    number = int(wildcards.number if section == "figures" else wildcards.table_number)
+    number = figure_key(wildcards) if section == "figures" else int(wildcards.table_number)
     if number not in getattr(paper, section):
         skipped = "; ".join(PLAN.skipped)
         raise WorkflowError(f"{wildcards.paper} has no {section[:-1]} {number} to make. {skipped}")
@@ -169,16 +180,16 @@ def display_spec(section):
 
 
 def printed_again(wildcards):
-    """The number of the figure that this one repeats, or 0."""
+    """The number of the figure that this one repeats, or nothing."""
     display_of(wildcards, "figures")
-    return PLAN.papers[wildcards.paper].figures[int(wildcards.number)].same_as or 0
+    return PLAN.papers[wildcards.paper].figures[figure_key(wildcards)].same_as or ""
 
 
 def figure_inputs(wildcards):
     """The collected tables that a figure reads, one for each scenario; of a repeated figure, the files of the original."""
     original = printed_again(wildcards)
     if original:
-        return [f"figures/{SCALE}/{wildcards.paper}/fig{original:02d}.{kind}" for kind in ("csv", "png", "svg")]
+        return [f"figures/{SCALE}/{wildcards.paper}/{figure_file(original)}.{kind}" for kind in ("csv", "png", "svg")]
     display = display_of(wildcards, "figures")
     folder = f"results/{SCALE}/{wildcards.paper}"
     kinds = [display.source, "details"] if display.entry["exact"] else [display.source]
@@ -189,13 +200,14 @@ def table_inputs(wildcards):
     """The collected tables that a table reads."""
     display = display_of(wildcards, "tables")
     kinds = ("sets", "values") if display.source == "sets" else (display.source,)
-    return [f"results/{SCALE}/{wildcards.paper}/{display.scenarios[0]['id']}/{kind}.csv" for kind in kinds]
+    folder = f"results/{SCALE}/{wildcards.paper}"
+    return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
 
 
 def targets(key):
     """Everything that a paper has to show."""
     paper = PLAN.papers[key]
-    figures = [f"figures/{SCALE}/{key}/fig{number:02d}.{kind}" for number in paper.figures for kind in ("svg", "png")]
+    figures = [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for number in paper.figures for kind in ("svg", "png")]
     tables = [f"results/{SCALE}/{key}/table{number}.csv" for number in paper.tables]
     rows = [f"results/{SCALE}/{key}/{scenario}/replicates.csv" for scenario in paper.scenarios]
     return figures + tables + rows

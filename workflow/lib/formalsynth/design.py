@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from formalsynth.datasets import DATASETS, TABLES, find
 from formalsynth.families import FAMILIES
@@ -30,6 +30,8 @@ PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
 Positive = Annotated[int, Field(ge=1)]
+FigureNumber = Annotated[str, BeforeValidator(str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
+"""Printed number of a figure, with the letter of its panel where the paper has letters."""
 
 
 class ConfigError(ValueError):
@@ -78,7 +80,9 @@ class SearchConfig(Model):
     """Search for the value of a parameter at which the synthesizer has a target epsilon, by bisection over refits."""
 
     parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
-    target: float = Field(gt=0, description="Epsilon to reach.")
+    target: Annotated[float, Field(gt=0)] | Literal["parent"] = Field(
+        description="Epsilon to reach; parent: that of the first parent."
+    )
     low: float = Field(0.0, ge=0, description="Lower end of the search.")
     high: float = Field(1.0, gt=0, description="Upper end; taken when epsilon stays below the target there.")
     tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
@@ -129,14 +133,15 @@ class ScenarioConfig(Model):
 class FigureConfig(Model):
     """One figure: a tidy table and what is drawn from it."""
 
-    same_as: Positive | None = Field(None, description="Number of a figure that the paper prints again under this one.")
+    same_as: FigureNumber | None = Field(None, description="Number of a figure that the paper prints again under this one.")
     kind: Literal["violin", "density", "scatter", "line"] = Field("violin", description="What is drawn.")
     scenario: str | list[str] = Field("", description="Scenario or scenarios that it shows; every sample size.")
     source: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
         "replicates", description="Which collected table it reads."
     )
-    value: str = Field("", description="Column that is drawn.")
+    value: str | list[str] = Field("", description="Column that is drawn, or columns with a frame for each.")
     x: str = Field("", description="Column across, of points and lines.")
+    size: Positive | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
     at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
     rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows of the collected table with these values.")
     exact: bool = Field(False, description="Also the exact densities among the study's details.")
@@ -163,10 +168,11 @@ class FigureConfig(Model):
 class TableConfig(Model):
     """One table, with the printed values beside ours."""
 
-    kind: Literal["sample", "spread", "results", "means"] = Field(
+    kind: Literal["sample", "interval", "spread", "results", "means", "rate"] = Field(
         "sample",
-        description="sample: statistics of the synthetic data sets of the single sample; spread: how a column is "
-        "distributed over replicates; results: columns of the first replicate; means: columns over replicates.",
+        description="sample: medians of statistics over the synthetic data sets of the single sample; interval: their 95 % "
+        "intervals; spread: how a column is distributed over replicates; means: columns averaged over replicates; results: "
+        "columns of the first replicate; rate: slope of log(max - min) of a column on log n.",
     )
     scenario: str = Field(description="Scenario whose results it shows.")
     value: str = Field("", description="Column whose spread is shown.")
@@ -182,7 +188,7 @@ class TableConfig(Model):
     @property
     def source(self) -> str:
         """Which collected table it reads."""
-        return "sets" if self.kind == "sample" else "replicates"
+        return "sets" if self.kind in ("sample", "interval") else "replicates"
 
 
 class PaperConfig(Model):
@@ -194,7 +200,7 @@ class PaperConfig(Model):
     sweeps: dict[Identifier, list[dict[str, float] | float]] = Field(default_factory=dict, description="Fan-outs.")
     synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
     scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
-    figures: dict[Positive, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
+    figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
     tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
 
 
@@ -205,7 +211,7 @@ class Paper:
     key: str
     config: PaperConfig
     scenarios: dict[str, Scenario]
-    figures: dict[int, FigureConfig]
+    figures: dict[str, FigureConfig]
     tables: dict[int, TableConfig]
     groups: dict[str, list[str]]
     """Ids of the synthesizers of each config entry."""
@@ -227,19 +233,19 @@ class Paper:
             ids += [one for row in itertools.zip_longest(*members) for one in row if one is not None]
         return ids
 
-    def display(self, section: str, number: int, scale: str) -> Display:
+    def display(self, section: str, number: int | str, scale: str) -> Display:
         """What a figure (section ``figures``) or table (``tables``) shows."""
-        entry = getattr(self, section)[number]
+        entry = self.figures[str(number)] if section == "figures" else self.tables[int(number)]
         if section == "figures" and entry.same_as:
             entry = self.figures[entry.same_as]
-        scenarios = self.of(entry.scenario)
+        scenarios = [one for one in self.of(entry.scenario) if getattr(entry, "size", None) in (None, one.size)]
         ids = [id for id in self.order(entry.synthesizers) if self._fits(id, entry.where)]
         given = self._by_id(getattr(entry, "labels", {}))
         looks = {id: asdict(self.looks[id]) | {"guarantee": self._guarantee(id)} for id in ids}
         shown = ("id", "name", "label", "n", "place", "replicates", "synthetic_sets", "file", "population", "stand_in", "unit")
         return Display(
             paper=self.key,
-            number=number,
+            number=str(number),
             scale=scale,
             authors=self.config.authors,
             source=entry.source,
@@ -409,7 +415,7 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         for scenario in _scenarios(key, config, name, run, expanded):
             scenarios[scenario.id] = scenario
 
-    def kept(section: str, entries: Mapping[int, Any]) -> dict[int, Any]:
+    def kept(section: str, entries: Mapping[Any, Any]) -> dict[Any, Any]:
         return {
             number: entry
             for number, entry in entries.items()
@@ -479,7 +485,7 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     if entry.search and entry.search.parameter not in allowed:
         raise ConfigError(_message(file, f"{where}.search.parameter", entry.search.parameter, allowed or ["no parameter"]))
     for key, default in allowed.items():
-        if default is inspect.Parameter.empty and key not in parameters:
+        if default is inspect.Parameter.empty and key not in parameters and not (entry.search and entry.search.parameter == key):
             raise ConfigError(f"{file}: {where}.parameters: {key} is missing; {entry.mechanism} needs it")
     if len(entry.parents) != mechanism.parents:
         raise ConfigError(f"{file}: {where}.parents: given {entry.parents}; {entry.mechanism} takes {mechanism.parents}")
@@ -601,6 +607,7 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
             study=one.study,
             unit=one.unit,
             n=n,
+            size=n if one.file else size,
             replicates=min(one.replicates, scale.replicates or one.replicates),
             synthetic_sets=min(one.synthetic_sets, scale.synthetic_sets or one.synthetic_sets),
             synthesizers={id: synthesizers[id] for id in ids},

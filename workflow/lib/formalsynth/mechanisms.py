@@ -18,6 +18,7 @@ import numpy as np
 from formalsynth.bounds import Sensitive
 from formalsynth.families import Array, Draws, Family, Predictor, Records
 from formalsynth.histogram import BinPredictor, perturb
+from formalsynth.isolation import isolation_weights
 from formalsynth.streams import Address, parameter_words
 from formalsynth.weights import known_share, lipschitz_weights
 
@@ -204,6 +205,37 @@ def perturbed_histogram(context: Context, *, epsilon: float, low: float, high: f
     generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
     probability = perturb(x, low, high, int(bins) or math.isqrt(len(x)), epsilon, generator)
     return Release({"probability": probability[None]}, BinPredictor(low, high), epsilon)
+
+
+@mechanism(10, ASYMPTOTIC, parents=0)
+def isolation_weighted(context: Context, *, r: float, c: float = 1.0, g: float = 0.0) -> Form:
+    """CW weights from the share of records outside a ball of radius ``r x_i`` (reweight paper, Section 2.2)."""
+    alpha = isolation_weights(context.records["x"], r, c, g)
+    return Form(alpha, Sensitive(alpha))
+
+
+@mechanism(11, ASYMPTOTIC, parents=2)
+def scalar_weighted(context: Context) -> Form:
+    """SW: one weight for all records, the ratio of the bounds of the first and the second parent (reweight paper, Section 2.2).
+
+    With the LW and the unweighted synthesizer as parents this is the exponential mechanism at the LW synthesizer's epsilon.
+    """
+    weighted, unweighted = (float(parent.by_record.max()) for parent in context.parents)
+    alpha = np.full(len(context.records["x"]), min(1.0, weighted / unweighted))
+    return Form(alpha, Sensitive(alpha))
+
+
+@mechanism(12, ASYMPTOTIC)
+def reweighted(context: Context, *, k: float) -> Form:
+    """The parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
+
+    A record of weight 0 keeps it. ``affected`` counts the weights that the limit 1 cuts.
+    """
+    parent = context.parents[0]
+    risk = np.divide(parent.by_record, parent.weights, out=np.full_like(parent.weights, np.inf), where=parent.weights > 0)
+    raised = k * parent.by_record.max() / risk
+    weights = np.minimum(raised, 1.0)
+    return Form(weights, Sensitive(weights), affected=int((raised > 1).sum()))
 
 
 def _alpha(context: Context, c: float, g: float) -> Array:

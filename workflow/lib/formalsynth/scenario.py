@@ -66,6 +66,8 @@ class Scenario:
     """Name and settings of the study that runs its replicates; None for those with fits."""
     unit: float
     n: int
+    size: int
+    """Sample size in config, before the scale shrinks it."""
     replicates: int
     synthetic_sets: int
     synthesizers: dict[str, Synthesizer] = field(repr=False)
@@ -106,7 +108,7 @@ class Scenario:
             needed += [parent for id in members for parent in self.synthesizers[id].parents if parent not in needed]
         kept = {id: self.synthesizers[id] for id in needed}
         sets_kept = self.synthetic_sets if sets else 0
-        return asdict(replace(self, place="", label="", replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
+        return asdict(replace(self, place="", label="", size=0, replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
 
     @staticmethod
     def from_plain(values: Mapping[str, Any]) -> Scenario:
@@ -120,7 +122,7 @@ class Display:
     """What one figure or table shows, in plain types: everything that its job depends on."""
 
     paper: str
-    number: int
+    number: str
     scale: str
     authors: str
     source: str

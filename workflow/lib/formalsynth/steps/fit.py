@@ -69,20 +69,19 @@ def _fit_one(
 def _search(run: Callable[[float], tuple[Fit, Form]], context: Context, search: Mapping[str, Any]) -> tuple[Fit, Form]:
     """Bisection over refits for the parameter at which epsilon is the target; every fit has the same Stan seed."""
     low, high, value = search["low"], search["high"], search["high"]
+    target = 2 * context.parents[0].by_record.max() if search["target"] == "parent" else search["target"]
     for step in range(1, search["steps"] + 1):
         fit, form = run(value)
         context.found |= {"searched": np.array(value), "search_steps": np.array(step)}
         if fit.status != "ok":
             return fit, form
         epsilon = record_bounds(context.family, context.records, fit.draws, [form.sensitive])[0].epsilon
-        if abs(epsilon - search["target"]) <= search["tolerance"] * search["target"] or (
-            step == 1 and epsilon < search["target"]
-        ):
+        if abs(epsilon - target) <= search["tolerance"] * target or (step == 1 and epsilon < target):
             return fit, form
-        low, high = (value, high) if epsilon < search["target"] else (low, value)
+        low, high = (value, high) if epsilon < target else (low, value)
         value = (low + high) / 2
     fit.status, fit.draws = "failed", {}
-    fit.reason = f"epsilon {epsilon:.3f} is not within {search['tolerance']:.0%} of {search['target']} after {step} refits"
+    fit.reason = f"epsilon {epsilon:.3f} is not within {search['tolerance']:.0%} of {target:.3f} after {step} refits"
     return fit, form
 
 

@@ -28,6 +28,8 @@ LINES = {
     "population": "Dashed line: the value in the simulated population",
     "delta": "Dashed lines: Δ, the largest bound",
 }
+NAMES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
+"""Titles of frames that show one statistic each."""
 SPREAD: dict[str, Callable[[pd.Series], float]] = {
     "min": pd.Series.min,
     "q1": lambda values: values.quantile(0.25),
@@ -47,25 +49,19 @@ def figure_table(display: Display, collected: Sequence[pd.DataFrame]) -> pd.Data
         display: the figure.
         collected: the collected table that the figure reads, for each scenario.
     """
-    table = pd.concat([one for one in collected if display.entry["value"] in one], ignore_index=True)
+    columns = display.entry["value"] if isinstance(display.entry["value"], list) else [display.entry["value"]]
+    table = pd.concat([one for one in collected if set(columns) <= set(one)], ignore_index=True)
     for column, value in display.entry["rows"].items():
         table = table[table[column] == value]
-    drawn = {"value": table[display.entry["value"]]} | ({"x": table[display.entry["x"]]} if display.entry["x"] else {})
-    table = table[[key for key in KEYS if key in table]].assign(**drawn)
-    panels = []
-    for panel in display.panels:
-        position = {id: k for k, id in enumerate(panel["ids"])}
-        part = table[table["synthesizer"].isin(panel["ids"])]
-        part = part.assign(panel=panel["title"], _place=part["synthesizer"].map(position), line=_line(display, panel))
-        panels.append(part.sort_values(["_place", "n"], kind="stable"))
-    tidy = pd.concat(panels, ignore_index=True).drop(columns="_place")
+    panels = [_panel(display, table, panel, column, len(columns) > 1) for panel in display.panels for column in columns]
+    tidy = pd.concat(panels, ignore_index=True)
     if display.entry["exact"]:
         exact = pd.concat([one for one in collected if "density" in one], ignore_index=True)
         tidy = pd.concat([tidy, exact[exact["synthesizer"].isin(display.ids)].assign(panel="")], ignore_index=True)
     if display.at:
         tidy["at"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id]["label"] for id in tidy["synthesizer"]])
-    if display.entry["value"] in BOUNDS:
+    if set(columns) & set(BOUNDS):
         tidy["guarantee"] = [display.looks[id]["guarantee"] for id in tidy["synthesizer"]]
     return _marked(display, tidy)
 
@@ -75,13 +71,25 @@ def _marked(display: Display, table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(data="STAND-IN") if display.scenarios[0]["stand_in"] else table
 
 
-def _line(display: Display, panel: Mapping[str, Any]) -> float:
+def _panel(display: Display, table: pd.DataFrame, panel: Mapping[str, Any], column: str, several: bool) -> pd.DataFrame:
+    """The rows of one frame, in the order of its synthesizers."""
+    part = table[table["synthesizer"].isin(panel["ids"])]
+    drawn = {"value": part[column]} | ({"x": part[display.entry["x"]]} if display.entry["x"] else {})
+    title = ", ".join(one for one in (panel["title"], NAMES.get(column, column) if several else "") if one)
+    place = part["synthesizer"].map({id: k for k, id in enumerate(panel["ids"])})
+    part = part[[key for key in KEYS if key in part]].assign(
+        **drawn, panel=title, line=_line(display, panel, column), _place=place
+    )
+    return part.sort_values(["_place", "n"], kind="stable").drop(columns="_place")
+
+
+def _line(display: Display, panel: Mapping[str, Any], column: str) -> float:
     """Where a frame has its dashed line; NaN for none."""
     line = display.entry["line"]
     if line == "half_epsilon":
         return panel["epsilon"] / 2
     if line == "population":
-        return truth(display.scenarios[0]["population"], display.entry["value"])
+        return truth(display.scenarios[0]["population"], column)
     return float("nan") if line in ("none", "delta") else float(line)
 
 
@@ -118,7 +126,7 @@ def _violin_figure(display: Display, table: pd.DataFrame) -> Figure:
     frames = [(title, frame) for title, frame in table.groupby("panel", sort=False)]
     across = max(frame["synthesizer"].nunique() for _, frame in frames)
     width = max(3.2, (0.85 if len(frames) > 1 else 1.15) * across + 0.8)
-    drawing, axes = _frames(len(frames), display.entry["stacked"], width)
+    drawing, axes = _frames(len(frames), display.entry["stacked"], width, not isinstance(display.entry["value"], list))
     for place, (axis, (title, frame)) in enumerate(zip(axes, frames, strict=True)):
         ids = list(frame["synthesizer"].unique())
         _violins(axis, frame, "synthesizer", [display.looks[id]["colour"] for id in ids], display.entry["log"])
@@ -129,13 +137,13 @@ def _violin_figure(display: Display, table: pd.DataFrame) -> Figure:
     return drawing
 
 
-def _frames(count: int, stacked: bool, width: float) -> tuple[Figure, list[Axes]]:
-    """Frames that share the axis of the values."""
+def _frames(count: int, stacked: bool, width: float, shared: bool = True) -> tuple[Figure, list[Axes]]:
+    """Frames, which share the axis of the values where they show the same one."""
     from matplotlib import pyplot as plt
 
     down, across = (count, 1) if stacked else (1, count)
     size = (width * across, (2.6 if stacked else 3.6) * down)
-    drawing, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False, sharey=True)
+    drawing, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False, sharey=shared)
     return drawing, list(axes.flat)
 
 
@@ -239,18 +247,19 @@ def yerror(error: pd.Series) -> pd.Series | None:
 
 def _scatter(display: Display, table: pd.DataFrame) -> Figure:
     """One point for each record and synthesizer; a dashed line at each synthesizer's largest value."""
-    from matplotlib import pyplot as plt
-
-    drawing, axis = plt.subplots(figsize=(5.6, 4.0), layout="constrained")
+    apart = display.entry["panels"] == "synthesizer"
+    frames = [part for _, part in table.groupby("synthesizer", sort=False)] if apart else [table]
+    drawing, axes = _frames(len(frames), False, 5.6 if len(frames) == 1 else 4.2)
     markers = ["o", "^", "s", "D"]
-    for place, (id, points) in enumerate(table.groupby("synthesizer", sort=False)):
-        look, marker = display.looks[id], markers[place % len(markers)]
-        axis.scatter(points["x"], points["value"], s=12, alpha=0.35, linewidths=0, color=look["colour"], marker=marker)
-        axis.scatter([], [], s=30, color=look["colour"], marker=marker, label=look["label"])
-        if display.entry["line"] == "delta":
-            axis.axhline(points["value"].max(), linestyle="--", color=look["colour"], linewidth=1.1)
-    axis.set(xlabel=display.entry["x_label"], ylabel=display.entry["y"])
-    axis.legend(frameon=False)
+    for axis, frame in zip(axes, frames, strict=True):
+        for place, (id, points) in enumerate(frame.groupby("synthesizer", sort=False)):
+            look, marker = display.looks[id], markers[place % len(markers)]
+            axis.scatter(points["x"], points["value"], s=12, alpha=0.35, linewidths=0, color=look["colour"], marker=marker)
+            axis.scatter([], [], s=30, color=look["colour"], marker=marker, label=look["label"])
+            if display.entry["line"] == "delta":
+                axis.axhline(points["value"].max(), linestyle="--", color=look["colour"], linewidth=1.1)
+        axis.set(xlabel=display.entry["x_label"], ylabel=display.entry["y"] if axis is axes[0] else "")
+        axis.legend(frameon=False)
     return drawing
 
 
@@ -268,6 +277,7 @@ def table_of(display: Display, collected: Mapping[str, pd.DataFrame]) -> pd.Data
         collected: the tables that it reads, by name.
     """
     kinds = {"sample": _sample_estimate, "spread": _spread_estimate, "results": _result_estimate, "means": _mean_estimate}
+    kinds |= {"rate": _rate_estimate, "interval": _interval_end}
     estimate = kinds[display.entry["kind"]]
     rows = []
     for statistic in display.entry["statistics"]:
@@ -290,6 +300,16 @@ def _sample_estimate(
     return values.median(), median_mcse(values), len(values)
 
 
+def _interval_end(display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> tuple[float, float, int]:
+    """An end of the 95 % interval of a statistic over synthetic data sets; the name ends in ``_low`` or ``_high``."""
+    column, _, end = statistic.rpartition("_")
+    values = _column(collected["sets"], id, column)
+    level = {"low": 0.025, "high": 0.975}[end]
+    error = np.sqrt(level * (1 - level) / max(len(values), 1))
+    ends = values.quantile([max(level - error, 0), min(level + error, 1)]) if len(values) else pd.Series([np.nan, np.nan])
+    return float(values.quantile(level)), float(ends.iloc[1] - ends.iloc[0]) / 2, len(values)
+
+
 def _spread_estimate(
     display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str
 ) -> tuple[float, float, int]:
@@ -304,6 +324,22 @@ def _mean_estimate(display: Display, collected: Mapping[str, pd.DataFrame], stat
     if statistic == "width":
         return float(values.median()), median_mcse(values), len(values)
     return float(values.mean()), float(values.sem()), len(values)
+
+
+def _rate_estimate(display: Display, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> tuple[float, float, int]:
+    """Slope of log(max - min) over replicates on log n, with its bootstrap standard error over replicates."""
+    table = collected["replicates"]
+    values = table[(table["synthesizer"] == id) & table[display.entry["value"]].notna()]
+    groups = {n: part[display.entry["value"]].to_numpy() for n, part in values.groupby("n")}
+    if len(groups) < 2 or min(len(one) for one in groups.values()) < 10:
+        return float("nan"), float("nan"), len(groups)
+    generator = np.random.default_rng(0)
+    slopes = [_slope({n: generator.choice(one, len(one)) for n, one in groups.items()}) for _ in range(400)]
+    return _slope(groups), float(np.std(slopes, ddof=1)), len(groups)
+
+
+def _slope(groups: Mapping[int, np.ndarray]) -> float:
+    return float(np.polyfit(np.log(list(groups)), [np.log(np.ptp(one)) for one in groups.values()], 1)[0])
 
 
 def _result_estimate(
@@ -339,7 +375,7 @@ def caption(display: Display) -> str:
     kind = "Table" if "statistics" in display.entry else "Figure"
     names = "; ".join(dict.fromkeys(display.looks[id]["label"] for id in display.ids))
     sentences = [f"{kind} {display.number}. {display.entry['subject']}: {names}", _sizes(display)]
-    if display.entry.get("value") in BOUNDS:
+    if display.entry.get("value") in BOUNDS or ("x" in display.entry and display.entry["x"] in BOUNDS):
         sentences.append(_guarantees(display))
     if display.entry.get("line", "none") != "none":
         sentences.append(LINES.get(display.entry["line"], f"Dashed line: {display.entry['line']}"))
