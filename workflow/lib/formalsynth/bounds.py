@@ -12,7 +12,7 @@ No (S, n) array is kept: draws are taken in blocks that stay in the processor's 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,6 +73,9 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
         draws: S posterior draws.
         sensitive: the sensitive log-likelihood of each mechanism.
     """
+    first, inverse = _distinct(records, sensitive)
+    records = {key: values[first] for key, values in records.items()}
+    sensitive = [_at(one, first) for one in sensitive]
     left, right = family.factors(records, draws)
     n_draws, n = len(left), len(right)
     active = [np.flatnonzero(_touched(one)) for one in sensitive]
@@ -95,7 +98,29 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
             by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
-    return [_censored(*found) for found in zip(by_record, by_draw, sensitive, strict=True)]
+    spread = [one[inverse] for one in by_record]
+    return [_censored(*found) for found in zip(spread, by_draw, sensitive, strict=True)]
+
+
+def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Array, Array]:
+    """Positions of records that differ in data or weights, and for each record which of them it is like.
+
+    Counts repeat: a thousand of them are some hundred different ones. Where values hardly repeat, looking for equal records
+    costs more than it saves, and every record stands for itself.
+    """
+    n = len(records["x"])
+    if 2 * len(np.unique(records["x"])) > n:
+        return np.arange(n), np.arange(n)
+    weights = [one.weights for one in sensitive]
+    weights += [one.range_weights for one in sensitive if one.range_weights is not None]
+    columns = np.column_stack([*(values for values in records.values()), *weights])
+    _, first, inverse = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1)
+
+
+def _at(sensitive: Sensitive, index: Array) -> Sensitive:
+    range_weights = None if sensitive.range_weights is None else sensitive.range_weights[index]
+    return replace(sensitive, weights=sensitive.weights[index], range_weights=range_weights)
 
 
 def _touched(sensitive: Sensitive) -> Array:

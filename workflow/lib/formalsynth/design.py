@@ -77,7 +77,7 @@ class RunConfig(Model):
 
 
 class SearchConfig(Model):
-    """Search for the value of a parameter at which the synthesizer has a target epsilon, by bisection over refits."""
+    """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
 
     parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
     target: Annotated[float, Field(gt=0)] | Literal["parent"] = Field(
@@ -85,6 +85,9 @@ class SearchConfig(Model):
     )
     low: float = Field(0.0, ge=0, description="Lower end of the search.")
     high: float = Field(1.0, gt=0, description="Upper end; taken when epsilon stays below the target there.")
+    lower_by: float | None = Field(
+        None, gt=0, description="Go down from high by this until epsilon is at most the target; none bisects to the target."
+    )
     tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
     steps: int = Field(12, ge=1, le=50, description="Refits at most.")
 

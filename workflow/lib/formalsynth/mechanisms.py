@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from formalsynth.bounds import Sensitive
+from formalsynth.bounds import Sensitive, record_bounds
 from formalsynth.families import Array, Draws, Family, Predictor, Records
 from formalsynth.histogram import BinPredictor, perturb
 from formalsynth.isolation import isolation_weights
@@ -229,11 +229,15 @@ def scalar_weighted(context: Context) -> Form:
 def reweighted(context: Context, *, k: float) -> Form:
     """The parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
 
-    A record of weight 0 keeps it. ``affected`` counts the weights that the limit 1 cuts.
+    ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains. It is used as
+    such: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the
+    limit 1 cuts.
     """
     parent = context.parents[0]
-    risk = np.divide(parent.by_record, parent.weights, out=np.full_like(parent.weights, np.inf), where=parent.weights > 0)
-    raised = k * parent.by_record.max() / risk
+    if "risk" not in context.found:
+        plain = Sensitive(np.ones_like(parent.weights))
+        context.found["risk"] = record_bounds(context.family, context.records, parent.draws, [plain])[0].by_record
+    raised = k * parent.by_record.max() / context.found["risk"]
     weights = np.minimum(raised, 1.0)
     return Form(weights, Sensitive(weights), affected=int((raised > 1).sum()))
 

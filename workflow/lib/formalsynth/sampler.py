@@ -155,7 +155,7 @@ def _attempt(
             result = model.sample(
                 data=_plain(data), inits=_plain(inits), seed=seed, chains=1, output_dir=folder, sig_figs=14,
                 iter_warmup=settings.warmup * thin, iter_sampling=settings.draws * thin, thin=thin,
-                adapt_delta=0.8 if thin == 1 else 0.95, max_treedepth=TREE_DEPTH,
+                metric="dense", adapt_delta=0.8 if thin == 1 else 0.95, max_treedepth=TREE_DEPTH,
                 show_progress=False, show_console=False,
             )  # fmt: skip
             draws = {name: np.ascontiguousarray(result.stan_variable(name)) for name in parameters}

@@ -67,7 +67,7 @@ def _fit_one(
 
 
 def _search(run: Callable[[float], tuple[Fit, Form]], context: Context, search: Mapping[str, Any]) -> tuple[Fit, Form]:
-    """Bisection over refits for the parameter at which epsilon is the target; every fit has the same Stan seed."""
+    """Refit, always with the same Stan seed, until epsilon is the target: by bisection, or from above in even steps."""
     low, high, value = search["low"], search["high"], search["high"]
     target = 2 * context.parents[0].by_record.max() if search["target"] == "parent" else search["target"]
     for step in range(1, search["steps"] + 1):
@@ -76,12 +76,17 @@ def _search(run: Callable[[float], tuple[Fit, Form]], context: Context, search: 
         if fit.status != "ok":
             return fit, form
         epsilon = record_bounds(context.family, context.records, fit.draws, [form.sensitive])[0].epsilon
-        if abs(epsilon - target) <= search["tolerance"] * target or (step == 1 and epsilon < target):
+        below = epsilon <= target and (step == 1 or search["lower_by"] is not None)
+        near = abs(epsilon - target) <= search["tolerance"] * target and search["lower_by"] is None
+        if below or near:
             return fit, form
-        low, high = (value, high) if epsilon < target else (low, value)
-        value = (low + high) / 2
+        if search["lower_by"] is None:
+            low, high = (value, high) if epsilon < target else (low, value)
+            value = (low + high) / 2
+        else:
+            value = max(low, value - search["lower_by"])
     fit.status, fit.draws = "failed", {}
-    fit.reason = f"epsilon {epsilon:.3f} is not within {search['tolerance']:.0%} of {target:.3f} after {step} refits"
+    fit.reason = f"epsilon {epsilon:.3f} is not within reach of {target:.3f} after {step} refits"
     return fit, form
 
 
