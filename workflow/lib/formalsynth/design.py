@@ -540,6 +540,8 @@ def _check_settings(where: str, name: str, function: Any, given: Mapping[str, An
 
 def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: Path) -> None:
     where, groups = f"scenarios.{name}", expanded.groups
+    if one.study is not None:
+        _check_study(where, one, file)
     for synthesizer in one.synthesizers:
         if synthesizer not in groups:
             raise ConfigError(_message(file, f"{where}.synthesizers", synthesizer, groups))
@@ -548,7 +550,6 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
             if belongs != (one.study or {}).get("name", ""):
                 raise ConfigError(f"{file}: {where}.synthesizers: {synthesizer} is for {belongs or 'scenarios with a family'}")
     if one.study is not None:
-        _check_study(where, one, file)
         return
     if one.family not in FAMILIES:
         raise ConfigError(_message(file, f"{where}.family", one.family, FAMILIES))
