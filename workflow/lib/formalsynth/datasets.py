@@ -24,8 +24,8 @@ class Dataset:
     """A data file that the workflow can read."""
 
     file: str
-    rows: int
-    """Records that it gives."""
+    rows: int | None
+    """Records that it gives; None where the published file is not at hand and they are counted."""
     sha256: str | None
     """Checksum of the published file; None where it is not known."""
     source: str
@@ -49,10 +49,16 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
     dataset = DATASETS[name]
     records = dataset.read(_checked_path(dataset, name, folder))
     found = len(records["x"])
-    if found != dataset.rows:
+    if dataset.rows is not None and found != dataset.rows:
         raise DataError(f"{dataset.file}: gives {found} records, expected {dataset.rows}")
     keep = np.setdiff1d(np.arange(found), np.asarray(drop_rows, dtype=int) - 1)
     return {key: values[keep] for key, values in records.items()}
+
+
+def count(name: str, folder: str | Path) -> int:
+    """Records of a data set that is there."""
+    rows = DATASETS[name].rows
+    return len(load(name, folder)["x"]) if rows is None else rows
 
 
 def load_counts(name: str, folder: str | Path) -> dict[str, tuple[Array, Array]] | None:
@@ -165,7 +171,7 @@ DATASETS: dict[str, Dataset] = {
     ),
     "sdr2017": Dataset(
         "EPSD17.DAT",
-        1601,
+        None,
         None,
         "2017 Survey of Doctorate Recipients, public-use file, National Center for Science and Engineering Statistics",
         read_sdr,

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from formalsynth.datasets import DATASETS, TABLES, find
+from formalsynth.datasets import DATASETS, TABLES, DataError, find
 from formalsynth.families import FAMILIES
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
@@ -415,8 +415,11 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if missing:
             skipped.append(f"{key}: {one.place} ({name}): {', '.join(missing)} absent, skipped")
             continue
-        for scenario in _scenarios(key, config, name, run, expanded):
-            scenarios[scenario.id] = scenario
+        try:
+            for scenario in _scenarios(key, config, name, run, expanded):
+                scenarios[scenario.id] = scenario
+        except DataError as error:
+            raise ConfigError(f"{file}: scenarios.{name}.file: {error}") from error
 
     def kept(section: str, entries: Mapping[Any, Any]) -> dict[Any, Any]:
         return {
