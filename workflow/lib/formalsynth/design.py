@@ -30,7 +30,7 @@ PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
 Positive = Annotated[int, Field(ge=1)]
-FigureNumber = Annotated[str, BeforeValidator(str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
+FigureNumber = Annotated[str, BeforeValidator(str, json_schema_input_type=int | str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
 """Printed number of a figure, with the letter of its panel where the paper has letters."""
 
 

@@ -24,6 +24,7 @@ from formalsynth.families import FAMILIES
 from formalsynth.files import write_text
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
+from formalsynth.studies import STUDIES
 
 REPOSITORY = Path(__file__).parents[3]
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig}
@@ -105,22 +106,28 @@ def tables(schema: Schema) -> list[str]:
 def names() -> list[str]:
     """Markdown tables of the names that config may use, from the registries."""
     mechanisms = [
-        (f"`{name}`", _first_sentence(one.function), _parameters(one.parameters()), str(one.parents), one.guarantee)
+        (f"`{name}`", one.study or "none", _first_sentence(one.function), _parameters(one.parameters()), one.guarantee)
         for name, one in MECHANISMS.items()
     ]
     families = [(f"`{name}`", _parameters(one.priors)) for name, one in FAMILIES.items()]
-    populations = [(f"`{name}`", _first_sentence(one), _parameters(_keywords(one))) for name, one in POPULATIONS.items()]
-    data = [(f"`{name}`", f"`{one.file}`", str(one.rows), one.source) for name, one in (DATASETS | TABLES).items()]
+    data = [(f"`{name}`", f"`{one.file}`", one.source) for name, one in (DATASETS | TABLES).items()]
     return [
-        _table(("mechanism", "what", "parameters", "parents", "kind of guarantee"), mechanisms),
+        _table(("mechanism", "study", "what", "parameters", "kind of guarantee"), mechanisms),
+        _functions("study", {name: one.function for name, one in STUDIES.items()}),
+        _functions("population", POPULATIONS),
         _table(("family", "priors"), families),
-        _table(("population", "what", "parameters"), populations),
-        _table(("data", "file", "rows", "source"), data),
+        _table(("data", "file", "source"), data),
     ]
 
 
+def _functions(kind: str, functions: Mapping[str, Any]) -> str:
+    """The table of a registry of functions whose keyword-only parameters are what config may give."""
+    rows = [(f"`{name}`", _first_sentence(one), _parameters(_keywords(one))) for name, one in functions.items()]
+    return _table((kind, "what", "parameters"), rows)
+
+
 def _first_sentence(function: Any) -> str:
-    return " ".join(inspect.getdoc(function).split("\n\n")[0].split())
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
 
 
 def _keywords(function: Any) -> dict[str, Any]:
@@ -129,9 +136,9 @@ def _keywords(function: Any) -> dict[str, Any]:
 
 
 def _parameters(values: Mapping[str, Any]) -> str:
-    """Names, with the default where there is one."""
-    shown = [f"`{name}`" if value is inspect.Parameter.empty else f"`{name}={value}`" for name, value in values.items()]
-    return ", ".join(shown) or "none"
+    """Names, with the default where there is one; a leading underscore marks what config cannot give."""
+    given = {name: value for name, value in values.items() if not name.startswith("_")}
+    return ", ".join(f"`{name}`" if value is inspect.Parameter.empty else f"`{name}={value}`" for name, value in given.items())
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
