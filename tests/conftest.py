@@ -1,0 +1,85 @@
+"""What the tests share: the repository, the real data, CmdStan and a compiled Stan program."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from formalsynth import datasets
+from formalsynth.sampler import compile_program
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+REAL_DATA = REPOSITORY.parent / "shared" / "data"
+if REAL_DATA.is_dir():
+    os.environ.setdefault("FORMALSYNTH_DATA", str(REAL_DATA))
+
+# The same examples on every run: a suite that gates a merge must not depend on luck.
+settings.register_profile("suite", deadline=None, max_examples=60, derandomize=True, database=None)
+settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def repository():
+    """Folder of the repository."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def cmdstan():
+    """Folder of CmdStan: the one that set-up recorded, else CMDSTAN, else the newest under ~/.cmdstan."""
+    found = next((path for path in _cmdstan_candidates() if (path / "makefile").is_file()), None)
+    if found is None:
+        pytest.fail("no CmdStan: run `make setup`, set CMDSTAN, or leave out these tests with -m 'not stan and not workflow'")
+    return found
+
+
+def _cmdstan_candidates():
+    record = REPOSITORY / ".cmdstan" / "cmdstan.json"
+    if record.is_file():
+        yield Path(json.loads(record.read_text())["path"])
+    if os.environ.get("CMDSTAN"):
+        yield Path(os.environ["CMDSTAN"])
+    folders = (Path.home() / ".cmdstan").glob("cmdstan-*")
+    yield from sorted(folders, key=lambda path: [int(part) for part in path.name.split("-")[1].split(".") if part.isdigit()])[
+        ::-1
+    ]
+
+
+@pytest.fixture(scope="session")
+def compiled(cmdstan, request):
+    """Compile a Stan program by its name, with its native or its portable functions; kept until its sources change."""
+    sources = sorted(path for path in (REPOSITORY / "stan").rglob("*") if path.is_file())
+    functions = b"".join(path.read_bytes() for path in sources if path.parent.name != "stan")
+
+    def compiled(name, native=True):
+        source = REPOSITORY / "stan" / f"{name}.stan"
+        key = hashlib.sha256(source.read_bytes() + functions + str((cmdstan, native)).encode()).hexdigest()[:16]
+        executable = request.config.cache.mkdir("stan") / f"{name}-{key}"
+        if not executable.exists():
+            compile_program(source, executable, cmdstan, native)
+        return executable
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def program(compiled):
+    """The compiled linear regression."""
+    return compiled("linear_regression")
+
+
+@pytest.fixture(scope="session")
+def fatigue():
+    """The 19 rows of the fatigue data that the range paper uses."""
+    if datasets.find("fatigue", REPOSITORY / "resources") is None:
+        pytest.skip("fatigue.csv is neither in resources nor in FORMALSYNTH_DATA")
+    return datasets.load("fatigue", REPOSITORY / "resources", drop_rows=(1, 13, 22))
+
+
+@pytest.fixture
+def generator():
+    """A generator with a fixed seed."""
+    return np.random.default_rng(20260205)
