@@ -30,7 +30,7 @@ ifneq '$(WHERE)' '$(CURDIR)'
 AGAIN := again
 endif
 
-.PHONY: all setup test lint lock clean help again
+.PHONY: all setup test lint bench lock clean help again
 
 all: setup ## set-up, then every figure and table (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -72,6 +72,9 @@ lint: setup ## style of the code and of the rules, and whether generated files a
 	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.schema --check
+
+bench: setup ## our fits against straightforward ones, side by side
+	@$(RUN) python bench/fits.py
 
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
 	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra dev --no-header --no-annotate \

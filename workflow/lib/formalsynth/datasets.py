@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.families import Array, Records
+from formalsynth.files import whole
 
 
 class DataError(ValueError):
@@ -31,6 +33,8 @@ class Dataset:
     source: str
     """Where the file is published."""
     read: Callable[[Path], Any]
+    url: str = ""
+    """Where the very file can be downloaded; empty where it has to be fetched by hand."""
 
 
 def find(name: str, folder: str | Path) -> Path | None:
@@ -68,6 +72,30 @@ def load_counts(name: str, folder: str | Path) -> dict[str, tuple[Array, Array]]
         DataError: the file is there but is not the published one.
     """
     return TABLES[name].read(_checked_path(TABLES[name], name, folder)) if find(name, folder) else None
+
+
+def fetch(name: str, folder: str | Path) -> str:
+    """Download a data file into ``folder`` unless it is there; what happened, as a sentence.
+
+    Raises:
+        DataError: the download fails or is not the published file.
+    """
+    dataset = (DATASETS | TABLES)[name]
+    if find(name, folder):
+        return f"{dataset.file}: there already"
+    if not dataset.url:
+        return f"{dataset.file}: to be fetched by hand ({dataset.source}); put it into {folder}"
+    try:
+        with urllib.request.urlopen(dataset.url, timeout=60) as response:
+            content = response.read()
+    except OSError as error:
+        raise DataError(f"{dataset.file}: {dataset.url} cannot be read ({error}); put the file into {folder} by hand") from error
+    found = hashlib.sha256(content).hexdigest()
+    if found != dataset.sha256:
+        raise DataError(f"{dataset.file}: sha256 of the download is {found}, the published file has {dataset.sha256}")
+    with whole(Path(folder) / dataset.file) as partial:
+        partial.write_bytes(content)
+    return f"{dataset.file}: downloaded"
 
 
 def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:
@@ -187,4 +215,6 @@ TABLES: dict[str, Dataset] = {
         read_sdr_margins,
     ),
 }
-"""Published tables of counts, from which populations can be drawn."""
+"""Other registered files: published counts, and the columns that studies read."""
+COUNTS = ("sdr2017_margins",)
+"""Tables of value counts, from which populations can be drawn."""

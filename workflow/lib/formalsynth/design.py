@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from formalsynth.datasets import DATASETS, TABLES, DataError, find
+from formalsynth.datasets import COUNTS, DATASETS, TABLES, DataError, count, find
 from formalsynth.families import FAMILIES
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
@@ -574,8 +574,8 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
 def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
     given = dict(one.population or one.stand_in or {})
     name = given.pop("name", None)
-    if given.pop("counts", None) not in (None, *TABLES):
-        raise ConfigError(_message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], TABLES))
+    if given.pop("counts", None) not in (None, *COUNTS):
+        raise ConfigError(_message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], COUNTS))
     if name not in POPULATIONS:
         raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
     if one.n is None:

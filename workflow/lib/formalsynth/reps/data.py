@@ -248,6 +248,8 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
     return {name: table[j].to_numpy(dtype=str) for j, name in enumerate(names)}
 
 
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+
 TABLES.update({
     "adult_training": Dataset(
         "adult.data",
@@ -255,6 +257,7 @@ TABLES.update({
         "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
         "UCI Machine Learning Repository, Adult (CC BY 4.0)",
         partial(read_columns, names=ADULT_COLUMNS, n=32_561),
+        f"{UCI}/adult/adult.data",
     ),
     "adult_test": Dataset(
         "adult.test",
@@ -262,6 +265,7 @@ TABLES.update({
         "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
         "UCI Machine Learning Repository, Adult (CC BY 4.0)",
         partial(read_columns, names=ADULT_COLUMNS, n=16_281, skip=1),
+        f"{UCI}/adult/adult.test",
     ),
     "german_credit": Dataset(
         "german.data",
@@ -269,6 +273,7 @@ TABLES.update({
         "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
         "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
         partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
+        f"{UCI}/statlog/german/german.data",
     ),
 })  # fmt: skip
 
