@@ -1,10 +1,16 @@
 """The loader of the 2017 SDR public-use file, on files in its format that these tests make, and the stand-in."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from formalsynth.datasets import SALARY_TOP, SDR_COLUMNS, SDR_RECORD, DataError, find, load_counts, read_sdr
+from formalsynth.design import read_plan
 from formalsynth.populations import sdr_stand_in
+
+CONFIG = Path(__file__).parents[1] / "config"
 
 ROWS = [
     # salary, gender, age, weeks, EDTP, NDGMENGP
@@ -84,3 +90,13 @@ def test_stand_in_has_the_margins_it_is_given(published):
         assert exact == pytest.approx(107_244, abs=1)
         sd = np.sqrt((values**2 * number).sum() / number.sum() - exact**2)
         assert abs(records["x"].mean() * SALARY_TOP - exact) < 5 * sd / np.sqrt(1601) + 200
+
+
+def test_a_file_that_is_there_is_used_with_as_many_records_as_it_has(tmp_path):
+    run = yaml.safe_load((CONFIG / "config.yaml").read_text()) | {"papers": ["censor"], "data_folder": str(tmp_path)}
+    assert read_plan(run, CONFIG).papers["censor"].of("salary")[0].stand_in
+    fixed_width(tmp_path / "EPSD17.DAT")
+    found = read_plan(run, CONFIG)
+    scenario = found.papers["censor"].of("salary")[0]
+    assert (scenario.stand_in, scenario.n, scenario.population) == (False, 3, None)
+    assert not any("STAND-IN" in line for line in found.skipped)

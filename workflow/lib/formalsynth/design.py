@@ -594,7 +594,7 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
     found = one.file is not None and find(one.file.name, run.data_folder) is not None
     for size in sizes:
         n = (
-            DATASETS[one.file.name].rows - len(one.file.drop_rows)
+            count(one.file.name, run.data_folder) - len(one.file.drop_rows)
             if found
             else min(size, max(one.n_least, math.ceil(size / scale.shrink)))
         )
