@@ -259,7 +259,6 @@ def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
     assert "Nothing to be done" in dry.stdout
 
 
-@pytest.mark.xfail(reason="the fit of Weighted is told who else uses its draws", strict=True)
 def test_a_new_range_fits_nothing_that_was_fitted(again, snakemake):
     run, paper = read_config(again)
     paper["sweeps"]["range"].append({"a": 0.9, "b": 1.1})

@@ -64,7 +64,7 @@ def replicates(wildcards):
 
 def fit_spec(wildcards):
     """What a fit job depends on of the design."""
-    return scenario_of(wildcards).plain(fit=wildcards.synthesizer)
+    return scenario_of(wildcards).plain(fit=wildcards.synthesizer, members=False)
 
 
 def measure_spec(wildcards):
@@ -112,12 +112,12 @@ def scenario_folder(wildcards):
     return f"results/{SCALE}/{wildcards.paper}/{wildcards.scenario}"
 
 
-def parents(kind):
-    """Input function: the files of one kind of the fits that a fit builds on."""
+def parents(kind, members):
+    """Input function: the files of one kind of the fits that a fit, or all that share it, build on."""
 
     def files(wildcards):
         folder = f"{scenario_folder(wildcards)}/batches/{wildcards.batch}"
-        return [f"{folder}/{one}.{kind}" for one in scenario_of(wildcards).ancestors(wildcards.synthesizer)]
+        return [f"{folder}/{one}.{kind}" for one in scenario_of(wildcards).ancestors(wildcards.synthesizer, members)]
 
     return files
 

@@ -5,8 +5,8 @@ rule fit_batch:
         code=code("fit"),
         data="<batch>/data.npz",
         executable=program,
-        fits=parents("fit.npz"),
-        measures=parents("measure.npz"),
+        fits=parents("fit.npz", members=False),
+        measures=parents("measure.npz", members=False),
     output:
         fit="<batch>/{synthesizer}.fit.npz",
     log:

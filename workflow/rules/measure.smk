@@ -4,8 +4,8 @@ rule measure_batch:
         code=code("measure"),
         data="<batch>/data.npz",
         fit="<batch>/{synthesizer}.fit.npz",
-        fits=parents("fit.npz"),
-        measures=parents("measure.npz"),
+        fits=parents("fit.npz", members=True),
+        measures=parents("measure.npz", members=True),
     output:
         arrays="<batch>/{synthesizer}.measure.npz",
         rows="<batch>/{synthesizer}.replicates.csv",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from formalsynth.datasets import COUNTS, DATASETS, TABLES, DataError, count, find
 from formalsynth.families import FAMILIES
@@ -30,6 +30,17 @@ PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
 Positive = Annotated[int, Field(ge=1)]
+Sizes = Annotated[list[Positive], Field(min_length=1)]
+
+
+def _a_number(value: float) -> float:
+    if math.isnan(value):
+        raise ValueError("not a number")
+    return value
+
+
+Number = Annotated[float, AfterValidator(_a_number)]
+"""A number, perhaps infinite: a sensitive range may be open."""
 FigureNumber = Annotated[str, BeforeValidator(str, json_schema_input_type=int | str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
 """Printed number of a figure, with the letter of its panel where the paper has letters."""
 
@@ -101,9 +112,11 @@ class SynthesizerConfig(Model):
     over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
     id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
     label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
-    parameters: dict[str, float] = Field(default_factory=dict, description="Parameters of the mechanism.")
+    parameters: dict[str, Number] = Field(default_factory=dict, description="Parameters of the mechanism.")
     search: SearchConfig | None = Field(None, description="Parameter to search for; none takes them as they are.")
-    colours: list[str] = Field(default_factory=lambda: ["#999999"], description="Colours, in the order of the sweep.")
+    colours: list[str] = Field(
+        default_factory=lambda: ["#999999"], min_length=1, description="Colours, in the order of the sweep."
+    )
 
 
 class FileData(Model):
@@ -126,7 +139,7 @@ class ScenarioConfig(Model):
     file: FileData | None = Field(None, description="Real data.")
     stand_in: dict[str, Any] | None = Field(None, description="Simulated data that take the place of an absent file.")
     unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
-    n: Positive | list[Positive] | None = Field(None, description="Sample size or sizes of simulated data.")
+    n: Positive | Sizes | None = Field(None, description="Sample size or sizes of simulated data.")
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: Positive = Field(1, description="Data sets to simulate.")
     synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
@@ -200,7 +213,7 @@ class PaperConfig(Model):
     id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
     title: str = Field(description="Title of the paper.")
     authors: str = Field(description="Authors and year.")
-    sweeps: dict[Identifier, list[dict[str, float] | float]] = Field(default_factory=dict, description="Fan-outs.")
+    sweeps: dict[Identifier, list[dict[str, Number] | Number]] = Field(default_factory=dict, description="Fan-outs.")
     synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
     scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
     figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
@@ -506,7 +519,7 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", id):
         raise ConfigError(f"{file}: {where}.id: given {id!r}; allowed: letters, digits, _ . -, a letter first")
     search = entry.search.model_dump() if entry.search else None
-    return Synthesizer(id, entry.mechanism, parameters, parents, fit, search), label
+    return Synthesizer(id, entry.mechanism, parameters, parents, fit, search, list(mechanism.words(parameters))), label
 
 
 def _required(one: ScenarioConfig) -> tuple[str, ...]:
@@ -517,7 +530,7 @@ def _required(one: ScenarioConfig) -> tuple[str, ...]:
 def _check_study(where: str, one: ScenarioConfig, file: Path) -> None:
     given = dict(one.study or {})
     name = given.pop("name", None)
-    if name not in STUDIES:
+    if not isinstance(name, str) or name not in STUDIES:
         raise ConfigError(_message(file, f"{where}.study.name", name, STUDIES))
     _check_settings(f"{where}.study", name, STUDIES[name].function, given, file)
     if one.n is None or one.family or one.file or one.population:
@@ -563,6 +576,11 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
         raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
     if one.file and one.file.name not in DATASETS:
         raise ConfigError(_message(file, f"{where}.file.name", one.file.name, DATASETS))
+    if one.file:
+        rows = DATASETS[one.file.name].rows or math.inf
+        drop = one.file.drop_rows
+        if len(set(drop)) < len(drop) or max(drop, default=0) > rows:
+            raise ConfigError(f"{file}: {where}.file.drop_rows: given {drop}; allowed: different rows from 1 to {rows}")
     if one.file and ((one.n is not None) != (one.stand_in is not None) or one.replicates != 1):
         raise ConfigError(f"{file}: {where}: n (but for a stand-in) and replicates are for simulated data, this one reads a file")
     if one.stand_in is not None and one.file is None:
@@ -576,13 +594,13 @@ def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
     name = given.pop("name", None)
     if given.pop("counts", None) not in (None, *COUNTS):
         raise ConfigError(_message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], COUNTS))
-    if name not in POPULATIONS:
+    if not isinstance(name, str) or name not in POPULATIONS:
         raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
     if one.n is None:
         raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
     _check_settings(f"{where}.population", name, POPULATIONS[name], given, file, but="counts")
     for key in given:
-        if not isinstance(given[key], int | float):
+        if not isinstance(given[key], int | float) or not math.isfinite(given[key]):
             raise ConfigError(f"{file}: {where}.population.{key}: given {_short(given[key])}; allowed: a number")
 
 
@@ -607,6 +625,7 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
             place=one.place,
             label=one.label or name,
             family=one.family,
+            program=FAMILIES[one.family].program if one.family else "",
             priors=(dict(FAMILIES[one.family].priors) if one.family else {}) | one.priors,
             population=None if found else one.stand_in if one.file else one.population,
             file=one.file.model_dump() if found else None,

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from formalsynth.families import FAMILIES
-from formalsynth.mechanisms import MECHANISMS
-
 DATA = "Data"
 """Name and label of the confidential data where they stand beside synthesizers."""
 PRIOR = "Prior"
@@ -30,10 +27,8 @@ class Synthesizer:
     search: dict[str, Any] | None = None
     """Fields of :class:`SearchConfig`, or None."""
 
-    @property
-    def words(self) -> tuple[int, ...]:
-        """Integer words of its random streams."""
-        return MECHANISMS[self.mechanism].words(self.parameters)
+    words: list[int] = field(default_factory=list)
+    """Integer words of its random streams."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +52,8 @@ class Scenario:
     place: str
     label: str
     family: str
+    program: str
+    """Name of the family's Stan program; empty for a study."""
     priors: dict[str, float]
     population: dict[str, Any] | None
     file: dict[str, Any] | None
@@ -83,29 +80,27 @@ class Scenario:
         sharing = [one for one in self.synthesizers.values() if one.fit == fit]
         return sorted(sharing, key=lambda one: one.id != fit)
 
-    def ancestors(self, fit: str) -> list[str]:
-        """Ids of the fits whose results the members of a fit need."""
-        parents = [parent for one in self.members(fit) for parent in one.parents]
+    def ancestors(self, fit: str, members: bool = True) -> list[str]:
+        """Ids of the fits whose results a fit needs, with or without what those that share it need."""
+        chosen = self.members(fit) if members else [self.synthesizers[fit]]
+        parents = [parent for one in chosen for parent in one.parents]
         return list(dict.fromkeys(self.synthesizers[parent].fit for parent in parents))
 
-    @property
-    def program(self) -> str:
-        """Name of the Stan program."""
-        return FAMILIES[self.family].program if self.family else ""
-
-    def plain(self, fit: str | None = None, sets: bool = False, everything: bool = False) -> dict[str, Any]:
+    def plain(self, fit: str | None = None, sets: bool = False, everything: bool = False, members: bool = True) -> dict[str, Any]:
         """Plain types for one job, with no more than it depends on: what is left out here reruns nothing.
 
         Args:
             fit: the job's fit; with it, the synthesizers that share it and those they build on are kept.
+            members: whether the job looks at those that share the fit, or only at its owner.
             sets: whether the job draws synthetic data sets.
             everything: whether the job depends on every synthesizer.
         """
         needed: list[str] = list(self.synthesizers) if everything else []
         if fit:
-            members = [one.id for one in self.members(fit)]
-            needed = [id for id in self.synthesizers if id in members or id in self.ancestors(fit)]
-            needed += [parent for id in members for parent in self.synthesizers[id].parents if parent not in needed]
+            chosen = [one.id for one in self.members(fit)] if members else [fit]
+            parents = [parent for id in chosen for parent in self.synthesizers[id].parents]
+            fits = [self.synthesizers[parent].fit for parent in parents]
+            needed = [id for id in self.synthesizers if id in (*chosen, *parents, *fits)]
         kept = {id: self.synthesizers[id] for id in needed}
         sets_kept = self.synthetic_sets if sets else 0
         return asdict(replace(self, place="", label="", size=0, replicates=0, synthetic_sets=sets_kept, synthesizers=kept))

@@ -7,7 +7,8 @@ and renaming a scenario changes nothing as long as its id stays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +41,15 @@ class Address:
         """The address of one replicate of a scenario."""
         return cls(root, scenario.paper_id, scenario.number, scenario.n, replicate)
 
-    def sequence(self, stage: str, words: tuple[int, ...] = ()) -> np.random.SeedSequence:
+    def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
         """The seed sequence of one stage; ``words`` tell synthesizers apart."""
         return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
 
-    def generator(self, stage: str, words: tuple[int, ...] = ()) -> np.random.Generator:
+    def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
         """A generator for one stage."""
         return np.random.default_rng(self.sequence(stage, words))
 
-    def stan_seed(self, words: tuple[int, ...] = ()) -> int:
+    def stan_seed(self, words: Sequence[int] = ()) -> int:
         """A seed in Stan's range, 1 to 2^31 - 1."""
         return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
 
@@ -62,4 +63,6 @@ def parameter_words(mechanism: int, parameters: Mapping[str, Any]) -> tuple[int,
 def _word(value: float | str) -> int:
     if isinstance(value, str):
         return int.from_bytes(value.encode(), "big") % (2**61 - 1)
+    if not math.isfinite(value):
+        return 2**63 + (value > 0)
     return round(float(value) * _MICRO) % 2**63
