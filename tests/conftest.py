@@ -49,15 +49,18 @@ def _cmdstan_candidates():
 
 
 @pytest.fixture(scope="session")
-def compiled(cmdstan, request):
+def compiled(cmdstan, request, tmp_path_factory):
     """Compile a Stan program by its name, with its native or its portable functions; kept until its sources change."""
     sources = sorted(path for path in (REPOSITORY / "stan").rglob("*") if path.is_file())
     functions = b"".join(path.read_bytes() for path in sources if path.parent.name != "stan")
 
+    cache = getattr(request.config, "cache", None)
+    folder = cache.mkdir("stan") if cache else tmp_path_factory.mktemp("stan")
+
     def compiled(name, native=True):
         source = REPOSITORY / "stan" / f"{name}.stan"
         key = hashlib.sha256(source.read_bytes() + functions + str((cmdstan, native)).encode()).hexdigest()[:16]
-        executable = request.config.cache.mkdir("stan") / f"{name}-{key}"
+        executable = folder / f"{name}-{key}"
         if not executable.exists():
             compile_program(source, executable, cmdstan, native)
         return executable

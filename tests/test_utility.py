@@ -11,6 +11,7 @@ from scipy import stats
 # few distinct values, so that ties within and between the samples are common
 VALUES = arrays(float, st.integers(1, 25), elements=st.integers(-5, 5).map(float))
 SPREAD = arrays(float, st.integers(1, 25), elements=st.floats(-1e6, 1e6))
+SEVERAL = arrays(float, st.integers(2, 25), elements=st.floats(-1e6, 1e6))
 
 
 def brute_force(data, synthetic):
@@ -33,10 +34,10 @@ def test_distances_lie_between_zero_and_one_and_are_symmetric(data, synthetic):
     assert ecdf_distances(synthetic, data) == pytest.approx((largest, average), abs=1e-15)
 
 
-@given(SPREAD, SPREAD)
+@given(SEVERAL, SEVERAL)
 def test_the_largest_distance_is_the_two_sample_kolmogorov_smirnov_statistic(data, synthetic):
     assert ecdf_distances(data, synthetic)[0] == pytest.approx(
-        stats.ks_2samp(data, synthetic, method="exact").statistic, abs=1e-12
+        stats.ks_2samp(data, synthetic, method="asymp").statistic, abs=1e-12
     )
 
 
