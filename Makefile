@@ -24,7 +24,8 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),--config scale=$(strip $(SCALE)))
 
-# Made again when it was moved (its scripts hold its path) or its Python has gone; an unfinished one has no stamp.
+# Made again when it was moved (its scripts hold its path), when its Python has gone, and when it was left unfinished: a
+# package that was half installed can look whole to pip. Only a finished one gets the stamp.
 WHERE := $(shell $(BIN)/python -c 'print(open("$(VENV)/where").read().strip())' 2>/dev/null)
 ifneq '$(WHERE)' '$(CURDIR)'
 AGAIN := again
@@ -40,8 +41,7 @@ setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a
 	@$(BIN)/python -m formalsynth.cmdstan --record .cmdstan > /dev/null
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
-	@rm -f $(COMPLETE)
-	@if [ "$$(cat $(VENV)/where 2>/dev/null)" != '$(CURDIR)' ] || ! $(BIN)/python -m pip --version > /dev/null 2>&1; then \
+	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \
 	  rm -rf $(VENV); found=''; \
 	  for python in $(CANDIDATES); do \
 	    if "$$python" -c '$(NEW_ENOUGH)' 2> /dev/null; then found=$$python; break; fi; \
@@ -55,11 +55,11 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	  echo "Setting up $(VENV) with $$("$$found" --version) from requirements.txt (about a minute, once)"; \
 	  "$$found" -m venv $(VENV) && echo '$(CURDIR)' > $(VENV)/where; \
 	else \
-	  echo "Bringing $(VENV) up to requirements.txt"; \
+	  echo "Bringing $(VENV) up to requirements.txt"; rm $(COMPLETE); \
 	fi
 	@{ $(PIP) -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
 	  || { grep '^ERROR' $(VENV)/pip.log | head -n 3 >&2; \
-	       echo "The Python packages could not be installed (is there a network?); see $(VENV)/pip.log. The next make continues." >&2; \
+	       echo "The Python packages could not be installed (is there a network?); see $(VENV)/pip.log. What was downloaded is kept for the next make." >&2; \
 	       exit 1; }
 	@touch $(COMPLETE)
 

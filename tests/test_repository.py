@@ -195,12 +195,33 @@ def test_a_missing_venv_module_is_one_sentence(checkout):
 
 def test_no_network_is_one_sentence_and_leaves_set_up_unfinished(checkout):
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0"}
-    for message in ("Setting up .venv", "Bringing .venv up"):
-        done = make(checkout, "setup", f"PYTHON={sys.executable}", **nowhere)
-        assert done.returncode
-        assert message in done.stdout
-        assert "The Python packages could not be installed (is there a network?)" in done.stderr
-        assert not (checkout / ".venv" / "complete").exists()
+    done = make(checkout, "setup", f"PYTHON={sys.executable}", **nowhere)
+    assert done.returncode
+    assert "The Python packages could not be installed (is there a network?)" in done.stderr
+    assert not (checkout / ".venv" / "complete").exists()
+
+
+def test_an_unfinished_environment_is_made_from_nothing_and_a_finished_one_brought_up_to_date(checkout):
+    venv = checkout / ".venv"
+    (checkout / "inner-python").write_text('#!/bin/sh\ncase "$1" in -c) cat .venv/where;; esac\n')
+    (checkout / "inner-python").chmod(0o755)
+    fake = fake_python(
+        checkout, '[ "$1 $2" = "-m venv" ] && mkdir -p .venv/bin && cp inner-python .venv/bin/python; exit 0'
+    )  # fmt: skip
+    (venv / "bin").mkdir(parents=True)
+    shutil.copy(checkout / "inner-python", venv / "bin" / "python")
+    (venv / "where").write_text(f"{checkout.resolve()}\n")
+    (venv / "half-installed").touch()
+    done = make(checkout, "setup", fake)
+    assert done.returncode == 0, done.stderr
+    assert "Setting up .venv" in done.stdout
+    assert not (venv / "half-installed").exists()
+    assert (venv / "complete").exists()
+    (venv / "kept").touch()
+    os.utime(venv / "complete", (0, 0))
+    assert "Bringing .venv up to requirements.txt" in make(checkout, "setup").stdout
+    assert (venv / "kept").exists()
+    assert make(checkout, "setup").stdout == ""
 
 
 def test_a_moved_or_broken_environment_is_made_again(checkout):
