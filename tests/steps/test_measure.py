@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from formalsynth.families import FAMILIES
 from formalsynth.steps import fit as fit_step
-from formalsynth.steps.batch import REPLICATE_COLUMNS
+from formalsynth.steps.rows import REPLICATE_COLUMNS
 from formalsynth.streams import Address
 from formalsynth.utility import statistics, utility
 from oracles import log_likelihood

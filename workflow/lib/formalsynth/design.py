@@ -414,6 +414,10 @@ class _Expanded:
 
 def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[Paper, list[str]]:
     expanded = _expand(config, file)
+    for name, one in config.scenarios.items():
+        if one.synthetic_sets > run.sampler.draws:
+            where = f"{file}: scenarios.{name}.synthetic_sets"
+            raise ConfigError(f"{where}: given {one.synthetic_sets}; allowed: up to sampler.draws, which is {run.sampler.draws}")
     _unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
     scenarios: dict[str, Scenario] = {}
     skipped: list[str] = []

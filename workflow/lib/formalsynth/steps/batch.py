@@ -7,26 +7,17 @@ mechanism, ``by_record:Weighted`` a synthesizer's bounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from formalsynth.families import FAMILIES, Array, Draws
 from formalsynth.mechanisms import MECHANISMS, Context, Form, Parent, Release
 from formalsynth.scenario import Scenario, Synthesizer
 from formalsynth.streams import Address
-from formalsynth.utility import COLUMNS
 
 SAMPLE = 0
 """The replicate that figures "over a single sample" show."""
 Arrays = Mapping[str, np.ndarray]
-REPLICATE_COLUMNS = (
-    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
-    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
-    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
-)  # fmt: skip
-"""Columns of ``replicates.csv``."""
 
 
 def context_of(
@@ -71,9 +62,3 @@ def stack_arrays(parts: Sequence[Mapping[str, Array]]) -> dict[str, np.ndarray]:
         key: np.stack([np.asarray(part.get(key, np.full(shape, np.nan)), dtype=float) for part in parts])
         for key, shape in shapes.items()
     }
-
-
-def replicate_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows in the columns of ``replicates.csv``."""
-    table = pd.DataFrame(rows)
-    return table.reindex(columns=list(REPLICATE_COLUMNS))

@@ -10,7 +10,8 @@ import pandas as pd
 
 from formalsynth.families import FAMILIES, Array, Draws
 from formalsynth.scenario import DATA, PRIOR, Scenario
-from formalsynth.steps.batch import REPLICATE_COLUMNS, SAMPLE, Arrays, draws_of, replicate_table
+from formalsynth.steps.batch import SAMPLE, Arrays, draws_of
+from formalsynth.steps.rows import REPLICATE_COLUMNS, replicate_table
 from formalsynth.streams import Address
 from formalsynth.utility import STATISTICS, statistics
 

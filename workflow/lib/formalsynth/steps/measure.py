@@ -13,7 +13,8 @@ from formalsynth.families import Array, Draws, Predictor, Records, take
 from formalsynth.mechanisms import MECHANISMS, Form, Release
 from formalsynth.sampler import DIAGNOSTICS
 from formalsynth.scenario import Scenario, Synthesizer
-from formalsynth.steps.batch import SAMPLE, Arrays, context_of, draws_of, form_of, replicate_table, stack_arrays
+from formalsynth.steps.batch import SAMPLE, Arrays, context_of, draws_of, form_of, stack_arrays
+from formalsynth.steps.rows import replicate_table
 from formalsynth.utility import statistics, utility
 
 

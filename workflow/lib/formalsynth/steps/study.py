@@ -8,7 +8,7 @@ import pandas as pd
 
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.scenario import Scenario
-from formalsynth.steps.batch import REPLICATE_COLUMNS
+from formalsynth.steps.rows import REPLICATE_COLUMNS
 from formalsynth.studies import STUDIES
 from formalsynth.studies.registry import Run
 

@@ -1,0 +1,23 @@
+"""Rows of ``replicates.csv``; apart from the batches, so that a new statistic refits nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from formalsynth.utility import COLUMNS
+
+REPLICATE_COLUMNS = (
+    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
+    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
+    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
+)  # fmt: skip
+"""Columns of ``replicates.csv``."""
+
+
+def replicate_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows in the columns of ``replicates.csv``."""
+    table = pd.DataFrame(rows)
+    return table.reindex(columns=list(REPLICATE_COLUMNS))
