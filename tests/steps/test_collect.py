@@ -1,5 +1,7 @@
 """Collect: batches into tables that do not depend on how they were batched."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from formalsynth.design import DATA
@@ -85,7 +87,7 @@ def test_a_synthesizer_that_failed_on_the_single_sample_is_absent_from_it(scenar
 
 def test_bootstrap_sets_are_resamples_of_the_single_sample(tmp_path):
     """Given the data, the mean of a resample has the data's mean and their variance over n."""
-    scenario = small_paper(tmp_path, synthetic_sets=4000).scenarios["skewed_n60"]
+    scenario = replace(small_paper(tmp_path).scenarios["skewed_n60"], synthetic_sets=4000)
     data = run_batch(scenario, [1, 0])[0]
     x = data["x"][1]
     sets = dict(zip(STATISTICS, bootstrap_sets(scenario, ROOT, data).T, strict=True))
