@@ -87,9 +87,10 @@ class Mechanism:
     """Study that it belongs to; empty for those that the fit and measure steps run."""
 
     def parameters(self) -> dict[str, Any]:
-        """Its parameters with their defaults; ``inspect.Parameter.empty`` where there is none."""
+        """What config may set, with defaults; ``inspect.Parameter.empty`` where there is none."""
         signature = inspect.signature(self.function)
-        return {name: p.default for name, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+        own = (p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY and not p.name.startswith("_"))
+        return {p.name: p.default for p in own}
 
     def words(self, parameters: Mapping[str, Any]) -> tuple[int, ...]:
         """Integer words for the random streams of this mechanism with these parameters."""

@@ -88,7 +88,7 @@ def means(run: Run, *, d: float, rho: float, variance: float = 1.0, m: int = 1, 
     """Means of synthetic data against the Gaussian mechanism (zcdp paper, Figure 1), with both exact densities as details."""
     setting = Setting(run.scenario.n, d, variance, int(m))
     generators = [Address.of(run.scenario, run.root, one).generator("synthesize") for one in run.replicates]
-    ids = _ids_by_source(run)
+    ids = _ids_by_cell(run)
     rows = simulated_means(setting, rho, generators, mean)
     rows = rows.assign(replicate=np.asarray(run.replicates)[rows["replicate"]], synthesizer=rows["source"].map(ids))
     exact = exact_means(setting, rho, mean)
@@ -97,7 +97,8 @@ def means(run: Run, *, d: float, rho: float, variance: float = 1.0, m: int = 1, 
     return Outcome(rows.dropna(subset="synthesizer"), details)
 
 
-def _ids_by_source(run: Run) -> dict[str, str]:
+def _ids_by_cell(run: Run) -> dict[str, str]:
+    """Synthesizer ids by what their mechanisms stand for: a source of means, a route or a form."""
     return {MECHANISMS[one.mechanism].function(None): one.id for one in run.scenario.synthesizers.values()}
 
 
@@ -132,7 +133,7 @@ def accounting(
 ) -> Outcome:
     """Rho and epsilon of each route against n_syn: nothing is random, one replicate says all."""
     grid = _grid(low, high, points)
-    table = route_table(Setting(run.scenario.n, d, variance, int(m)), grid, delta, _chosen(run))
+    table = route_table(Setting(run.scenario.n, d, variance, int(m)), grid, delta, _ids_by_cell(run))
     return _curve(run, table, "route")
 
 
@@ -141,7 +142,9 @@ def unknown(
     run: Run, *, d: float, delta: float, low: float, high: float, points: int = 25, variance: float = 1.0, m: int = 1
 ) -> Outcome:
     """Epsilon of plug-in synthesis with unknown variance against n_syn, as printed and as derived."""
-    table = unknown_variance_table([Setting(run.scenario.n, d, variance, int(m))], _grid(low, high, points), delta, _chosen(run))
+    table = unknown_variance_table(
+        [Setting(run.scenario.n, d, variance, int(m))], _grid(low, high, points), delta, _ids_by_cell(run)
+    )
     return _curve(run, table, "form")
 
 
@@ -149,12 +152,8 @@ def _grid(low: float, high: float, points: int) -> np.ndarray:
     return np.unique(np.round(np.geomspace(low, high, int(points))))
 
 
-def _chosen(run: Run) -> list[str]:
-    return [MECHANISMS[one.mechanism].function(None) for one in run.scenario.synthesizers.values()]
-
-
 def _curve(run: Run, table: pd.DataFrame, key: str) -> Outcome:
-    ids = dict(zip(_chosen(run), run.scenario.synthesizers, strict=True))
+    ids = _ids_by_cell(run)
     table = table.assign(synthesizer=table[key].map(ids), replicate=0)
     summary = pd.DataFrame({"replicate": 0, "synthesizer": list(ids.values())})
     return Outcome(summary, table.drop(columns=["n"]))
