@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from formalsynth.design import DATA, ConfigError, Scenario, load_yaml, read_plan
+from formalsynth.config import ConfigError, load_yaml
+from formalsynth.design import DATA, Scenario, read_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

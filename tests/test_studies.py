@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from formalsynth.design import ConfigError, read_plan
+from formalsynth.config import ConfigError
+from formalsynth.design import read_plan
 from formalsynth.steps.study import run_study
 
 CONFIG = Path(__file__).parents[1] / "config"

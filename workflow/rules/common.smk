@@ -5,7 +5,8 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 try:
-    from formalsynth.design import ConfigError, read_plan
+    from formalsynth.config import ConfigError
+    from formalsynth.design import read_plan
     from formalsynth.sources import sources
 except ModuleNotFoundError as error:
     raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")

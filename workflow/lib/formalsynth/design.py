@@ -1,7 +1,7 @@
 """The design of a run: config and papers, validated, with every fan-out spelled out as plain data.
 
-Two layers. The pydantic models say what a user may write; :func:`read_plan` turns them into a :class:`Plan` of scenarios,
-synthesizers, figures and tables in which nothing is left to expand. Errors name file, key, what was given and what is allowed.
+:mod:`formalsynth.config` says what a user may write; :func:`read_plan` turns it into a :class:`Plan` of scenarios,
+synthesizers, figures and tables in which nothing is left to expand.
 """
 
 from __future__ import annotations
@@ -10,14 +10,27 @@ import inspect
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
+from formalsynth.config import (
+    ConfigError,
+    FigureConfig,
+    PaperConfig,
+    RunConfig,
+    ScenarioConfig,
+    SynthesizerConfig,
+    TableConfig,
+    check_unique,
+    load_yaml,
+    message,
+    short,
+    validated,
+)  # fmt: skip
 from formalsynth.datasets import COUNTS, DATASETS, TABLES, DataError, count, find
 from formalsynth.families import FAMILIES
 from formalsynth.mechanisms import MECHANISMS
@@ -28,196 +41,6 @@ from formalsynth.studies import STUDIES
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
-Positive = Annotated[int, Field(ge=1)]
-Sizes = Annotated[list[Positive], Field(min_length=1)]
-
-
-def _a_number(value: float) -> float:
-    if math.isnan(value):
-        raise ValueError("not a number")
-    return value
-
-
-Number = Annotated[float, AfterValidator(_a_number)]
-"""A number, perhaps infinite: a sensitive range may be open."""
-FigureNumber = Annotated[str, BeforeValidator(str, json_schema_input_type=int | str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
-"""Printed number of a figure, with the letter of its panel where the paper has letters."""
-
-
-class ConfigError(ValueError):
-    """Something in the config cannot be used; the message is for the person who wrote it."""
-
-
-class Model(BaseModel):
-    """A section of the config: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SamplerConfig(Model):
-    """Sampling of one fit and the gate it has to pass."""
-
-    warmup: Positive = Field(1000, description="Warm-up iterations.")
-    draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
-    rhat_max: float = Field(1.05, gt=1, description="Largest R-hat that passes the gate.")
-    ess_min: float = Field(400, gt=0, description="Least bulk and tail effective sample size that passes the gate.")
-    divergences_max: int = Field(0, ge=0, description="Most divergent transitions that pass the gate.")
-    attempts: int = Field(3, ge=1, le=5, description="Fits at most for one replicate; each refit is longer.")
-    lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
-
-
-class ScaleConfig(Model):
-    """How large a run is, against the papers' own sizes."""
-
-    replicates: Positive | None = Field(None, description="Replicates at most; none keeps the papers' numbers.")
-    shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
-    synthetic_sets: Positive | None = Field(None, description="Synthetic data sets of a single sample at most.")
-
-
-class RunConfig(Model):
-    """``config/config.yaml``: what to run, how large, from which seed."""
-
-    scale: str = Field("paper", description="Which of the scales to run.")
-    papers: list[Identifier] = Field(description="Papers to regenerate; each is config/papers/<key>.yaml.", min_length=1)
-    root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
-    batch_size: Positive = Field(50, description="Replicates that one job handles; changes no number.")
-    data_folder: str = Field("resources", description="Where real data files are looked for first.")
-    sampler: SamplerConfig = Field(default_factory=SamplerConfig, description="Sampling and its gate.")
-    scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
-
-
-class SearchConfig(Model):
-    """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
-
-    parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
-    target: Annotated[float, Field(gt=0)] | Literal["parent"] = Field(
-        description="Epsilon to reach; parent: that of the first parent."
-    )
-    low: float = Field(0.0, ge=0, description="Lower end of the search.")
-    high: float = Field(1.0, gt=0, description="Upper end; taken when epsilon stays below the target there.")
-    lower_by: float | None = Field(
-        None, gt=0, description="Go down from high by this until epsilon is at most the target; none bisects to the target."
-    )
-    tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
-    steps: int = Field(12, ge=1, le=50, description="Refits at most.")
-
-
-class SynthesizerConfig(Model):
-    """One synthesizer, or one for each point of the sweeps in ``over``."""
-
-    mechanism: str = Field(description="Name of a registered mechanism.")
-    parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it needs, in order.")
-    fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; none for its own.")
-    over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
-    id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
-    label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
-    parameters: dict[str, Number] = Field(default_factory=dict, description="Parameters of the mechanism.")
-    search: SearchConfig | None = Field(None, description="Parameter to search for; none takes them as they are.")
-    colours: list[str] = Field(
-        default_factory=lambda: ["#999999"], min_length=1, description="Colours, in the order of the sweep."
-    )
-
-
-class FileData(Model):
-    """Real records."""
-
-    name: str = Field(description="Name of a registered data set.")
-    drop_rows: list[Positive] = Field(default_factory=list, description="1-based rows to leave out.")
-
-
-class ScenarioConfig(Model):
-    """Confidential data and the model fitted to them."""
-
-    id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
-    place: str = Field(description="Where in the paper it is.")
-    label: str = Field("", description="Title of its frame in figures with one for each scenario.")
-    family: str = Field("", description="Model family; none for a study.")
-    study: dict[str, Any] | None = Field(None, description="Function that runs its replicates whole: name and settings.")
-    priors: dict[str, float] = Field(default_factory=dict, description="Prior settings that differ from the family's.")
-    population: dict[str, Any] | None = Field(None, description="Simulated data: name and parameters.")
-    file: FileData | None = Field(None, description="Real data.")
-    stand_in: dict[str, Any] | None = Field(None, description="Simulated data that take the place of an absent file.")
-    unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
-    n: Positive | Sizes | None = Field(None, description="Sample size or sizes of simulated data.")
-    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
-    replicates: Positive = Field(1, description="Data sets to simulate.")
-    synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
-    synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
-
-
-class FigureConfig(Model):
-    """One figure: a tidy table and what is drawn from it."""
-
-    same_as: FigureNumber | None = Field(None, description="Number of a figure that the paper prints again under this one.")
-    kind: Literal["violin", "density", "scatter", "line"] = Field("violin", description="What is drawn.")
-    scenario: str | list[str] = Field("", description="Scenario or scenarios that it shows; every sample size.")
-    source: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
-        "replicates", description="Which collected table it reads."
-    )
-    value: str | list[str] = Field("", description="Column that is drawn, or columns with a frame for each.")
-    x: str = Field("", description="Column across, of points and lines.")
-    size: Positive | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
-    at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
-    rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows of the collected table with these values.")
-    exact: bool = Field(False, description="Also the exact densities among the study's details.")
-    x_log: bool = Field(False, description="Logarithmic axis across.")
-    x_label: str = Field("", description="Label of the axis across, of points and lines.")
-    synthesizers: list[str | list[str]] = Field(
-        default_factory=list, description="Entries or ids from left to right; a nested list alternates its members."
-    )
-    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
-    panels: str = Field("none", description="none, synthesizer (n across), scenario, or the parameter whose values are frames.")
-    stacked: bool = Field(False, description="Frames below each other instead of side by side.")
-    labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
-    line: float | Literal["none", "half_epsilon", "population", "delta"] = Field(
-        "none",
-        description="Dashed line: a number, the frame's epsilon / 2, the value in the population, or each synthesizer's Δ.",
-    )
-    y: str = Field("", description="Label of the axis of the values, with its unit.")
-    subject: str = Field("", description="What the caption says is drawn.")
-    log: bool = Field(False, description="Logarithmic axis of the values.")
-    centred: bool = Field(False, description="A second frame with each distribution centred at its mean.")
-    note: str = Field("", description="Sentence that ends the caption.")
-
-
-class TableConfig(Model):
-    """One table, with the printed values beside ours."""
-
-    kind: Literal["sample", "interval", "spread", "results", "means", "rate"] = Field(
-        "sample",
-        description="sample: medians of statistics over the synthetic data sets of the single sample; interval: their 95 % "
-        "intervals; spread: how a column is distributed over replicates; means: columns averaged over replicates; results: "
-        "columns of the first replicate; rate: slope of log(max - min) of a column on log n.",
-    )
-    scenario: str = Field(description="Scenario whose results it shows.")
-    value: str = Field("", description="Column whose spread is shown.")
-    statistics: list[str] = Field(description="Rows.")
-    synthesizers: list[str | list[str]] = Field(description="Columns.")
-    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
-    subject: str = Field(description="What the caption says.")
-    printed: dict[str, dict[str, float]] = Field(
-        default_factory=dict, description="Printed values by synthesizer id and statistic."
-    )
-    note: str = Field("", description="Sentence that ends the caption.")
-
-    @property
-    def source(self) -> str:
-        """Which collected table it reads."""
-        return "sets" if self.kind in ("sample", "interval") else "replicates"
-
-
-class PaperConfig(Model):
-    """``config/papers/<key>.yaml``."""
-
-    id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
-    title: str = Field(description="Title of the paper.")
-    authors: str = Field(description="Authors and year.")
-    sweeps: dict[Identifier, list[dict[str, Number] | Number]] = Field(default_factory=dict, description="Fan-outs.")
-    synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
-    scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
-    figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
-    tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
 
 
 @dataclass(frozen=True)
@@ -337,70 +160,19 @@ def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
         ConfigError: something cannot be used.
     """
     file = folder / "config.yaml"
-    run = _validated(RunConfig, config, file)
+    run = validated(RunConfig, config, file)
     if run.scale not in run.scales:
-        raise ConfigError(_message(file, "scale", run.scale, run.scales))
+        raise ConfigError(message(file, "scale", run.scale, run.scales))
     papers, skipped = {}, []
     for key in run.papers:
         path = folder / "papers" / f"{key}.yaml"
         known = sorted(one.stem for one in path.parent.glob("*.yaml"))
         if not path.exists():
-            raise ConfigError(_message(file, "papers", key, known))
-        papers[key], absent = _paper(key, _validated(PaperConfig, load_yaml(path), path), run, path)
+            raise ConfigError(message(file, "papers", key, known))
+        papers[key], absent = _paper(key, validated(PaperConfig, load_yaml(path), path), run, path)
         skipped += absent
-    _unique((paper.config.id, key) for key, paper in papers.items())
+    check_unique((paper.config.id, key) for key, paper in papers.items())
     return Plan(run, papers, skipped)
-
-
-def load_yaml(path: Path) -> Any:
-    """Read a YAML file.
-
-    Raises:
-        ConfigError: it cannot be read or parsed.
-    """
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
-
-
-def _validated(model: type[Model], values: Any, file: Path) -> Any:
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        lines = []
-        for one in error.errors():
-            key = ".".join(str(part) for part in one["loc"]) or "(whole file)"
-            given = "" if one["type"] == "missing" else f": given {_short(one['input'])}"
-            allowed = _allowed_keys(model, one["loc"][:-1]) if one["type"] == "extra_forbidden" else ""
-            lines.append(f"{file}: {key}{given}; {one['msg']}{allowed}")
-        raise ConfigError("\n".join(lines)) from error
-
-
-def _allowed_keys(model: Any, location: Sequence[Any]) -> str:
-    """The keys of the section at ``location``, found by walking the models' annotations."""
-    for part in location:
-        if isinstance(model, type) and issubclass(model, BaseModel) and part in model.model_fields:
-            found = re.findall(r"design\.(\w+)", str(model.model_fields[part].annotation))
-            model = globals()[found[-1]] if found else None
-    return f"; allowed keys: {', '.join(model.model_fields)}" if model else ""
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _message(file: Path, key: str, given: Any, allowed: Iterable[Any]) -> str:
-    return f"{file}: {key}: given {_short(given)}; allowed: {', '.join(str(one) for one in allowed)}"
-
-
-def _unique(pairs: Iterable[tuple[int, str]]) -> None:
-    seen: dict[int, str] = {}
-    for number, name in pairs:
-        if number in seen:
-            raise ConfigError(f"{name}: id: given {number}; it is already the id of {seen[number]}, ids are never shared")
-        seen[number] = name
 
 
 @dataclass(frozen=True)
@@ -418,7 +190,7 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if one.synthetic_sets > run.sampler.draws:
             where = f"{file}: scenarios.{name}.synthetic_sets"
             raise ConfigError(f"{where}: given {one.synthetic_sets}; allowed: up to sampler.draws, which is {run.sampler.draws}")
-    _unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
+    check_unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
     scenarios: dict[str, Scenario] = {}
     skipped: list[str] = []
     for name, one in config.scenarios.items():
@@ -455,7 +227,7 @@ def _expand(config: PaperConfig, file: Path) -> _Expanded:
         where = f"synthesizers.{name}"
         for sweep in entry.over:
             if sweep not in config.sweeps:
-                raise ConfigError(_message(file, f"{where}.over", sweep, config.sweeps))
+                raise ConfigError(message(file, f"{where}.over", sweep, config.sweeps))
         all.groups[name] = []
         for k, point in enumerate(_points(config, entry.over)):
             one, label = _synthesizer(name, entry, point, file)
@@ -474,7 +246,7 @@ def _check_references(one: Synthesizer, where: str, synthesizers: Mapping[str, S
     for key, ids in (("parents", one.parents), ("fit", [one.fit])):
         for id in ids:
             if id not in synthesizers:
-                raise ConfigError(_message(file, f"{where}.{key}", id, synthesizers))
+                raise ConfigError(message(file, f"{where}.{key}", id, synthesizers))
     if synthesizers[one.fit].fit != one.fit:
         raise ConfigError(f"{file}: {where}.fit: given {one.fit!r}; it has no fit of its own")
     _check_acyclic(one.id, synthesizers, (), file)
@@ -498,15 +270,15 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     """A synthesizer at one point of its sweeps, and its label."""
     where = f"synthesizers.{name}"
     if entry.mechanism not in MECHANISMS:
-        raise ConfigError(_message(file, f"{where}.mechanism", entry.mechanism, MECHANISMS))
+        raise ConfigError(message(file, f"{where}.mechanism", entry.mechanism, MECHANISMS))
     mechanism = MECHANISMS[entry.mechanism]
     parameters = entry.parameters | point
     allowed = mechanism.parameters()
     for key in parameters:
         if key not in allowed:
-            raise ConfigError(_message(file, f"{where}.parameters", key, allowed or ["no parameter"]))
+            raise ConfigError(message(file, f"{where}.parameters", key, allowed or ["no parameter"]))
     if entry.search and entry.search.parameter not in allowed:
-        raise ConfigError(_message(file, f"{where}.search.parameter", entry.search.parameter, allowed or ["no parameter"]))
+        raise ConfigError(message(file, f"{where}.search.parameter", entry.search.parameter, allowed or ["no parameter"]))
     for key, default in allowed.items():
         if default is inspect.Parameter.empty and key not in parameters and not (entry.search and entry.search.parameter == key):
             raise ConfigError(f"{file}: {where}.parameters: {key} is missing; {entry.mechanism} needs it")
@@ -535,7 +307,7 @@ def _check_study(where: str, one: ScenarioConfig, file: Path) -> None:
     given = dict(one.study or {})
     name = given.pop("name", None)
     if not isinstance(name, str) or name not in STUDIES:
-        raise ConfigError(_message(file, f"{where}.study.name", name, STUDIES))
+        raise ConfigError(message(file, f"{where}.study.name", name, STUDIES))
     _check_settings(f"{where}.study", name, STUDIES[name].function, given, file)
     if one.n is None or one.family or one.file or one.population:
         raise ConfigError(f"{file}: {where}: a study takes n, and neither family nor file nor population")
@@ -552,7 +324,7 @@ def _check_settings(where: str, name: str, function: Any, given: Mapping[str, An
     wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != but}
     for key in given:
         if key not in wanted:
-            raise ConfigError(_message(file, where, key, wanted))
+            raise ConfigError(message(file, where, key, wanted))
     for key, default in wanted.items():
         if default is inspect.Parameter.empty and key not in given:
             raise ConfigError(f"{file}: {where}: {key} is missing; {name} needs it")
@@ -564,7 +336,7 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
         _check_study(where, one, file)
     for synthesizer in one.synthesizers:
         if synthesizer not in groups:
-            raise ConfigError(_message(file, f"{where}.synthesizers", synthesizer, groups))
+            raise ConfigError(message(file, f"{where}.synthesizers", synthesizer, groups))
         for id in groups[synthesizer]:
             belongs = MECHANISMS[expanded.synthesizers[id].mechanism].study
             if belongs != (one.study or {}).get("name", ""):
@@ -572,14 +344,14 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
     if one.study is not None:
         return
     if one.family not in FAMILIES:
-        raise ConfigError(_message(file, f"{where}.family", one.family, FAMILIES))
+        raise ConfigError(message(file, f"{where}.family", one.family, FAMILIES))
     for prior in one.priors:
         if prior not in FAMILIES[one.family].priors:
-            raise ConfigError(_message(file, f"{where}.priors", prior, FAMILIES[one.family].priors))
+            raise ConfigError(message(file, f"{where}.priors", prior, FAMILIES[one.family].priors))
     if (one.population is None) == (one.file is None):
         raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
     if one.file and one.file.name not in DATASETS:
-        raise ConfigError(_message(file, f"{where}.file.name", one.file.name, DATASETS))
+        raise ConfigError(message(file, f"{where}.file.name", one.file.name, DATASETS))
     if one.file:
         rows = DATASETS[one.file.name].rows or math.inf
         drop = one.file.drop_rows
@@ -597,15 +369,15 @@ def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
     given = dict(one.population or one.stand_in or {})
     name = given.pop("name", None)
     if given.pop("counts", None) not in (None, *COUNTS):
-        raise ConfigError(_message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], COUNTS))
+        raise ConfigError(message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], COUNTS))
     if not isinstance(name, str) or name not in POPULATIONS:
-        raise ConfigError(_message(file, f"{where}.population.name", name, POPULATIONS))
+        raise ConfigError(message(file, f"{where}.population.name", name, POPULATIONS))
     if one.n is None:
         raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
     _check_settings(f"{where}.population", name, POPULATIONS[name], given, file, but="counts")
     for key in given:
         if not isinstance(given[key], int | float) or not math.isfinite(given[key]):
-            raise ConfigError(f"{file}: {where}.population.{key}: given {_short(given[key])}; allowed: a number")
+            raise ConfigError(f"{file}: {where}.population.{key}: given {short(given[key])}; allowed: a number")
 
 
 def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expanded: _Expanded) -> Iterator[Scenario]:
@@ -668,19 +440,19 @@ def _shown(
         original = config.figures.get(entry.same_as)
         if original is None or original.same_as:
             raise ConfigError(
-                _message(file, f"{where}.same_as", entry.same_as, [n for n, f in config.figures.items() if not f.same_as])
+                message(file, f"{where}.same_as", entry.same_as, [n for n, f in config.figures.items() if not f.same_as])
             )
         return _shown(where, original, config, scenarios, expanded, file)
     of = [entry.scenario] if isinstance(entry.scenario, str) else entry.scenario
     for name in of:
         if name not in config.scenarios:
-            raise ConfigError(_message(file, f"{where}.scenario", name, config.scenarios))
+            raise ConfigError(message(file, f"{where}.scenario", name, config.scenarios))
     names = [name for one in entry.synthesizers for name in ([one] if isinstance(one, str) else one)]
     run = [one for one in scenarios.values() if one.name in of]
     for name in names:
         if name not in (DATA, PRIOR, *expanded.groups) and name not in expanded.synthesizers:
-            raise ConfigError(_message(file, f"{where}.synthesizers", name, [DATA, *expanded.groups]))
+            raise ConfigError(message(file, f"{where}.synthesizers", name, [DATA, *expanded.groups]))
         missing = [id for id in expanded.groups.get(name, [name]) if run and id not in (DATA, PRIOR, *run[0].synthesizers)]
         if missing:
-            raise ConfigError(_message(file, f"{where}.synthesizers", name, run[0].synthesizers))
+            raise ConfigError(message(file, f"{where}.synthesizers", name, run[0].synthesizers))
     return bool(run)

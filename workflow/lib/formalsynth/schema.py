@@ -1,6 +1,6 @@
 """JSON schemas of the config and the tables of config/README.md, written from what validates the config.
 
-Run as ``python -m formalsynth.schema`` after a change of :mod:`formalsynth.design` or of a registry (mechanisms, families,
+Run as ``python -m formalsynth.schema`` after a change of :mod:`formalsynth.config` or of a registry (mechanisms, families,
 populations, data sets); ``--check`` only compares. Editors complete and check keys with the schemas.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
+from formalsynth.config import PaperConfig, RunConfig
 from formalsynth.datasets import DATASETS, TABLES
-from formalsynth.design import PaperConfig, RunConfig
 from formalsynth.families import FAMILIES
 from formalsynth.files import write_text
 from formalsynth.mechanisms import MECHANISMS
