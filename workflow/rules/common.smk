@@ -22,6 +22,9 @@ FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FIL
 PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
 ROOT = PLAN.config.root_seed
+JUDGED = PLAN.config.scales[SCALE].judged
+THRESHOLDS = PLAN.config.verdicts.model_dump()
+CLAIMING = [key for key, paper in PLAN.papers.items() if paper.claims]
 
 
 pathvars:
@@ -205,13 +208,27 @@ def table_inputs(wildcards):
     return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
 
 
+def lookup_claims(wildcards):
+    """The claims of a paper, as plain types."""
+    return [claim.plain() for claim in PLAN.papers[wildcards.paper].claims]
+
+
+def claim_inputs(wildcards):
+    """The collected tables that a paper's claims speak of."""
+    folder = f"results/{SCALE}/{wildcards.paper}"
+    claims = PLAN.papers[wildcards.paper].claims
+    tables = [f"{folder}/{one['id']}/{claim.estimate['table']}.csv" for claim in claims for one in claim.scenarios]
+    return list(dict.fromkeys(tables))
+
+
 def targets(key):
     """Everything that a paper has to show."""
     paper = PLAN.papers[key]
     figures = [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for number in paper.figures for kind in ("svg", "png")]
     tables = [f"results/{SCALE}/{key}/table{number}.csv" for number in paper.tables]
     rows = [f"results/{SCALE}/{key}/{scenario}/replicates.csv" for scenario in paper.scenarios]
-    return figures + tables + rows
+    claims = [f"results/{SCALE}/{key}/claims.csv"] if paper.claims else []
+    return figures + tables + rows + claims
 
 
 def announcement():

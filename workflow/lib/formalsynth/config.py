@@ -59,6 +59,17 @@ class ScaleConfig(Model):
     replicates: Positive | None = Field(None, description="Replicates at most; none keeps the papers' numbers.")
     shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
     synthetic_sets: Positive | None = Field(None, description="Synthetic data sets of a single sample at most.")
+    judged: bool = Field(True, description="Whether the ledger judges claims, or says that there are too few replicates.")
+
+
+class VerdictConfig(Model):
+    """When an estimate agrees with what a paper claims."""
+
+    within: float = Field(0.05, ge=0, lt=1, description="Relative distance to a printed number that counts as the same.")
+    errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
+    mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that a claim about most of them needs.")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
+    resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")
 
 
 class RunConfig(Model):
@@ -70,6 +81,7 @@ class RunConfig(Model):
     batch_size: Positive = Field(50, description="Replicates that one job handles; changes no number.")
     data_folder: str = Field("resources", description="Where real data files are looked for first.")
     sampler: SamplerConfig = Field(default_factory=SamplerConfig, description="Sampling and its gate.")
+    verdicts: VerdictConfig = Field(default_factory=VerdictConfig, description="When the ledger says that a claim holds.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
 
 
@@ -204,6 +216,72 @@ class PaperConfig(Model):
     scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
     figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
     tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
+
+
+class EstimateConfig(Model):
+    """What a claim speaks of: a statistic of cells of a tidy table."""
+
+    scenario: str | list[str] = Field(description="Scenario or scenarios; every sample size unless size says which.")
+    size: Positive | None = Field(None, description="Only this sample size, before the scale shrinks it.")
+    table: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
+        "replicates", description="Which collected table."
+    )
+    value: list[str] = Field(min_length=1, description="Column; several are the cells where over is value.")
+    over: str = Field(
+        "synthesizer", description="What cells differ in: synthesizer, n, scenario, value for the columns, or another column."
+    )
+    of: list[str | float] = Field(default_factory=list, description="The cells from left to right; none takes every n or column.")
+    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
+    rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows with these values.")
+    by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another one.")
+    distance: float | Literal["Data", "population"] | None = Field(
+        None, description="Take the distance to a number, to the confidential data, or to the value in the population."
+    )
+    of_largest: bool = Field(False, description="Take each value as a share of the cell's largest.")
+    above: float | None = Field(None, description="Take whether a value is above this; its mean is a share.")
+    statistic: str = Field("median", description="Statistic of a cell over its units.")
+
+
+class TestConfig(Model):
+    """What has to hold of the cells for a claim to be reproduced."""
+
+    kind: Literal["value", "within", "order", "equal", "trend"] = Field(
+        description="value: the cells are the printed numbers; within: between low and high; order: they rise or fall; "
+        "equal: all are the first; trend: the slope of the log statistic on the log of the cells is between low and high."
+    )
+    printed: list[float] = Field(default_factory=list, description="value: a number for each cell.")
+    low: float | None = Field(None, description="within and trend: lower limit.")
+    high: float | None = Field(None, description="within and trend: upper limit.")
+    share: Annotated[float, Field(gt=0, le=1)] | Literal["mostly"] | None = Field(
+        None,
+        description="within: share of the units that must be inside, none looks at the statistic; order: share of the units "
+        "that must be in order, none wants more than half beyond chance. mostly is verdicts.mostly.",
+    )
+    direction: Literal["rising", "falling"] = Field("rising", description="order: from left to right.")
+    pairs: Literal["adjacent", "first"] = Field("adjacent", description="order: each cell and the next, or the first and each.")
+    tolerance: float | None = Field(
+        None, ge=0, lt=1, description="value and equal: relative distance; none takes verdicts.within, or nothing for equal."
+    )
+
+
+class ClaimConfig(Model):
+    """One sentence of a paper that a run supports or contradicts."""
+
+    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", description="Name, unique over all papers.")
+    place: str = Field(description="Where the paper says it.")
+    shows: str = Field("", pattern=r"^((figure|table) [1-9][0-9]*[a-z]?)?$", description="Figure or table that it belongs to.")
+    claim: str = Field(description="What it says, in our words, in one line.")
+    printed: str = Field("", description="What is printed, where it is a number or a formula.")
+    erratum: str = Field("", pattern=r"^(E[1-9][0-9]*)?$", description="Number of the erratum that it is part of.")
+    estimate: EstimateConfig = Field(description="The numbers that it speaks of.")
+    test: TestConfig = Field(description="What has to hold of them.")
+    note: str = Field("", description="What a reader has to know of the verdict.")
+
+
+class ClaimsConfig(Model):
+    """``config/claims/<key>.yaml``."""
+
+    claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")
 
 
 def load_yaml(path: Path) -> Any:

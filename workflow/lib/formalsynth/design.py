@@ -11,13 +11,16 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from formalsynth.claims import STATISTICS, Claim
 from formalsynth.config import (
+    ClaimConfig,
+    ClaimsConfig,
     ConfigError,
     FigureConfig,
     PaperConfig,
@@ -58,6 +61,7 @@ class Paper:
     """Label and colour of each synthesizer id, the confidential data included."""
     synthesizers: dict[str, Synthesizer]
     """Every synthesizer of the paper's config."""
+    claims: list[Claim] = field(default_factory=list)
 
     def of(self, names: str | Sequence[str]) -> list[Scenario]:
         """The scenarios that config entries expanded to, by sample size; skipped ones are not among them."""
@@ -78,7 +82,7 @@ class Paper:
         if section == "figures" and entry.same_as:
             entry = self.figures[entry.same_as]
         scenarios = [one for one in self.of(entry.scenario) if getattr(entry, "size", None) in (None, one.size)]
-        ids = [id for id in self.order(entry.synthesizers) if self._fits(id, entry.where)]
+        ids = [id for id in self.order(entry.synthesizers) if self.fits(id, entry.where)]
         given = self._by_id(getattr(entry, "labels", {}))
         looks = {id: asdict(self.looks[id]) | {"guarantee": self._guarantee(id)} for id in ids}
         shown = ("id", "name", "label", "n", "place", "replicates", "synthetic_sets", "file", "population", "stand_in", "unit")
@@ -109,7 +113,8 @@ class Paper:
         defaults = {k: v for k, v in MECHANISMS[one.mechanism].parameters().items() if v is not inspect.Parameter.empty}
         return inherited | defaults | one.parameters
 
-    def _fits(self, id: str, where: Mapping[str, float]) -> bool:
+    def fits(self, id: str, where: Mapping[str, float]) -> bool:
+        """Whether a synthesizer has these parameters where it has them at all."""
         parameters = self.parameters(id)
         return all(parameters.get(key, value) == value for key, value in where.items())
 
@@ -120,7 +125,7 @@ class Paper:
         return [
             {
                 "title": f"{_SYMBOLS.get(by, by)} = {value:g}",
-                "ids": [id for id in ids if self._fits(id, {by: value})],
+                "ids": [id for id in ids if self.fits(id, {by: value})],
                 "epsilon": value if by == "epsilon" else where.get("epsilon"),
             }
             for value in values
@@ -169,9 +174,11 @@ def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
         known = sorted(one.stem for one in path.parent.glob("*.yaml"))
         if not path.exists():
             raise ConfigError(message(file, "papers", key, known))
-        papers[key], absent = _paper(key, validated(PaperConfig, load_yaml(path), path), run, path)
+        paper, absent = _paper(key, validated(PaperConfig, load_yaml(path), path), run, path)
+        papers[key] = replace(paper, claims=_claims(paper, folder / "claims" / f"{key}.yaml"))
         skipped += absent
     check_unique((paper.config.id, key) for key, paper in papers.items())
+    check_unique((claim.id, f"{claim.paper} claims") for paper in papers.values() for claim in paper.claims)
     return Plan(run, papers, skipped)
 
 
@@ -456,3 +463,72 @@ def _shown(
         if missing:
             raise ConfigError(message(file, f"{where}.synthesizers", name, run[0].synthesizers))
     return bool(run)
+
+
+def _claims(paper: Paper, file: Path) -> list[Claim]:
+    """The claims of a paper, with the ids of their cells spelled out; none where it has no file of them."""
+    if not file.exists():
+        return []
+    return [_claim(paper, one, file) for one in validated(ClaimsConfig, load_yaml(file), file).claims]
+
+
+def _claim(paper: Paper, one: ClaimConfig, file: Path) -> Claim:
+    where, of = f"{one.id}.estimate", one.estimate
+    names = [of.scenario] if isinstance(of.scenario, str) else of.scenario
+    for name in names:
+        if name not in paper.config.scenarios:
+            raise ConfigError(message(file, f"{where}.scenario", name, paper.config.scenarios))
+    if of.statistic not in STATISTICS:
+        raise ConfigError(message(file, f"{where}.statistic", of.statistic, STATISTICS))
+    _check_test(one, file)
+    section, _, number = one.shows.partition(" ")
+    shown: Any = {"figure": paper.config.figures, "table": {str(k) for k in paper.config.tables}, "": {""}}[section]
+    if number not in shown:
+        raise ConfigError(message(file, f"{one.id}.shows", one.shows, [f"{section} {k}" for k in shown]))
+    scenarios = [one for one in paper.of(names) if of.size in (None, one.size)]
+    if of.size is not None and paper.of(names) and not scenarios:
+        raise ConfigError(message(file, f"{where}.size", of.size, [one.size for one in paper.of(names)]))
+    cells = _cells(paper, one, scenarios, file)
+    return Claim(
+        id=one.id, paper=paper.key, place=one.place, shows=one.shows, claim=one.claim, printed=one.printed, erratum=one.erratum,
+        note=one.note, estimate=of.model_dump(exclude={"scenario", "size", "where"}) | {"of": cells}, test=one.test.model_dump(),
+        scenarios=[{key: getattr(one, key) for key in ("id", "name", "population", "stand_in")} for one in scenarios],
+    )  # fmt: skip
+
+
+def _cells(paper: Paper, one: ClaimConfig, scenarios: Sequence[Scenario], file: Path) -> list[Any]:
+    """Cells of a claim from left to right."""
+    of, where = one.estimate, f"{one.id}.estimate.of"
+    if of.over == "value":
+        return list(of.value)
+    if of.over == "n":
+        return sorted(float(one.n) for one in scenarios)
+    if of.over != "synthesizer":
+        return list(of.of)
+    known = (DATA, PRIOR, *paper.groups, *paper.synthesizers)
+    for name in of.of:
+        if name not in known:
+            raise ConfigError(message(file, where, name, known))
+    ids = [id for id in paper.order([str(name) for name in of.of]) if paper.fits(id, of.where)]
+    for id in ids:
+        if scenarios and id not in (DATA, PRIOR, *scenarios[0].synthesizers):
+            raise ConfigError(message(file, where, id, scenarios[0].synthesizers))
+    if not ids:
+        raise ConfigError(f"{file}: {where}: given {of.of}; at least one synthesizer is needed")
+    return ids
+
+
+def _check_test(one: ClaimConfig, file: Path) -> None:
+    """Check that a claim's test has what its kind needs, and nothing of another kind."""
+    takes = {
+        "value": {"printed", "tolerance"},
+        "within": {"low", "high", "share"},
+        "order": {"direction", "pairs", "share"},
+        "equal": {"tolerance"},
+        "trend": {"low", "high"},
+    }[one.test.kind]
+    for key in one.test.model_fields_set - {"kind"} - takes:
+        raise ConfigError(message(file, f"{one.id}.test", key, sorted(takes)))
+    for key in {"value": ("printed",), "trend": ("low", "high")}.get(one.test.kind, ()):
+        if getattr(one.test, key) in (None, []):
+            raise ConfigError(f"{file}: {one.id}.test: {key} is missing; {one.test.kind} needs it")

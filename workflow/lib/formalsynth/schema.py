@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from formalsynth.config import PaperConfig, RunConfig
+from formalsynth.config import ClaimsConfig, PaperConfig, RunConfig
 from formalsynth.datasets import DATASETS, TABLES
 from formalsynth.families import FAMILIES
 from formalsynth.files import write_text
@@ -27,7 +27,7 @@ from formalsynth.populations import POPULATIONS
 from formalsynth.studies import STUDIES
 
 REPOSITORY = Path(__file__).parents[3]
-SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig}
+SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig}
 """Models by the name of their schema file."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -159,6 +159,7 @@ def sections(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
     for key, one in schema.get("properties", {}).items():
         for variant in _variants(one):
             yield from sections(variant, f"{path}.{key}".lstrip("."))
+            yield from sections(variant.get("items", {}), f"{path}.{key}.<each>".lstrip("."))
     for one in _values(schema):
         for variant in _variants(one):
             yield from sections(variant, f"{path}.<name>")
@@ -188,6 +189,8 @@ def _allowed(schema: Schema) -> str:
     if "enum" in one or "const" in one:
         return " or ".join(f"`{value}`" for value in one.get("enum", [one.get("const")]))
     if one.get("type") == "array":
+        if "properties" in one["items"]:
+            return "list, see its table"
         items = _allowed(one["items"])
         return f"list of ({items})" if " or " in items else f"list of {items}"
     if "properties" in one:

@@ -1,0 +1,203 @@
+"""Claims: each test's verdicts on tables whose answer is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.claims import (
+    ABSENT,
+    CONTRADICTED,
+    DIRECTION,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    STAND_IN,
+    TOO_FEW,
+    Claim,
+    ClaimError,
+    Thresholds,
+    cells,
+    judge,
+)  # fmt: skip
+from scipy import stats
+
+THRESHOLDS = Thresholds(within=0.05, errors=2, mostly=0.9, confidence=0.95, resamples=200)
+SCENARIO = {"id": "first_n50", "name": "first", "population": {"name": "beta", "shape1": 0.5, "shape2": 3}, "stand_in": False}
+ESTIMATE = {
+    "table": "replicates", "value": ["delta"], "over": "synthesizer", "of": ["A", "B"], "rows": {}, "by": "replicate",
+    "distance": None, "of_largest": False, "above": None, "statistic": "median",
+}  # fmt: skip
+TEST = {
+    "kind": "order", "printed": [], "low": None, "high": None, "share": None, "direction": "rising", "pairs": "adjacent",
+    "tolerance": None,
+}  # fmt: skip
+
+
+def claim_of(test, estimate=None, scenarios=(SCENARIO,), **fields):
+    """A claim with the given parts over harmless ones."""
+    rest = {"place": "Section 1", "shows": "", "claim": "So it is", "printed": "", "erratum": "", "note": ""}
+    parts = {"estimate": ESTIMATE | (estimate or {}), "test": TEST | test, "scenarios": list(scenarios)}
+    return Claim(id="some-claim", paper="some", **(rest | fields), **parts)
+
+
+def table_of(**cells):
+    """A tidy table with one cell for each synthesizer."""
+    parts = [
+        pd.DataFrame(
+            {"scenario": "first_n50", "n": 50, "synthesizer": name, "replicate": np.arange(len(values)), "delta": values}
+        )
+        for name, values in cells.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def verdict_of(claim, *tables, judged=True):
+    """The verdict of a claim on tables."""
+    return judge(claim, tables, THRESHOLDS, 1, judged)["verdict"]
+
+
+def normal(mean, sd=1.0, count=100, seed=1):
+    """Values of a cell."""
+    return np.random.default_rng(seed).normal(mean, sd, count)
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"),
+    [(normal(9, seed=2), REPRODUCED), (normal(1, seed=2), NOT_REPRODUCED), (normal(5, seed=1), NOT_REPRODUCED)],
+)
+def test_an_order_holds_fails_or_cannot_be_told(second, verdict):
+    assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
+
+
+def test_an_order_that_holds_for_some_neighbours_and_fails_for_none_is_direction_only():
+    claim = claim_of({"kind": "order"}, {"of": ["A", "B", "C"]})
+    assert verdict_of(claim, table_of(A=normal(1), B=normal(5), C=normal(5))) == DIRECTION
+
+
+def test_the_first_cell_may_be_compared_with_each_of_the_others():
+    estimate = {"of": ["A", "B", "C"]}
+    tables = table_of(A=normal(1), B=normal(9), C=normal(5))
+    assert verdict_of(claim_of({"kind": "order"}, estimate), tables) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "order", "pairs": "first"}, estimate), tables) == REPRODUCED
+
+
+def test_an_order_is_judged_replicate_by_replicate():
+    """A shift much smaller than the spread between replicates is seen where the replicates share their data."""
+    common = normal(5, sd=10)
+    row = judge(claim_of({"kind": "order"}), [table_of(A=common, B=common + 0.1)], THRESHOLDS, 1, True)
+    assert row["verdict"] == REPRODUCED
+    assert "1.00 of replicates" in row["note"]
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.5, REPRODUCED), (1, DIRECTION), ("mostly", DIRECTION)])
+def test_a_claim_about_most_or_all_replicates_needs_that_share(share, verdict):
+    rising = np.where(np.arange(100) < 70, 1.0, -1.0)
+    claim = claim_of({"kind": "order", "share": share}, {"of": ["A", "B", "C"]})
+    assert verdict_of(claim, table_of(A=np.zeros(100), B=rising, C=rising + 1)) == verdict
+
+
+def test_the_order_of_a_spread_is_judged_on_its_resamples():
+    claim = claim_of({"kind": "order", "direction": "falling"}, {"statistic": "sd"})
+    assert verdict_of(claim, table_of(A=normal(0, 5), B=normal(0, 1, seed=2))) == REPRODUCED
+    assert verdict_of(claim, table_of(A=normal(0, 1), B=normal(0, 5, seed=2))) == NOT_REPRODUCED
+    assert verdict_of(claim, table_of(A=normal(0), B=normal(0))) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"), [([5, 9], REPRODUCED), ([10, 18], DIRECTION), ([9, 5], NOT_REPRODUCED), ([5.2, 9.2], REPRODUCED)]
+)
+def test_printed_numbers_agree_within_a_relative_distance(printed, verdict):
+    claim = claim_of({"kind": "value", "printed": printed})
+    assert verdict_of(claim, table_of(A=normal(5, 0.1), B=normal(9, 0.1, seed=2))) == verdict
+
+
+def test_the_monte_carlo_error_widens_what_agrees():
+    claim = claim_of({"kind": "value", "printed": [6]}, {"of": ["A"], "statistic": "mean"})
+    noisy = np.array([0.0, 10.0] * 5)
+    assert verdict_of(claim, table_of(A=noisy)) == REPRODUCED
+    assert verdict_of(claim, table_of(A=np.repeat(noisy, 400))) == NOT_REPRODUCED
+
+
+def test_the_monte_carlo_error_of_a_mean_is_its_standard_error():
+    values = normal(5, 2, 400)
+    row = judge(
+        claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), [table_of(A=values)], THRESHOLDS, 1, True
+    )
+    # the sd of 200 bootstrap means is within a quarter of the standard error but for one run in some millions
+    assert float(row["mcse"]) == pytest.approx(values.std(ddof=1) / 20, rel=0.27)
+    assert row["replicates"] == 400
+
+
+def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
+    tables = table_of(A=np.arange(100.0))
+    inside = {"kind": "within", "low": 40, "high": 60}
+    assert verdict_of(claim_of(inside, {"of": ["A"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of(inside | {"share": 0.5}, {"of": ["A"]}), tables) == DIRECTION
+    assert verdict_of(claim_of(inside | {"share": 0.2}, {"of": ["A"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "within", "low": 80}, {"of": ["A"]}), tables) == NOT_REPRODUCED
+
+
+def test_equality_is_exact_unless_a_tolerance_is_given():
+    values = normal(5)
+    near = values.copy()
+    near[3] += 1e-9
+    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=values)) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=near)) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=near)) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values * 2)) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(-0.5, REPRODUCED), (-2.0, DIRECTION), (0.0, NOT_REPRODUCED), (0.5, NOT_REPRODUCED)]
+)
+def test_a_trend_is_a_slope_on_logarithms(power, verdict):
+    sizes = [100.0, 400.0, 1600.0]
+    parts = [table_of(A=n**power * normal(0, seed=int(n))).assign(n=n) for n in sizes]
+    claim = claim_of({"kind": "trend", "low": -0.6, "high": -0.4}, {"over": "n", "of": sizes, "statistic": "sd"})
+    assert verdict_of(claim, *parts) == verdict
+
+
+def test_a_printed_formula_that_its_own_numbers_contradict_is_an_erratum():
+    tables = table_of(A=normal(5), B=normal(1, seed=2))
+    assert verdict_of(claim_of({"kind": "order"}, erratum="E1"), tables) == CONTRADICTED
+    assert verdict_of(claim_of({"kind": "order", "direction": "falling"}, erratum="E1"), tables) == REPRODUCED
+
+
+def test_absent_data_stand_ins_and_small_scales_are_not_judged():
+    tables = table_of(A=normal(1), B=normal(5))
+    assert verdict_of(claim_of({"kind": "order"}, scenarios=())) == ABSENT
+    assert verdict_of(claim_of({"kind": "order"}, scenarios=[SCENARIO | {"stand_in": True}]), tables) == STAND_IN
+    small = judge(claim_of({"kind": "order"}), [tables], THRESHOLDS, 1, False)
+    assert small["verdict"] == TOO_FEW
+    assert small["estimate"]
+
+
+def test_distances_shares_and_thresholds_come_before_the_statistic():
+    tables = table_of(Data=np.full(3, 5.0), A=[4.0, 6.0, 8.0], B=[0.0, 5.0, 10.0])
+    found, _ = cells(claim_of({}, {"distance": "Data"}), [tables])
+    assert found.tolist() == [[1, 5], [1, 0], [3, 5]]
+    found, _ = cells(claim_of({}, {"distance": 4.0}), [tables])
+    assert found.tolist() == [[0, 4], [2, 1], [4, 6]]
+    found, _ = cells(claim_of({}, {"of_largest": True}), [tables])
+    assert found.tolist() == [[0.5, 0], [0.75, 0.5], [1, 1]]
+    found, _ = cells(claim_of({}, {"above": 5.0}), [tables])
+    assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
+    found, _ = cells(claim_of({}, {"distance": "population", "value": ["median"]}), [tables.rename(columns={"delta": "median"})])
+    assert found[0, 0] == pytest.approx(4 - stats.beta(0.5, 3).median())
+
+
+def test_columns_can_be_the_cells():
+    tables = table_of(A=[1.0, 2.0]).assign(epsilon=[2.0, 4.0])
+    found, replicates = cells(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
+    assert found.tolist() == [[1, 2], [2, 4]]
+    assert replicates == 2
+
+
+def test_replicates_without_a_value_in_every_cell_are_left_out_and_counted():
+    row = judge(claim_of({}), [table_of(A=[1.0, np.nan, 3.0], B=[2.0, 5.0, 6.0])], THRESHOLDS, 1, True)
+    assert row["replicates"] == 2
+
+
+def test_what_the_tables_lack_is_named():
+    tables = table_of(A=normal(1), B=normal(2))
+    for estimate, words in [({"of": ["A", "C"]}, "C; there are A, B"), ({"value": ["epsilom"]}, "epsilom")]:
+        with pytest.raises(ClaimError, match=f"some-claim: .*{words}"):
+            judge(claim_of({}, estimate), [tables], THRESHOLDS, 1, True)

@@ -1,0 +1,43 @@
+# judge: the ledger of claims, from collected tables only.
+rule judge_claims:
+    input:
+        code=code("judge"),
+        tables=claim_inputs,
+    output:
+        ledger="<results>/{paper}/claims.csv",
+    log:
+        "<logs>/judge_claims/{paper}.log",
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        claims=lookup_claims,
+        judged=JUDGED,
+        root=ROOT,
+        thresholds=THRESHOLDS,
+    message:
+        "Judging the claims of {wildcards.paper}"
+    script:
+        "../scripts/judge_claims.py"
+
+
+rule write_ledger:
+    input:
+        ledgers=[f"results/{SCALE}/{key}/claims.csv" for key in CLAIMING],
+    output:
+        ledger="<results>/claims.csv",
+    log:
+        "<logs>/write_ledger.log",
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=10,
+    message:
+        "Writing the ledger of claims"
+    script:
+        "../scripts/write_ledger.py"

@@ -1,0 +1,9 @@
+"""Put the ledgers of all papers into one."""
+
+import pandas as pd
+from formalsynth.files import read_table, write_table
+from formalsynth.jobs import log_to
+
+log_to(snakemake.log[0])
+
+write_table(snakemake.output.ledger, pd.concat([read_table(path) for path in snakemake.input.ledgers], ignore_index=True))
