@@ -27,7 +27,10 @@ def test_generated_files_are_up_to_date(path):
 def test_check_says_what_is_out_of_date_and_a_run_mends_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("formalsynth.schema.REPOSITORY", tmp_path)
     (tmp_path / "config").mkdir()
-    marks = [f"<!-- begin: {name} -->\n<!-- end: {name} -->" for name in ("tables of config", "tables of paper", "names")]
+    marks = [
+        f"<!-- begin: {name} -->\n<!-- end: {name} -->"
+        for name in ("tables of config", "tables of paper", "tables of claims", "names")
+    ]
     (tmp_path / "config" / "README.md").write_text("mine\n" + "\n".join(marks))
     monkeypatch.setattr("sys.argv", ["schema", "--check"])
     assert main() == 1
