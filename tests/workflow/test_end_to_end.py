@@ -219,7 +219,7 @@ def test_both_snakefiles_plan_the_same_jobs(folder, repository, snakemake):
         "measure_batch",
         "collect_replicates",
         "collect_sample",
-        "draw_figure",
+        "draw_range_fig01",
         "write_table",
     } <= set(everything)
 
@@ -227,7 +227,7 @@ def test_both_snakefiles_plan_the_same_jobs(folder, repository, snakemake):
 def test_a_paper_is_a_target(folder, snakemake):
     run = snakemake(folder, "--dry-run", "--cores", 2, "range")
     assert run.returncode == 0, run.stdout[-3000:]
-    assert planned(run.stdout)["draw_figure"] == len(plan_of(folder).figures)
+    assert {f"draw_range_fig{number:02d}" for number in (1, 2, 5, 6, 8, 15, 16)} <= set(planned(run.stdout))
 
 
 def test_one_figure_plans_only_what_it_needs(folder, snakemake):
@@ -235,7 +235,7 @@ def test_one_figure_plans_only_what_it_needs(folder, snakemake):
     assert run.returncode == 0, run.stdout[-3000:]
     scenario = plan_of(folder).scenarios["simulation_n200"]
     fits = len(scenario.fits())
-    jobs = {"simulate_batch": 1, "fit_batch": fits, "measure_batch": fits, "collect_replicates": 1, "draw_figure": 1}
+    jobs = {"simulate_batch": 1, "fit_batch": fits, "measure_batch": fits, "collect_replicates": 1, "draw_range_fig02": 1}
     assert planned(run.stdout) == jobs
     assert "fatigue" not in run.stdout
     assert "contraction" not in run.stdout
@@ -246,7 +246,7 @@ def test_a_new_colour_or_label_only_redraws(again, snakemake):
     paper["synthesizers"]["averaged"] |= {"colours": ["#112233"], "label": "averaged ({a}, {b})"}
     write_config(again, run, paper)
     dry = snakemake(again, "--dry-run", "--cores", 2)
-    assert set(planned(dry.stdout)) == {"draw_figure", "write_table", "everything"}
+    assert {one.partition("_fig")[0] for one in planned(dry.stdout)} == {"draw_range", "write_table", "everything"}
 
 
 def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
@@ -363,9 +363,13 @@ def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake
     assert "SKIPPED" in run.stdout
     assert "fatigue.csv is absent" in run.stdout
     assert (again / FIGURES / "fig02.svg").is_file()
-    assert planned(run.stdout) == {"draw_figure": 1, "everything": 1}
+    assert planned(run.stdout) == {"draw_range_fig02": 1, "everything": 1}
 
 
 def test_what_needs_absent_data_says_so(folder, snakemake):
     run = snakemake(folder, "--cores", 1, FIGURES / "fig15.svg", FORMALSYNTH_DATA=None)
-    refused(run, ["range has no figure 15", "fatigue.csv is absent"])
+    refused(run, ["no figure range/fig15", "fatigue.csv is absent"])
+
+
+def test_a_figure_that_the_paper_does_not_have_is_refused(folder, snakemake):
+    refused(snakemake(folder, "--cores", 1, FIGURES / "fig99.svg"), ["no figure range/fig99", "range/fig20"])

@@ -41,7 +41,6 @@ wildcard_constraints:
     scenario=r"[A-Za-z][A-Za-z0-9_.]*",
     batch=r"\d\d\d\d",
     synthesizer=r"[A-Za-z][A-Za-z0-9_.-]*",
-    number=r"\d\d+[a-z]?",
     table_number=r"\d+",
     program="|".join(PROGRAMS),
 
@@ -159,50 +158,67 @@ def figure_file(number):
     return f"fig{int(digits):02d}{number.removeprefix(digits)}"
 
 
-def figure_key(wildcards):
-    """The number of a figure in the paper's config."""
-    return wildcards.number.lstrip("0")
+def figure_files(key, number):
+    """Every file of a figure: its tidy table, its drawings and its caption."""
+    return [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for kind in ("csv", "png", "svg", "txt")]
 
 
-def display_of(wildcards, section):
-    """What a figure or table shows."""
-    paper = PLAN.papers[wildcards.paper]
-    number = figure_key(wildcards) if section == "figures" else int(wildcards.table_number)
-    if number not in getattr(paper, section):
-        skipped = "; ".join(PLAN.skipped)
-        raise WorkflowError(f"{wildcards.paper} has no {section[:-1]} {number} to make. {skipped}")
-    return paper.display(section, number, SCALE)
-
-
-def display_spec(section):
-    """Params function: what a figure or table shows, as plain types."""
-
-    def spec(wildcards):
-        return display_of(wildcards, section).plain()
-
-    return spec
-
-
-def printed_again(wildcards):
-    """The number of the figure that this one repeats, or nothing."""
-    display_of(wildcards, "figures")
-    return PLAN.papers[wildcards.paper].figures[figure_key(wildcards)].same_as or ""
-
-
-def figure_inputs(wildcards):
-    """The collected tables that a figure reads, one for each scenario; of a repeated figure, the files of the original."""
-    original = printed_again(wildcards)
-    if original:
-        return [f"figures/{SCALE}/{wildcards.paper}/{figure_file(original)}.{kind}" for kind in ("csv", "png", "svg")]
-    display = display_of(wildcards, "figures")
-    folder = f"results/{SCALE}/{wildcards.paper}"
+def figure_tables(key, number):
+    """The collected tables that a figure reads, one for each scenario."""
+    display = PLAN.papers[key].display("figures", number, SCALE)
     kinds = [display.source, "details"] if display.entry["exact"] else [display.source]
-    return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
+    return [f"results/{SCALE}/{key}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
+
+
+def drawn_together(key):
+    """Figures of a paper that one job draws, those that read the same tables: to load what draws takes longer than to draw."""
+    groups = {}
+    for number in PLAN.papers[key].figures:
+        groups.setdefault(tuple(figure_tables(key, number)), []).append(number)
+    return [(key, numbers, list(tables)) for tables, numbers in groups.items()]
+
+
+def made_figures():
+    """A pattern of the figures that this run makes, without their endings."""
+    return "|".join(f"{key}/{figure_file(number)}" for key, paper in PLAN.papers.items() for number in paper.figures)
+
+
+def refuse_figure(wildcards):
+    """Input function of what is not made: says what there is, and what is skipped."""
+    made = [one for one in made_figures().split("|") if one.startswith(wildcards.missing.split("/")[0])]
+    raise WorkflowError(f"no figure {wildcards.missing} to make; there are {', '.join(made)}", *PLAN.skipped)
+
+
+def figure_spec(key, numbers):
+    """What figures show, as plain types, each with its files' name and that of the figure that it repeats."""
+    paper = PLAN.papers[key]
+    again = {number: paper.figures[number].same_as for number in numbers}
+    return [
+        {
+            "display": paper.display("figures", number, SCALE).plain(),
+            "file": figure_file(number),
+            "same_as": figure_file(again[number]) if again[number] else "",
+        }
+        for number in numbers
+    ]
+
+
+def table_display(wildcards):
+    """What a table shows."""
+    paper, number = PLAN.papers[wildcards.paper], int(wildcards.table_number)
+    if number not in paper.tables:
+        raise WorkflowError(f"{wildcards.paper} has no table {number} to make. {'; '.join(PLAN.skipped)}")
+    return paper.display("tables", number, SCALE)
+
+
+def table_spec(wildcards):
+    """What a table shows, as plain types."""
+    return table_display(wildcards).plain()
 
 
 def table_inputs(wildcards):
     """The collected tables that a table reads."""
-    display = display_of(wildcards, "tables")
+    display = table_display(wildcards)
     kinds = ("sets", "values") if display.source == "sets" else (display.source,)
     folder = f"results/{SCALE}/{wildcards.paper}"
     return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
@@ -224,7 +240,7 @@ def claim_inputs(wildcards):
 def targets(key):
     """Everything that a paper has to show."""
     paper = PLAN.papers[key]
-    figures = [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for number in paper.figures for kind in ("svg", "png")]
+    figures = [path for number in paper.figures for path in figure_files(key, number)]
     tables = [f"results/{SCALE}/{key}/table{number}.csv" for number in paper.tables]
     rows = [f"results/{SCALE}/{key}/{scenario}/replicates.csv" for scenario in paper.scenarios]
     claims = [f"results/{SCALE}/{key}/claims.csv"] if paper.claims else []

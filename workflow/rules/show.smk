@@ -1,28 +1,39 @@
 # show: figures and tables, from collected tables only. Redrawing never refits.
-rule draw_figure:
+for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_together(paper)]:
+
+    rule:
+        name:
+            f"draw_{key}_{figure_file(numbers[0])}"
+        input:
+            code=code("show"),
+            tables=tables,
+        output:
+            [path for number in numbers for path in figure_files(key, number)],
+        log:
+            f"logs/{SCALE}/draw_figures/{key}/{figure_file(numbers[0])}.log",
+        conda:
+            "../envs/formalsynth.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        params:
+            figures=figure_spec(key, numbers),
+        message:
+            f"Drawing figure {', '.join(numbers)} of {key}"
+        script:
+            "../scripts/draw_figures.py"
+
+
+# A figure that no rule above makes is asked for by mistake, or needs data that are absent.
+rule refuse_figure:
     input:
-        code=code("show"),
-        tables=figure_inputs,
+        refuse_figure,
     output:
-        csv="<figures>/{paper}/fig{number}.csv",
-        png="<figures>/{paper}/fig{number}.png",
-        svg="<figures>/{paper}/fig{number}.svg",
-        txt="<figures>/{paper}/fig{number}.txt",
-    log:
-        "<logs>/draw_figure/{paper}/fig{number}.log",
-    conda:
-        "../envs/formalsynth.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        display=display_spec("figures"),
-        printed_again=printed_again,
-    message:
-        "Drawing figure {wildcards.number} of {wildcards.paper}"
-    script:
-        "../scripts/draw_figure.py"
+        "<figures>/{missing}.{kind}",
+    wildcard_constraints:
+        kind="csv|png|svg|txt",
+        missing=rf"(?!(?:{made_figures()})$)({'|'.join(PLAN.papers)})/fig\w+",
 
 
 rule write_table:
@@ -41,7 +52,7 @@ rule write_table:
         mem_mb=500,
         runtime=10,
     params:
-        display=display_spec("tables"),
+        display=table_spec,
     message:
         "Writing table {wildcards.table_number} of {wildcards.paper}"
     script:

@@ -1,0 +1,26 @@
+"""Write the tidy table of each figure, draw it from that table, and write its caption."""
+
+import shutil
+from pathlib import Path
+
+from formalsynth.files import read_table, whole, write_table, write_text
+from formalsynth.jobs import log_to
+from formalsynth.scenario import Display
+from formalsynth.steps.show import caption, draw_figure, figure_table
+
+log_to(snakemake.log[0])
+
+folder = Path(snakemake.output[0]).parent
+collected = [read_table(path) for path in snakemake.input.tables]
+for figure in sorted(snakemake.params.figures, key=lambda one: one["same_as"]):
+    display = Display(**figure["display"])
+    table, png, svg, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "png", "svg", "txt"))
+    if figure["same_as"]:
+        # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
+        for path in (table, png, svg):
+            with whole(path) as partial:
+                shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
+    else:
+        write_table(table, figure_table(display, collected))
+        draw_figure(display, read_table(table), [svg, png])
+    write_text(words, caption(display))
