@@ -533,6 +533,20 @@ def test_unknown_variance_table_says_where_there_is_no_bound():
     assert one["delta"]["total"] == pytest.approx(1e-5)
 
 
+def test_unknown_variance_table_finds_the_delta_of_each_part():
+    table = gaussian.unknown_variance_table([S2], [100], 1e-4).set_index(["form", "part"])
+    for form in gaussian.UNKNOWN_VARIANCE:
+        mean, variance = (table.loc[(form, part)] for part in ("mean", "variance"))
+        p, q = stats.norm(0, 0.1), stats.norm(S2.mean_sensitivity, math.sqrt((1 - S2.variance_sensitivity) / 100))
+        by_quadrature = max(hockey_stick(a.pdf, b.pdf, mean["epsilon"], -1.5, 1.5) for a, b in ((p, q), (q, p)))
+        assert mean["delta_found"] >= by_quadrature * (1 - 1e-4)
+        found = max(pair_delta(S2, 100, S2.variance + sign * S2.variance_sensitivity, variance["epsilon"]) for sign in (-1, 1))
+        assert variance["delta_found"] == pytest.approx(found, rel=1e-3, abs=1e-13)
+    assert table.loc[("curve", "mean"), "delta_found"] == pytest.approx(5e-5)
+    known = gaussian.gaussian_delta(0.1, S2.mean_sensitivity, table["epsilon_known"].iloc[0])
+    assert known == pytest.approx(1e-4)
+
+
 def test_sets_of_plugin_data_are_one_larger_set():
     """m data sets of n_syn plug-in records are m n_syn records (the paper's footnote 3); Bayesian ones are not."""
     one, five = Setting(1000, 4.0), Setting(1000, 4.0, m=5)

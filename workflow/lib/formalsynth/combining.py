@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -343,35 +343,103 @@ def exact_performance(setting: Setting, n_syn: int, synthesis: str, rule: str, l
 # Figure 1 ------------------------------------------------------------------------------------------------------------
 
 
-def simulated_means(setting: Setting, rho: float, generators: Sequence[np.random.Generator], mean: float = 0.0) -> pd.DataFrame:
-    """Means of plug-in synthetic data and of the Gaussian mechanism at the same rho, over repetitions (Figure 1).
+@dataclass(frozen=True)
+class Source:
+    """A release whose mean is looked at: synthetic records, or the confidential mean with noise."""
+
+    label: str
+    synthesis: str = ""
+    """Id in :data:`SYNTHESES`; empty for a mean with noise."""
+    sets: int = 1
+    """Data sets that the records are spread over."""
+    noise: Callable[[Setting, float], float] | None = None
+    """Standard deviation of the noise, from the release and rho."""
+
+    def sd(self, setting: Setting, n_syn: int, rho: float) -> float:
+        """Standard deviation of the mean of the m data sets, or of the noise."""
+        if self.noise is not None:
+            return self.noise(setting, rho)
+        return math.sqrt(SYNTHESES[self.synthesis].between_variance(setting, n_syn) / setting.m)
+
+
+SOURCES: dict[str, Source] = {
+    "synthetic": Source("plug-in synthetic data", "plugin"),
+    "gaussian_mechanism": Source(
+        "the Gaussian mechanism", noise=lambda setting, rho: float(zcdp_sigma(rho, setting.mean_sensitivity))
+    ),
+    "synthetic_sets": Source("plug-in synthetic data in five data sets", "plugin", sets=5),
+    "bayes_synthetic": Source("Bayesian synthetic data", "bayes"),
+    "bayes_synthetic_sets": Source("Bayesian synthetic data in five data sets", "bayes", sets=5),
+    "bayes_synthetic_one_step": Source("Bayesian synthetic data in one step", "bayes_one_step"),
+    "posterior_draw": Source("the draw of the mean alone", noise=lambda setting, rho: math.sqrt(setting.variance / setting.n)),
+}
+"""The two releases of Figure 1, and those that Sections 4.1 and 4.2 compare with them, by id."""
+
+
+def simulated_means(
+    setting: Setting, rho: float, source: str, generators: Sequence[np.random.Generator], mean: float = 0.0
+) -> pd.DataFrame:
+    """Means and privacy losses of one release over repetitions.
 
     Every synthetic record is drawn; there are as many as :func:`formalsynth.gaussian.n_syn_plugin` allows.
 
     Args:
         setting: the release.
-        rho: privacy loss of both.
+        rho: privacy loss of plug-in synthesis and of the Gaussian mechanism.
+        source: id in :data:`SOURCES`.
         generators: one for each repetition.
-        mean: mean of the confidential data, the same throughout.
+        mean: mean of the confidential data, the same throughout; that of the neighbour is ``2 d / n`` above it.
 
     Returns:
-        Columns replicate, source (synthetic, mechanism), value.
+        Columns replicate, source, records (0 for a mean with noise), value and loss, whose expectation is rho.
     """
-    n_syn = whole_records(float(n_syn_plugin(setting, rho)))
-    noise = zcdp_sigma(rho, setting.mean_sensitivity)
-    values = {
-        "synthetic": [synthetic_records(one, setting, n_syn, "plugin", mean).mean() for one in generators],
-        "mechanism": [one.normal(mean, noise) for one in generators],
-    }
-    return pd.DataFrame(values).rename_axis("replicate").reset_index().melt("replicate", var_name="source")
+    one, setting, n_syn = _of_source(source, setting, rho)
+    other, rows = mean + setting.mean_sensitivity, []
+    for generator in generators:
+        if one.noise is not None:
+            sd = one.sd(setting, n_syn, rho)
+            value = generator.normal(mean, sd)
+            rows.append((value, ((value - other) ** 2 - (value - mean) ** 2) / (2 * sd**2)))
+        else:
+            records = synthetic_records(generator, setting, n_syn, one.synthesis, mean)
+            rows.append((records.mean(), privacy_loss(records, setting, one.synthesis, mean, other)))
+    found = pd.DataFrame(rows, columns=["value", "loss"]).rename_axis("replicate").reset_index()
+    return found.assign(source=source, records=setting.m * n_syn)
 
 
-def exact_means(setting: Setting, rho: float, mean: float = 0.0) -> pd.DataFrame:
+def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, other: float) -> float:
+    """Log density of synthetic data (m, n_syn) given one confidential mean, less that given another.
+
+    The density of a data set is that of its records, each given those before it; no sufficient statistic is used.
+
+    Source: the definition in the zcdp paper, Section 4.3, for the syntheses of Sections 4.1 and 4.2.
+    """
+    how = SYNTHESES[synthesis]
+    centres: list[float | Array] = [mean, other]
+    variance: float | Array = how.record_variance(setting)
+    if how.draw_for_set:  # what is known of the draw: n confidential records, and the synthetic ones so far
+        known = setting.n + np.arange(records.shape[1])
+        seen = np.cumsum(records, axis=1) - records
+        centres = [(setting.n * centre + seen) / known for centre in centres]
+        variance = setting.variance * (1 + 1 / known)
+    near, far = (np.square(records - centre) for centre in centres)
+    return float(((far - near) / (2 * variance)).sum())
+
+
+def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, mean: float = 0.0) -> pd.DataFrame:
     """The normal distributions that :func:`simulated_means` draws from: columns source, mean, sd, records.
 
-    Source: zcdp paper, Equations 1 and 2, Figure 1.
+    Source: zcdp paper, Equations 1 and 2, Figure 1; Section 4.2.
     """
-    records = setting.m * whole_records(float(n_syn_plugin(setting, rho)))
-    sds = {"synthetic": math.sqrt(setting.variance / records), "mechanism": float(zcdp_sigma(rho, setting.mean_sensitivity))}
-    counts = {"synthetic": records, "mechanism": 0}
-    return pd.DataFrame([{"source": key, "mean": mean, "sd": sd, "records": counts[key]} for key, sd in sds.items()])
+    rows = []
+    for source in sources:
+        one, spread, n_syn = _of_source(source, setting, rho)
+        rows.append({"source": source, "mean": mean, "sd": one.sd(spread, n_syn, rho), "records": spread.m * n_syn})
+    return pd.DataFrame(rows)
+
+
+def _of_source(source: str, setting: Setting, rho: float) -> tuple[Source, Setting, int]:
+    """A source, its release with its data sets, and the records of each of them; 0 for a mean with noise."""
+    one = SOURCES[source]
+    setting = replace(setting, m=setting.m * one.sets)
+    return one, setting, 0 if one.noise is not None else whole_records(float(n_syn_plugin(setting, rho)))

@@ -417,16 +417,23 @@ def variance_epsilon_derived(setting: Setting, n_syn: float, delta: float) -> fl
 
 
 def variance_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
-    """The smallest epsilon for the synthetic variance: the exact curve of the two Gamma distributions.
-
-    The largest over both neighbours ``s^2 +- (2d)^2/n``, each in both directions. Arguments as printed.
-    """
-    neighbours = [setting.variance - setting.variance_sensitivity, setting.variance + setting.variance_sensitivity]
-    if neighbours[0] <= 0:
+    """The smallest epsilon for the synthetic variance: the inverse of :func:`variance_delta`; arguments as printed."""
+    if setting.variance_sensitivity >= setting.variance:
         return math.inf
-    pairs = [pair for other in neighbours for pair in ((setting.variance, other), (other, setting.variance))]
+    return smallest_epsilon(lambda epsilon: variance_delta(setting, n_syn, epsilon), delta)
+
+
+def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
+    """The smallest delta for the synthetic variance at ``epsilon``: the exact curve of the two Gamma distributions.
+
+    The largest over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 where one has no variance at all.
+    """
+    if setting.variance_sensitivity >= setting.variance:
+        return 1.0
     shape = _variance_shape(setting, n_syn)
-    return max(smallest_epsilon(lambda e, pair=pair: gamma_pair_delta(e, shape, *pair), delta) for pair in pairs)
+    neighbours = (setting.variance + sign * setting.variance_sensitivity for sign in (-1, 1))
+    pairs = [pair for other in neighbours for pair in ((setting.variance, other), (other, setting.variance))]
+    return max(gamma_pair_delta(epsilon, shape, *pair) for pair in pairs)
 
 
 def gamma_pair_delta(epsilon: float, shape: float, mean: float, other: float) -> float:
@@ -480,19 +487,25 @@ def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
 
 
 def mean_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
-    """The smallest epsilon for the synthetic mean when neighbours differ in mean and in variance.
+    """The smallest epsilon for the synthetic mean: the inverse of :func:`mean_delta`."""
+    if setting.variance_sensitivity >= setting.variance:
+        return math.inf
+    return smallest_epsilon(lambda epsilon: mean_delta(setting, n_syn, epsilon), delta)
+
+
+def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
+    """The smallest delta for the synthetic mean at ``epsilon`` when neighbours differ in mean and in variance.
 
     The exact curve of two normal distributions whose means differ by 2d/n, the largest over equal variances and
-    ``s^2 +- (2d)^2/n``, each in both directions; infinite where a neighbour may have no variance at all.
+    ``s^2 +- (2d)^2/n``, each in both directions; 1 where a neighbour may have no variance at all.
     """
-    step, records = setting.variance_sensitivity, setting.m * n_syn
-    if step >= setting.variance:
-        return math.inf
+    if setting.variance_sensitivity >= setting.variance:
+        return 1.0
+    records, step = setting.m * n_syn, setting.variance_sensitivity
     here = setting.variance / records
-    others = [(setting.variance + shift) / records for shift in (-step, 0.0, step)]
+    others = [(setting.variance + change) / records for change in (-step, 0.0, step)]
     pairs = [pair for other in others for pair in ((here, other), (other, here))]
-    shift = setting.mean_sensitivity
-    return max(smallest_epsilon(lambda e, pair=pair: normal_pair_delta(e, shift, *pair), delta) for pair in pairs)
+    return max(normal_pair_delta(epsilon, setting.mean_sensitivity, *pair) for pair in pairs)
 
 
 @dataclass(frozen=True)
@@ -527,7 +540,8 @@ def unknown_variance_table(
         forms: ids of :data:`UNKNOWN_VARIANCE`.
 
     Returns:
-        Columns n, d, variance, m, n_syn, form, label, part (mean, variance, total), delta, epsilon, guarantee.
+        Columns n, d, variance, m, n_syn, form, label, epsilon_known (exact, with known variance), part (mean, variance,
+        total), delta, epsilon, delta_found (the smallest delta at that epsilon; NaN for the total), guarantee.
     """
     rows = []
     for setting in settings:
@@ -537,9 +551,14 @@ def unknown_variance_table(
                 parts = {"mean": (form.mean(setting, k, delta / 2), delta / 2)}
                 parts["variance"] = (form.variance(setting, k, delta / 2), delta / 2)
                 parts["total"] = compose_approximate(parts.values())
+                found = {"mean": mean_delta(setting, k, parts["mean"][0])}
+                found["variance"] = variance_delta(setting, k, parts["variance"][0])
                 head = _row(setting) | {"n_syn": k, "form": id, "label": form.label}
+                head["epsilon_known"] = epsilon_exact(float(rho_plugin(setting, k)), delta)
                 rows += [
-                    head | {"part": part, "delta": share, "epsilon": epsilon, "guarantee": LOCAL}
+                    head
+                    | {"part": part, "delta": share, "epsilon": epsilon}
+                    | {"delta_found": found.get(part, math.nan), "guarantee": LOCAL}
                     for part, (epsilon, share) in parts.items()
                 ]
     return pd.DataFrame(rows)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from formalsynth.combining import RULES, SYNTHESES, confidential_means, coverage_rows, exact_means, simulated_means
+from formalsynth.combining import RULES, SOURCES, SYNTHESES, confidential_means, coverage_rows, exact_means, simulated_means
 from formalsynth.gaussian import APPROXIMATE, LOCAL, ROUTES, UNKNOWN_VARIANCE, ZCDP, Setting, route_table, unknown_variance_table
 from formalsynth.mechanisms import MECHANISMS, Context, mechanism
 from formalsynth.streams import Address
@@ -71,30 +71,34 @@ def _by_synthesis(run: Run) -> dict[tuple[str, int, int], list[tuple[str, str]]]
     return found
 
 
-@mechanism(30, ZCDP, parents=0, study="means")
-def synthetic(context: Context | None) -> str:
-    """Means of plug-in synthetic data."""
-    return "synthetic"
+def _register_sources() -> None:
+    """Each release whose mean is looked at is a mechanism of the study ``means``."""
+    for k, id in enumerate(SOURCES):
+
+        def source(context: Context | None, *, _id: str = id) -> str:
+            return _id
+
+        source.__name__ = id
+        source.__doc__ = f"Means of {SOURCES[id].label}."
+        mechanism(30 + k, ZCDP, parents=0, study="means")(source)
 
 
-@mechanism(31, ZCDP, parents=0, study="means")
-def gaussian_mechanism(context: Context | None) -> str:
-    """The mean released by the Gaussian mechanism at the same rho."""
-    return "mechanism"
+_register_sources()
 
 
 @study()
 def means(run: Run, *, d: float, rho: float, variance: float = 1.0, m: int = 1, mean: float = 0.0) -> Outcome:
-    """Means of synthetic data against the Gaussian mechanism (zcdp paper, Figure 1), with both exact densities as details."""
-    setting = Setting(run.scenario.n, d, variance, int(m))
-    generators = [Address.of(run.scenario, run.root, one).generator("synthesize") for one in run.replicates]
-    ids = _ids_by_cell(run)
-    rows = simulated_means(setting, rho, generators, mean)
+    """Means and privacy losses of releases of one mean (zcdp paper, Figure 1), with their exact densities as details."""
+    setting, ids = Setting(run.scenario.n, d, variance, int(m)), _ids_by_cell(run)
+    addresses = [Address.of(run.scenario, run.root, one) for one in run.replicates]
+    parts = []
+    for source in ids:
+        generators = [one.generator("synthesize", [list(SOURCES).index(source)]) for one in addresses]
+        parts.append(simulated_means(setting, rho, source, generators, mean))
+    rows = pd.concat(parts, ignore_index=True)
     rows = rows.assign(replicate=np.asarray(run.replicates)[rows["replicate"]], synthesizer=rows["source"].map(ids))
-    exact = exact_means(setting, rho, mean)
-    curves = [_density(one, ids[one.source]) for one in exact.itertuples()]
-    details = pd.concat(curves, ignore_index=True) if 0 in run.replicates else EMPTY
-    return Outcome(rows.dropna(subset="synthesizer"), details)
+    curves = [_density(one, ids[one.source]) for one in exact_means(setting, rho, ids, mean).itertuples()]
+    return Outcome(rows, pd.concat(curves, ignore_index=True) if 0 in run.replicates else EMPTY)
 
 
 def _ids_by_cell(run: Run) -> dict[str, str]:
