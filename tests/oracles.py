@@ -6,7 +6,7 @@ import numpy as np
 from arviz_stats.base import array_stats
 from formalsynth.families import FAMILIES
 from scipy import stats
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 PRIORS = dict(FAMILIES["lognormal_regression"].priors)
 
@@ -60,6 +60,39 @@ def posterior(design, y, weights, priors=PRIORS):
     # the usual y'Wy - mean' precision mean, without its cancellation
     squares = residual @ (weights * residual) + mean @ prior @ mean
     return Posterior(mean, precision, priors["shape"] + weights.sum() / 2, priors["scale"] + squares / 2)
+
+
+@dataclass(frozen=True)
+class BetaPosterior:
+    """Posteriors of the Beta model at given points, record by record with the densities of scipy."""
+
+    phi: np.ndarray
+    lambda_: np.ndarray
+    log_prior: np.ndarray
+
+    @classmethod
+    def equally_spaced(cls, priors, points=251, lambda_max=1e4):
+        """At midpoints of cells of equal size in phi and log lambda."""
+        middle = (np.arange(points) + 0.5) / points
+        log_lambda = np.log(priors["lambda_min"]) + middle * np.log(lambda_max / priors["lambda_min"])
+        phi, lambda_ = (one.ravel() for one in np.meshgrid(middle, np.exp(log_lambda)))
+        # d lambda = lambda d log lambda
+        return cls(
+            phi, lambda_, stats.pareto.logpdf(lambda_, priors["lambda_shape"], scale=priors["lambda_min"]) + np.log(lambda_)
+        )
+
+    def logpdf(self, one, at=slice(None)):
+        """Log density of a record at some of the points."""
+        phi, lambda_ = self.phi[at], self.lambda_[at]
+        return stats.beta.logpdf(one, lambda_ * phi, lambda_ * (1 - phi))
+
+    def log_mass(self, x, weights, threshold):
+        """Log mass of the posterior with every weighted record clipped at the threshold."""
+        total = self.log_prior.copy()
+        for one, weight in zip(x, weights, strict=True):
+            part = weight * self.logpdf(one)
+            total += part if threshold is None else np.clip(part, -threshold, threshold)
+        return total - logsumexp(total)
 
 
 def log_likelihood(design, y, draws, jacobian=0.0):

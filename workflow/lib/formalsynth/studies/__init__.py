@@ -4,7 +4,7 @@ A study gets a scenario and replicate numbers and returns rows in the columns of
 behind them; its synthesizers are entries of the paper's config like all others. Importing this package registers them.
 """
 
-from formalsynth.studies import normal, protection
+from formalsynth.studies import censoring, normal, protection
 from formalsynth.studies.registry import STUDIES, Study
 
-__all__ = ["STUDIES", "Study", "normal", "protection"]
+__all__ = ["STUDIES", "Study", "censoring", "normal", "protection"]
