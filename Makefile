@@ -31,7 +31,7 @@ ifneq '$(WHERE)' '$(CURDIR)'
 AGAIN := again
 endif
 
-.PHONY: all setup test lint bench lock clean help again
+.PHONY: all setup test lint bench compare reference lock clean help again
 
 all: setup ## set-up, then every figure and table (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -75,6 +75,12 @@ lint: setup ## style of the code and of the rules, and whether generated files a
 
 bench: setup ## our fits against straightforward ones, side by side
 	@$(RUN) python bench/fits.py
+
+compare: setup ## whether the verdicts of a run at scale paper are those of the reference run
+	@$(RUN) python -m formalsynth.reference --compare
+
+reference: setup ## keep the small part of a run at scale paper in docs/
+	@$(RUN) python -m formalsynth.reference --keep
 
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
 	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra dev --no-header --no-annotate \

@@ -56,7 +56,7 @@ def untied(tree):
 def without_displays(config):
     """The config without figures and tables, which name ids that a change may take away."""
     run, paper = untied(config)
-    return run, paper | {"figures": {}, "tables": {}}
+    return run, paper | {"figures": {}, "tables": {}, "telling": []}
 
 
 def put(tree, path, value):

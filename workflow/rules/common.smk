@@ -6,7 +6,7 @@ from snakemake.exceptions import WorkflowError
 
 try:
     from formalsynth.config import ConfigError
-    from formalsynth.design import read_plan
+    from formalsynth.design import figure_file, read_plan
     from formalsynth.sources import sources
 except ModuleNotFoundError as error:
     raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
@@ -150,12 +150,6 @@ def every_batch(name):
 def code(step):
     """The package's source files that a step depends on."""
     return [str(path) for path in sources(f"formalsynth.steps.{step}")]
-
-
-def figure_file(number):
-    """A figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
-    digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
-    return f"fig{int(digits):02d}{number.removeprefix(digits)}"
 
 
 def figure_files(key, number):

@@ -216,6 +216,7 @@ class PaperConfig(Model):
     scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
     figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
     tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
+    telling: list[FigureNumber] = Field(default_factory=list, description="Figures that say the most, for a page of results.")
 
 
 class EstimateConfig(Model):

@@ -154,6 +154,12 @@ class Plan:
         return sorted({one.program for paper in self.papers.values() for one in paper.scenarios.values()} - {""})
 
 
+def figure_file(number: str) -> str:
+    """A figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
+    digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"fig{int(digits):02d}{number.removeprefix(digits)}"
+
+
 def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
     """Validate the run's config and the papers it names, and expand them.
 
@@ -224,6 +230,9 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
             if _shown(f"{section}.{number}", entry, config, scenarios, expanded, file)
         }
 
+    for number in config.telling:
+        if number not in config.figures:
+            raise ConfigError(message(file, "telling", number, config.figures))
     figures, tables = kept("figures", config.figures), kept("tables", config.tables)
     return Paper(key, config, scenarios, figures, tables, expanded.groups, expanded.looks, expanded.synthesizers), skipped
 
