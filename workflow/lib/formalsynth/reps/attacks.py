@@ -18,8 +18,6 @@ from sklearn.neighbors import NearestNeighbors
 from formalsynth.reps.tables import Array, Codes
 
 DECILES = 10
-ATTACKS = ("distance", "domias", "domias_printed")
-"""Distance to the synthetic records; the ratio with a fair reference; the ratio with the reference as printed."""
 _TINY = 1e-12
 _BLOCK = 1 << 21
 """Weights that are held at once."""
@@ -127,6 +125,9 @@ def _sample(decile: Codes, member: np.ndarray, queries: int | None, generator: n
 def attack_scores(targets: Targets, synthetic: np.ndarray, k: int) -> dict[str, Array]:
     """Scores (m,) of every attack; higher means "member".
 
+    ``distance`` to the synthetic records; ``domias``, the ratio with a fair reference; ``domias_printed``, the ratio with the
+    reference as printed.
+
     Args:
         targets: the queries.
         synthetic: (s, d) encoded synthetic records.
@@ -138,6 +139,16 @@ def attack_scores(targets: Targets, synthetic: np.ndarray, k: int) -> dict[str, 
         "domias": np.log(targets.reference + _TINY) - log_distance,
         "domias_printed": np.log(targets.reference_printed + _TINY) - log_distance,
     }
+
+
+def advantage_without_release(targets: Targets) -> float:
+    """Advantage in the top decile of the reference distance as printed alone: no synthetic record is looked at.
+
+    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference.
+    """
+    top = targets.decile == DECILES
+    auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[None, top])[0]
+    return float(abs(2 * auc - 1))
 
 
 def weighted_auc(scores: Array, member: np.ndarray, weights: Array) -> Array:

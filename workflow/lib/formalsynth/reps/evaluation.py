@@ -16,23 +16,50 @@ from formalsynth.reps.tables import Array, Codes
 def tstr_auroc(synthetic: np.ndarray, synthetic_label: Codes, real: np.ndarray, real_label: Codes) -> float:
     """AUROC on real records of a logistic regression trained on synthetic ones (REPS paper, Section 7.5).
 
+    Arguments as in :func:`tstr_scores`; ``real_label`` is (n,), both labels present.
+    """
+    return float(roc_auc_score(real_label, tstr_scores(synthetic, synthetic_label, real)))
+
+
+def tstr_scores(synthetic: np.ndarray, synthetic_label: Codes, real: np.ndarray) -> Array:
+    """Scores (n,) of real records by a logistic regression trained on synthetic ones.
+
     Args:
         synthetic: (m, d) encoded synthetic records.
         synthetic_label: (m,).
         real: (n, d) encoded real records.
-        real_label: (n,), both labels present.
 
     Returns:
-        0.5 when the synthetic records have one label only: there is nothing to learn.
+        All 0 when the synthetic records have one label only: there is nothing to learn.
     """
     if len(np.unique(synthetic_label)) < 2:
-        return 0.5
+        return np.zeros(len(real))
     # Cholesky steps on a d x d Hessian: far fewer passes over the records than a first-order solver needs.
     model = LogisticRegression(solver="newton-cholesky", max_iter=100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(synthetic.astype(np.float64), synthetic_label)
-    return float(roc_auc_score(real_label, model.decision_function(real.astype(np.float64))))
+    return model.decision_function(real.astype(np.float64))
+
+
+def auroc_without_each(scores: Array, label: Codes) -> Array:
+    """AUROC (n,) of the scores with each record left out in turn; ties count half.
+
+    Args:
+        scores: (n,).
+        label: (n,) 0 or 1, at least two of each.
+    """
+    positive = label == 1
+    p, n = positive.sum(), (~positive).sum()
+    won = np.where(positive, _beaten(scores, scores[~positive]), p - _beaten(scores, scores[positive]))
+    left = np.where(positive, (p - 1) * n, p * (n - 1))
+    return (won[positive].sum() - won) / left
+
+
+def _beaten(scores: Array, others: Array) -> Array:
+    """How many of the others each score beats; ties count half."""
+    ordered = np.sort(others)
+    return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / 2
 
 
 def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> dict[str, float]:

@@ -14,13 +14,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
-from formalsynth.gaussian import classical_sigma
-from formalsynth.reps.attacks import DECILES, Targets, attack_scores, attack_table, prepare_targets, summarise
-from formalsynth.reps.bounds import composed_epsilon, instance_epsilon, noise_sigma
+from formalsynth.gaussian import classical_sigma, gaussian_epsilon
+from formalsynth.reps.attacks import (
+    DECILES,
+    Targets,
+    advantage_limit,
+    advantage_without_release,
+    attack_scores,
+    attack_table,
+    prepare_targets,
+    summarise,
+)
+from formalsynth.reps.bounds import composed_epsilon, instance_epsilon, noise_sigma, protective_weights
 from formalsynth.reps.data import SOURCES
-from formalsynth.reps.evaluation import scorer_quality, tstr_auroc
+from formalsynth.reps.evaluation import scorer_quality, tstr_auroc, tstr_scores
 from formalsynth.reps.methods import METHODS, Method
+from formalsynth.reps.outside import joining_distance, leaving_distance, swaying_records
 from formalsynth.reps.scoring import histogram_cells, histogram_sensitivity, release_marginals, threshold_of
 from formalsynth.reps.settings import Settings
 from formalsynth.reps.synthesis import Contributions, contributions, fit_naive_bayes, release_sums
@@ -61,6 +72,8 @@ class Prepared:
     """(n_validation, d) encoded."""
     test: np.ndarray = field(repr=False)
     """(n_test, d) encoded."""
+    joining: float
+    """:func:`~formalsynth.reps.outside.joining_distance` of the training records."""
 
     @property
     def n(self) -> int:
@@ -96,20 +109,29 @@ def prepare(name: str, split: Split, settings: Settings) -> Prepared:
     """Standardise and encode a split data set; no randomness."""
     train = split.part("train")
     schema, space = train.schema, training_standardiser(train)
-    standardiser = space if settings.standardise == "training" else declared_standardiser(schema, settings.clip)
+
+    def standardiser_of(table: Table) -> Standardiser:
+        return (
+            training_standardiser(table) if settings.standardise == "training" else declared_standardiser(schema, settings.clip)
+        )
+
+    def contributions_of(table: Table) -> Contributions:
+        z = standardiser_of(table)(table.continuous)
+        return contributions(z, table.categories, table.label, schema.levels, clip=settings.clip, norm_share=settings.norm_share)
+
+    standardiser = standardiser_of(train)
     z = standardiser(train.continuous)
     return Prepared(
         name=name,
         split=split,
         standardiser=standardiser,
         space=space,
-        records=contributions(
-            z, train.categories, train.label, schema.levels, clip=settings.clip, norm_share=settings.norm_share
-        ),
+        records=contributions_of(train),
         cells=histogram_cells(z, train.categories, settings.clip, settings.bins),
         sizes=(settings.bins,) * len(schema.continuous) + schema.levels,
         validation=encode(split.part("validation"), space),
         test=encode(split.part("test"), space),
+        joining=joining_distance(train, contributions_of),
     )
 
 
@@ -167,6 +189,8 @@ class Release:
     """lam; 0 for uniform weights, NaN where the weights do not use it."""
     validation: dict[float, float]
     """Validation AUROC of each candidate lam; empty without a choice."""
+    swaying: float
+    """Share of the validation records without which lam would be another; NaN without a choice."""
 
 
 def release(prepared: Prepared, method: str, epsilon: float, settings: Settings, streams: Streams) -> Release:
@@ -189,37 +213,39 @@ def release(prepared: Prepared, method: str, epsilon: float, settings: Settings,
         )  # fmt: skip
         scores = marginals.scores(prepared.cells)
         threshold = threshold_of(scores, marginals, settings.tail, settings.threshold_from, streams("threshold"))
-    strength, utility = 0.0, {}
+    strength, utility, swaying = 0.0, {}, float("nan")
     if chosen.tuned and settings.weight_map == "hinge":
-        strength, utility = _tune(prepared, epsilon, settings, streams, scores, threshold, budget)
+        strength, utility, swaying = _tune(prepared, epsilon, settings, streams, scores, threshold, budget)
     elif chosen.scored:
         strength = float("nan")
     weights = chosen.weights(scores, threshold, strength, settings, streams("shuffle"))
     synthetic = _synthesize(prepared, weights, budget.synthesis_sigma, settings, streams)
-    return Release(synthetic, budget, weights, scores if chosen.scored else None, threshold, strength, utility)
+    return Release(synthetic, budget, weights, scores if chosen.scored else None, threshold, strength, utility, swaying)
 
 
 def _tune(
     prepared: Prepared, epsilon: float, settings: Settings, streams: Streams, scores: Array, threshold: float, budget: Budget
-) -> tuple[float, dict[float, float]]:
-    """The lam of REPS, which every method that has one uses (as in the paper's tables).
+) -> tuple[float, dict[float, float], float]:
+    """The lam of REPS, which every method that has one uses (as in the paper's tables), its utilities and who sways it.
 
     A candidate sees the noise and draws that its release would have, so the chosen one is released as it was validated.
     """
 
-    def utility(weights: Array, sigma: float) -> float:
+    def validated(weights: Array, sigma: float) -> Array:
         synthetic = _synthesize(prepared, weights, sigma, settings, streams)
-        real = prepared.split.table.label[prepared.split.validation]
-        return tstr_auroc(encode(synthetic, prepared.space), synthetic.label, prepared.validation, real)
+        return tstr_scores(encode(synthetic, prepared.space), synthetic.label, prepared.validation)
 
     def candidate(strength: float) -> Array:
         return METHODS["reps"].weights(scores, threshold, strength, settings, streams("shuffle"))
 
     if len(settings.strengths) == 1:
-        return settings.strengths[0], {}
-    uniform = budget_of(prepared, METHODS["uniform"], epsilon, settings).synthesis_sigma
-    found = {strength: utility(candidate(strength), budget.synthesis_sigma) for strength in settings.strengths}
-    return choose_strength(found, utility(np.ones(prepared.n), uniform), settings.slack), found
+        return settings.strengths[0], {}, float("nan")
+    real = prepared.split.table.label[prepared.split.validation]
+    uniform = validated(np.ones(prepared.n), budget_of(prepared, METHODS["uniform"], epsilon, settings).synthesis_sigma)
+    found = {strength: validated(candidate(strength), budget.synthesis_sigma) for strength in settings.strengths}
+    utility = {strength: float(roc_auc_score(real, values)) for strength, values in found.items()}
+    strength = choose_strength(utility, float(roc_auc_score(real, uniform)), settings.slack)
+    return strength, utility, float(swaying_records(found, uniform, real, settings.slack, strength).mean())
 
 
 def _synthesize(prepared: Prepared, weights: Array, sigma: float, settings: Settings, streams: Streams) -> Table:
@@ -254,6 +280,39 @@ def instance_bounds(prepared: Prepared, found: Release, settings: Settings) -> d
     return {"eps_synthesis": synthesis, "eps_weight": by_weight, "eps_total": total, "eps_composed": composed}
 
 
+def protected_bounds(prepared: Prepared, method: str, found: Release, settings: Settings) -> dict[str, float]:
+    """Per-instance epsilon of the record with the least weight: as accounted for, and with tau computed without it.
+
+    NaN for a method without scores, and for shuffled weights, which have no record to protect.
+    """
+    names, chosen = ("protected_epsilon", "protected_epsilon_found"), METHODS[method]
+    if found.scores is None or chosen.shuffled:
+        return dict.fromkeys(names, float("nan"))
+    one = int(np.argmin(found.weights))
+    threshold = found.threshold
+    if settings.threshold_from == "records":
+        threshold = float(np.quantile(np.delete(found.scores, one), settings.tail))
+    # Neither map uses randomness.
+    without = chosen.weights(found.scores, threshold, found.strength, settings, np.random.default_rng(0))
+    moved = [
+        found.weights[one] * prepared.records.influence[one],
+        leaving_distance(prepared.records, found.weights, one, without),
+    ]
+    budget = found.budget
+    values = instance_epsilon(np.array(moved), budget.synthesis_sigma, budget.synthesis_delta, settings.calibration)
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def capped_share(prepared: Prepared, found: Release, high_risk: np.ndarray, settings: Settings) -> float:
+    """Largest per-instance epsilon of high-risk records (n,) under Proposition 1, relative to a cap at half that of the stage."""
+    budget, influence = found.budget, prepared.records.influence
+    if budget.synthesis_sigma == 0:
+        return float("nan")
+    cap, noise = budget.synthesis_epsilon / 2, (budget.synthesis_sigma, budget.synthesis_delta)
+    weights = protective_weights(influence, high_risk, cap, *noise, settings.calibration)
+    return float(instance_epsilon((weights * influence)[high_risk], *noise, settings.calibration).max() / cap)
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a replicate leaves behind."""
@@ -285,6 +344,11 @@ def measure(prepared: Prepared, targets: Targets, method: str, epsilon: float, s
     attacked = attack_scores(targets, synthetic, settings.neighbours)
     table = attack_table(targets, attacked, settings.resamples, settings.level, streams("bootstrap"))
     bounds = instance_bounds(prepared, found, settings)
+    budget = found.budget
+    joining = float("nan")
+    if METHODS[method].private and not METHODS[method].scored:
+        distance = prepared.joining * prepared.records.sensitivity
+        joining = gaussian_epsilon(budget.synthesis_sigma, distance, budget.synthesis_delta)
     quality = {"spearman": float("nan"), "recall": float("nan")}
     if found.scores is not None:
         quality = scorer_quality(found.scores, targets.train_outlierness)
@@ -298,15 +362,21 @@ def measure(prepared: Prepared, targets: Targets, method: str, epsilon: float, s
         "guarantee": METHODS[method].guarantee(settings),
         "strength": found.strength,
         "threshold": found.threshold,
-        "scoring_sigma": found.budget.scoring_sigma,
-        "synthesis_sigma": found.budget.synthesis_sigma,
-        "synthesis_sigma_classical": found.budget.synthesis_sigma_classical,
+        "scoring_sigma": budget.scoring_sigma,
+        "synthesis_sigma": budget.synthesis_sigma,
+        "synthesis_sigma_classical": budget.synthesis_sigma_classical,
         "weight_mean": float(found.weights.mean()),
         "tstr": tstr_auroc(synthetic, found.synthetic.label, prepared.test, real),
         **quality,
         **summarise(table),
         **{f"{name}_max": float(values.max()) for name, values in bounds.items()},
+        "advantage_without_release": advantage_without_release(targets),
+        "joining_epsilon": joining,
+        "swaying": found.swaying,
+        **protected_bounds(prepared, method, found, settings),
+        "capped_share": capped_share(prepared, found, targets.train_decile == DECILES, settings),
     }
+    row["advantage_limit"] = advantage_limit(row["epsilon"], row["delta"])
     records = {"row": prepared.split.train, "weight": found.weights, "decile": targets.train_decile, **bounds}
     records |= {"outlierness": targets.train_outlierness, "score": _or_nan(found.scores, prepared.n)}
     records |= {f"query_{name}": getattr(targets, name) for name in ("row", "member", "decile", "weight")}
