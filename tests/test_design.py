@@ -108,7 +108,7 @@ PAPER_ERRORS = [
     ("sweeps.range.0", {"a": 0.4}, ["b", "missing"]),
     ("scenarios.simulation.family", "lognormall", ["scenarios.simulation.family", "'lognormall'", "lognormal_regression"]),
     ("scenarios.simulation.priors", {"sdd": 1}, ["scenarios.simulation.priors", "'sdd'", "sd, shape, scale"]),
-    ("scenarios.simulation.n", 0, ["scenarios.simulation.n", "0", "greater than or equal to 1"]),
+    ("scenarios.simulation.n", 0, ["scenarios.simulation.n", "0", "greater than or equal to 2"]),
     ("scenarios.simulation.n", ..., ["scenarios.simulation.n", "missing"]),
     ("scenarios.simulation.population", ..., ["scenarios.simulation", "population", "file"]),
     ("scenarios.simulation.population.name", "skew", ["scenarios.simulation.population.name", "'skew'", "lognormal_on_normal"]),

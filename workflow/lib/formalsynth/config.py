@@ -7,26 +7,35 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$")]
-Positive = Annotated[int, Field(ge=1)]
-Sizes = Annotated[list[Positive], Field(min_length=1)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", max_length=80)]
 
 
-def _a_number(value: float) -> float:
+def _not_nan(value: float) -> float:
     if math.isnan(value):
-        raise ValueError("not a number")
+        raise ValueError("Input should be a number")
     return value
 
 
-Number = Annotated[float, AfterValidator(_a_number)]
+def _each_once(values: list[Any]) -> list[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError("Input should have each entry once")
+    return values
+
+
+Number = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)]
 """A number, perhaps infinite: a sensitive range may be open."""
+Positive = Annotated[int, Field(ge=1, le=10**9)]
+Size = Annotated[int, Field(ge=2, le=10**9)]
+Sizes = Annotated[list[Size], Field(min_length=1), AfterValidator(_each_once)]
+Names = Annotated[list[str], Field(min_length=1), AfterValidator(_each_once)]
+Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 FigureNumber = Annotated[str, BeforeValidator(str, json_schema_input_type=int | str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
 """Printed number of a figure, with the letter of its panel where the paper has letters."""
 
@@ -38,7 +47,15 @@ class ConfigError(ValueError):
 class Model(BaseModel):
     """A section of the config: unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _ordered(section: Any, low: str, high: str) -> Any:
+    """The section, in which one number has to be below the other where both are given."""
+    first, second = getattr(section, low), getattr(section, high)
+    if first is not None and second is not None and not first < second:
+        raise ValueError(f"{low} has to be below {high}")
+    return section
 
 
 class SamplerConfig(Model):
@@ -79,7 +96,7 @@ class RunConfig(Model):
     papers: list[Identifier] = Field(description="Papers to regenerate; each is config/papers/<key>.yaml.", min_length=1)
     root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
     batch_size: Positive = Field(50, description="Replicates that one job handles; changes no number.")
-    data_folder: str = Field("resources", description="Where real data files are looked for first.")
+    data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
     sampler: SamplerConfig = Field(default_factory=SamplerConfig, description="Sampling and its gate.")
     verdicts: VerdictConfig = Field(default_factory=VerdictConfig, description="When the ledger says that a claim holds.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
@@ -100,6 +117,10 @@ class SearchConfig(Model):
     tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
     steps: int = Field(12, ge=1, le=50, description="Refits at most.")
 
+    @model_validator(mode="after")
+    def _some_width(self) -> Self:
+        return _ordered(self, "low", "high")
+
 
 class SynthesizerConfig(Model):
     """One synthesizer, or one for each point of the sweeps in ``over``."""
@@ -112,7 +133,7 @@ class SynthesizerConfig(Model):
     label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
     parameters: dict[str, Number] = Field(default_factory=dict, description="Parameters of the mechanism.")
     search: SearchConfig | None = Field(None, description="Parameter to search for; none takes them as they are.")
-    colours: list[str] = Field(
+    colours: list[Colour] = Field(
         default_factory=lambda: ["#999999"], min_length=1, description="Colours, in the order of the sweep."
     )
 
@@ -132,12 +153,14 @@ class ScenarioConfig(Model):
     label: str = Field("", description="Title of its frame in figures with one for each scenario.")
     family: str = Field("", description="Model family; none for a study.")
     study: dict[str, Any] | None = Field(None, description="Function that runs its replicates whole: name and settings.")
-    priors: dict[str, float] = Field(default_factory=dict, description="Prior settings that differ from the family's.")
+    priors: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict, description="Prior settings that differ from the family's."
+    )
     population: dict[str, Any] | None = Field(None, description="Simulated data: name and parameters.")
     file: FileData | None = Field(None, description="Real data.")
     stand_in: dict[str, Any] | None = Field(None, description="Simulated data that take the place of an absent file.")
     unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
-    n: Positive | Sizes | None = Field(None, description="Sample size or sizes of simulated data.")
+    n: Size | Sizes | None = Field(None, description="Sample size or sizes of simulated data.")
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: Positive = Field(1, description="Data sets to simulate.")
     synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
@@ -149,22 +172,26 @@ class FigureConfig(Model):
 
     same_as: FigureNumber | None = Field(None, description="Number of a figure that the paper prints again under this one.")
     kind: Literal["violin", "density", "scatter", "line"] = Field("violin", description="What is drawn.")
-    scenario: str | list[str] = Field("", description="Scenario or scenarios that it shows; every sample size.")
+    scenario: str | Names = Field("", description="Scenario or scenarios that it shows; every sample size.")
     source: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
         "replicates", description="Which collected table it reads."
     )
-    value: str | list[str] = Field("", description="Column that is drawn, or columns with a frame for each.")
+    value: str | Names = Field("", description="Column that is drawn, or columns with a frame for each.")
     x: str = Field("", description="Column across, of points and lines.")
     size: Positive | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
     at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
-    rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows of the collected table with these values.")
+    rows: dict[str, str | bool | float] = Field(
+        default_factory=dict, description="Only rows of the collected table with these values."
+    )
     exact: bool = Field(False, description="Also the exact densities among the study's details.")
     x_log: bool = Field(False, description="Logarithmic axis across.")
     x_label: str = Field("", description="Label of the axis across, of points and lines.")
     synthesizers: list[str | list[str]] = Field(
         default_factory=list, description="Entries or ids from left to right; a nested list alternates its members."
     )
-    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
+    where: dict[str, Number] = Field(
+        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+    )
     panels: str = Field("none", description="none, synthesizer (n across), scenario, or the parameter whose values are frames.")
     stacked: bool = Field(False, description="Frames below each other instead of side by side.")
     labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
@@ -192,7 +219,9 @@ class TableConfig(Model):
     value: str = Field("", description="Column whose spread is shown.")
     statistics: list[str] = Field(description="Rows.")
     synthesizers: list[str | list[str]] = Field(description="Columns.")
-    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
+    where: dict[str, Number] = Field(
+        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+    )
     subject: str = Field(description="What the caption says.")
     printed: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="Printed values by synthesizer id and statistic."
@@ -211,7 +240,9 @@ class PaperConfig(Model):
     id: Positive = Field(description="Integer that keys the random streams; never change or reuse it.")
     title: str = Field(description="Title of the paper.")
     authors: str = Field(description="Authors and year.")
-    sweeps: dict[Identifier, list[dict[str, Number] | Number]] = Field(default_factory=dict, description="Fan-outs.")
+    sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(
+        default_factory=dict, description="Fan-outs."
+    )
     synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
     scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
     figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
@@ -222,18 +253,22 @@ class PaperConfig(Model):
 class EstimateConfig(Model):
     """What a claim speaks of: a statistic of cells of a tidy table."""
 
-    scenario: str | list[str] = Field(description="Scenario or scenarios; every sample size unless size says which.")
+    scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size says which.")
     size: Positive | None = Field(None, description="Only this sample size, before the scale shrinks it.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
         "replicates", description="Which collected table."
     )
-    value: list[str] = Field(min_length=1, description="Column; several are the cells where over is value.")
+    value: Names = Field(description="Column; several are the cells where over is value.")
     over: str = Field(
         "synthesizer", description="What cells differ in: synthesizer, n, scenario, value for the columns, or another column."
     )
-    of: list[str | float] = Field(default_factory=list, description="The cells from left to right; none takes every n or column.")
-    where: dict[str, float] = Field(default_factory=dict, description="Only synthesizers with these parameters, or without them.")
-    rows: dict[str, str | float] = Field(default_factory=dict, description="Only rows with these values.")
+    of: Annotated[list[str | float], AfterValidator(_each_once)] = Field(
+        default_factory=list, description="The cells from left to right; none takes every n or column."
+    )
+    where: dict[str, Number] = Field(
+        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+    )
+    rows: dict[str, str | bool | float] = Field(default_factory=dict, description="Only rows with these values.")
     by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another one.")
     distance: float | Literal["Data", "population"] | None = Field(
         None, description="Take the distance to a number, to the confidential data, or to the value in the population."
@@ -264,6 +299,10 @@ class TestConfig(Model):
         None, ge=0, lt=1, description="value and equal: relative distance; none takes verdicts.within, or nothing for equal."
     )
 
+    @model_validator(mode="after")
+    def _some_width(self) -> Self:
+        return _ordered(self, "low", "high")
+
 
 class ClaimConfig(Model):
     """One sentence of a paper that a run supports or contradicts."""
@@ -285,34 +324,108 @@ class ClaimsConfig(Model):
     claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")
 
 
-def load_yaml(path: Path) -> Any:
-    """Read a YAML file.
+class _Loader(yaml.SafeLoader):
+    """YAML whose mappings have each key once, and in which 1e-5 is a number, as it is everywhere else."""
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        names = [key.value for key in keys]
+        for place, key in enumerate(keys):
+            if key.value in names[:place]:
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
+        return node
+
+
+_EXPONENT = re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+
+
+def load_yaml(path: Path) -> dict[Any, Any]:
+    """Read a YAML file of keys and values.
 
     Raises:
-        ConfigError: it cannot be read or parsed.
+        ConfigError: it cannot be read or parsed, or holds something else.
     """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        with open(path, encoding="utf-8") as file:
+            values = yaml.load(file, Loader=_Loader)
+    # a number or date that Python cannot hold, or brackets without end, are no YAMLError
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
+    return values
 
 
-def validated(model: type[Model], values: Any, file: Path) -> Any:
+def validated(model: type[BaseModel], values: Any, file: Path, where: str = "") -> Any:
     """Values as a model.
+
+    Args:
+        model: what they have to be.
+        values: contents of the file, or of a part of it.
+        file: where they were given.
+        where: path of keys to that part.
 
     Raises:
         ConfigError: a line for each thing that is wrong.
     """
     try:
-        return model.model_validate(values)
+        found = model.model_validate(values)
+        wrong = [(path, f": given {given}", "Input should be a number") for path, given in _truth_values(values, found)]
     except ValidationError as error:
-        lines = []
-        for one in error.errors():
-            key = ".".join(str(part) for part in one["loc"]) or "(whole file)"
-            given = "" if one["type"] == "missing" else f": given {short(one['input'])}"
-            allowed = _allowed_keys(model, one["loc"][:-1]) if one["type"] == "extra_forbidden" else ""
-            lines.append(f"{file}: {key}{given}; {one['msg']}{allowed}")
-        raise ConfigError("\n".join(lines)) from error
+        raise ConfigError("\n".join(lines(error, values, file, where, model))) from error
+    if wrong:
+        raise ConfigError("\n".join(_lines(wrong, file, where)))
+    return found
+
+
+def lines(
+    error: ValidationError, values: Any, file: Path, where: str = "", model: type[BaseModel] | None = None
+) -> Iterator[str]:
+    """A line for each thing that is wrong, with everything that is allowed there; arguments as of :func:`validated`."""
+    return _lines([_problem(model, values, one) for one in error.errors(include_url=False)], file, where)
+
+
+def _lines(wrong: Iterable[tuple[tuple[str, ...], str, str]], file: Path, where: str) -> Iterator[str]:
+    found: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for path, given, allowed in wrong:
+        found.setdefault(path, {}).setdefault(given, []).append(allowed)
+    for path, problems in found.items():
+        # where a value may be a number or a list, what is wrong in the list says all
+        if any(path != other and path == other[: len(path)] for other in found):
+            continue
+        key = ".".join([where, *path] if where else path) or "(whole file)"
+        for given, allowed in problems.items():
+            yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
+
+
+def _truth_values(given: Any, found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Where true or false were taken for a number."""
+    if isinstance(given, bool) and isinstance(found, int | float) and not isinstance(found, bool):
+        yield path, given
+    elif isinstance(given, dict):
+        for key, value in given.items():
+            inner = found.get(key) if isinstance(found, dict) else getattr(found, str(key), None)
+            yield from _truth_values(value, inner, (*path, str(key)))
+    elif isinstance(given, list) and isinstance(found, list):
+        for place, (value, inner) in enumerate(zip(given, found, strict=True)):
+            yield from _truth_values(value, inner, (*path, str(place)))
+
+
+def _problem(model: type[BaseModel] | None, values: Any, error: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
+    """Path of keys to what is wrong, what was given there, and what is allowed."""
+    path, here = [], values
+    for place, part in enumerate(error["loc"]):
+        known = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
+        if known:
+            here = here[part]
+        # other parts name the kind of value that was tried, or a key that is not there
+        if known or (error["type"] == "missing" and place == len(error["loc"]) - 1):
+            path.append(str(part))
+    given = "" if error["type"] == "missing" else f": given {short(error['input'])}"
+    allowed = _allowed_keys(model, error["loc"][:-1]) if error["type"] == "extra_forbidden" else ""
+    return tuple(path), given, error["msg"].removeprefix("Value error, ") + allowed
 
 
 def _allowed_keys(model: Any, location: Sequence[Any]) -> str:
@@ -326,7 +439,10 @@ def _allowed_keys(model: Any, location: Sequence[Any]) -> str:
 
 def short(value: Any) -> str:
     """A value as it was given, cut where it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write integers of thousands of digits
+        return "a number of thousands of digits"
     return text if len(text) <= 80 else text[:77] + "..."
 
 

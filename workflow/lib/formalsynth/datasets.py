@@ -16,6 +16,9 @@ import pandas as pd
 from formalsynth.families import Array, Records
 from formalsynth.files import whole
 
+LEAST = 2
+"""Records that a data set needs at least."""
+
 
 class DataError(ValueError):
     """A data file cannot be used; the message names the file and what is wrong."""
@@ -38,10 +41,18 @@ class Dataset:
 
 
 def find(name: str, folder: str | Path) -> Path | None:
-    """The file of a data set or table, in ``folder`` or where FORMALSYNTH_DATA points; None when absent."""
+    """Where a data set or table is, in ``folder`` or where FORMALSYNTH_DATA points; None when absent."""
     file = (DATASETS | TABLES)[name].file
     places = [Path(folder)] + [Path(one) for one in [os.environ.get("FORMALSYNTH_DATA")] if one]
-    return next((place / file for place in places if (place / file).is_file()), None)
+    return next((place / file for place in places if os.path.lexists(place / file)), None)
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder is there; what cannot be the path of one is none."""
+    try:
+        return Path(path).is_dir()
+    except OSError:
+        return False
 
 
 def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Records:
@@ -51,18 +62,33 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
         DataError: the file is absent, is not the published one, or holds impossible values.
     """
     dataset = DATASETS[name]
-    records = dataset.read(_checked_path(dataset, name, folder))
+    records = contents(name, folder)
     found = len(records["x"])
     if dataset.rows is not None and found != dataset.rows:
         raise DataError(f"{dataset.file}: gives {found} records, expected {dataset.rows}")
+    if len(set(drop_rows)) < len(drop_rows) or max(drop_rows, default=0) > found:
+        raise DataError(f"{dataset.file}: drop_rows: given {list(drop_rows)}; allowed: different rows from 1 to {found}")
     keep = np.setdiff1d(np.arange(found), np.asarray(drop_rows, dtype=int) - 1)
+    if len(keep) < LEAST:
+        raise DataError(f"{dataset.file}: gives {len(keep)} records without the dropped rows; at least {LEAST} are needed")
     return {key: values[keep] for key, values in records.items()}
 
 
-def count(name: str, folder: str | Path) -> int:
-    """Records of a data set that is there."""
-    rows = DATASETS[name].rows
-    return len(load(name, folder)["x"]) if rows is None else rows
+def contents(name: str, folder: str | Path) -> Any:
+    """What the reader of a registered file makes of it.
+
+    Raises:
+        DataError: the file is absent, is not the published one, or cannot be read.
+    """
+    dataset = (DATASETS | TABLES)[name]
+    path = _checked_path(dataset, name, folder)
+    try:
+        return dataset.read(path)
+    except DataError:
+        raise
+    # whatever else a reader stumbles over: columns, numbers, an encoding
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"{path}: is not in the form of {dataset.source}: {' '.join(str(error).split())}") from error
 
 
 def load_counts(name: str, folder: str | Path) -> dict[str, tuple[Array, Array]] | None:
@@ -71,7 +97,7 @@ def load_counts(name: str, folder: str | Path) -> dict[str, tuple[Array, Array]]
     Raises:
         DataError: the file is there but is not the published one.
     """
-    return TABLES[name].read(_checked_path(TABLES[name], name, folder)) if find(name, folder) else None
+    return contents(name, folder) if find(name, folder) else None
 
 
 def fetch(name: str, folder: str | Path) -> str:
@@ -102,17 +128,21 @@ def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:
     path = find(name, folder)
     if path is None:
         raise DataError(f"{dataset.file}: not found in {folder} nor in FORMALSYNTH_DATA")
-    if dataset.sha256:
+    if not path.is_file():
+        raise DataError(f"{path}: is no file; expected the published one ({dataset.source})")
+    try:
         with open(path, "rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != dataset.sha256:
-            raise DataError(f"{path}: sha256 is {found}, the published file has {dataset.sha256}")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if dataset.sha256 and found != dataset.sha256:
+        raise DataError(f"{path}: sha256 is {found}, the published file has {dataset.sha256}")
     return path
 
 
 def read_fatigue(path: Path) -> Records:
     """Cycles to failure, with a constant, log stress and its square as predictors."""
-    table = np.genfromtxt(path, delimiter=",", names=True)
+    table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8"))
     if table.dtype.names != ("stress", "cycle"):
         raise DataError(f"{path}: columns are {table.dtype.names}, expected stress and cycle")
     if not (np.isfinite(table["stress"]).all() and (table["stress"] > 0).all() and (table["cycle"] > 0).all()):
@@ -145,7 +175,7 @@ def read_sdr(path: Path) -> Records:
     with open(path, encoding="latin-1") as file:
         first = file.readline()
     if "SALARYP" in first:
-        table = pd.read_csv(path, usecols=list(SDR_COLUMNS), dtype=str)
+        table = pd.read_csv(path, usecols=list(SDR_COLUMNS), dtype=str, encoding="latin-1")
     elif len(first.rstrip("\r\n")) == SDR_RECORD:
         spans = [(low - 1, high) for low, high in SDR_COLUMNS.values()]
         table = pd.read_fwf(path, colspecs=spans, names=list(SDR_COLUMNS), dtype=str, header=None, encoding="latin-1")
@@ -157,6 +187,8 @@ def read_sdr(path: Path) -> Records:
     keep = np.logical_and.reduce([numbers[name] != skip for name, skip in SDR_SKIPS.items()])
     salary, age, weeks = (numbers[name][keep].to_numpy(dtype=float) for name in ("SALARYP", "AGEGRP", "WKSWK"))
     male = (table["GENDER"][keep] == "M").to_numpy()
+    if not len(salary) or not table["GENDER"][keep].isin(["M", "F"]).all():
+        raise DataError(f"{path}: no record is of the sample, or GENDER is neither M nor F")
     if not ((salary >= 0) & (salary <= SALARY_TOP) & (weeks >= 1) & (weeks <= 52) & np.isin(age, (25, *SDR_AGE_GROUPS))).all():
         raise DataError(f"{path}: a salary, age group or number of weeks is outside the codebook's range")
     return salary_records(salary, male, age, weeks)

@@ -6,18 +6,24 @@ synthesizers, figures and tables in which nothing is left to expand.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import math
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
-from formalsynth.claims import STATISTICS, Claim
+from formalsynth.allowed import refused
+from formalsynth.checks import check_claim, check_figure, check_table
+from formalsynth.claims import Claim
 from formalsynth.config import (
     ClaimConfig,
     ClaimsConfig,
@@ -29,21 +35,24 @@ from formalsynth.config import (
     SynthesizerConfig,
     TableConfig,
     check_unique,
+    lines,
     load_yaml,
     message,
     short,
     validated,
 )  # fmt: skip
-from formalsynth.datasets import COUNTS, DATASETS, TABLES, DataError, count, find
-from formalsynth.families import FAMILIES
+from formalsynth.datasets import COUNTS, DATASETS, LEAST, TABLES, DataError, contents, find, is_folder, load, load_counts
+from formalsynth.families import FAMILIES, Records
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
-from formalsynth.scenario import DATA, PRIOR, Display, Look, Scenario, Synthesizer
+from formalsynth.scenario import DATA, PRIOR, STUDY, Display, Look, Scenario, Synthesizer
 from formalsynth.studies import STUDIES
 
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"
 _SYMBOLS = {"epsilon": "ε"}
+BATCHES = 10_000
+"""Batches of a scenario at most: their ids have four digits."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +183,11 @@ def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
     run = validated(RunConfig, config, file)
     if run.scale not in run.scales:
         raise ConfigError(message(file, "scale", run.scale, run.scales))
+    named = os.environ.get("FORMALSYNTH_DATA")
+    if named and not is_folder(named):
+        raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: a folder that is there")
+    if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
+        raise ConfigError(message(file, "data_folder", run.data_folder, ["a folder"]))
     papers, skipped = {}, []
     for key in run.papers:
         path = folder / "papers" / f"{key}.yaml"
@@ -203,6 +217,9 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if one.synthetic_sets > run.sampler.draws:
             where = f"{file}: scenarios.{name}.synthetic_sets"
             raise ConfigError(f"{where}: given {one.synthetic_sets}; allowed: up to sampler.draws, which is {run.sampler.draws}")
+        if one.replicates > BATCHES * run.batch_size:
+            allowed = f"up to {BATCHES * run.batch_size}, {BATCHES} times batch_size"
+            raise ConfigError(message(file, f"scenarios.{name}.replicates", one.replicates, [allowed]))
     check_unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
     scenarios: dict[str, Scenario] = {}
     skipped: list[str] = []
@@ -217,24 +234,18 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if missing:
             skipped.append(f"{key}: {one.place} ({name}): {', '.join(missing)} absent, skipped")
             continue
-        try:
-            for scenario in _scenarios(key, config, name, run, expanded):
-                scenarios[scenario.id] = scenario
-        except DataError as error:
-            raise ConfigError(f"{file}: scenarios.{name}.file: {error}") from error
-
-    def kept(section: str, entries: Mapping[Any, Any]) -> dict[Any, Any]:
-        return {
-            number: entry
-            for number, entry in entries.items()
-            if _shown(f"{section}.{number}", entry, config, scenarios, expanded, file)
-        }
-
+        for scenario in _scenarios(key, config, name, run, expanded, file):
+            if scenario.id in scenarios:
+                where = f"{file}: scenarios.{name}.n"
+                raise ConfigError(f"{where}: given {one.n}; allowed: sizes that are different at scale {run.scale}")
+            scenarios[scenario.id] = scenario
     for number in config.telling:
         if number not in config.figures:
             raise ConfigError(message(file, "telling", number, config.figures))
-    figures, tables = kept("figures", config.figures), kept("tables", config.tables)
-    return Paper(key, config, scenarios, figures, tables, expanded.groups, expanded.looks, expanded.synthesizers), skipped
+    paper = Paper(key, config, scenarios, {}, {}, expanded.groups, expanded.looks, expanded.synthesizers)
+    figures = {number: entry for number, entry in config.figures.items() if check_figure(number, entry, paper, file)}
+    tables = {number: entry for number, entry in config.tables.items() if check_table(number, entry, paper, file)}
+    return replace(paper, figures=figures, tables=tables), skipped
 
 
 def _expand(config: PaperConfig, file: Path) -> _Expanded:
@@ -255,6 +266,7 @@ def _expand(config: PaperConfig, file: Path) -> _Expanded:
     for name, ids in all.groups.items():
         for id in ids:
             _check_references(all.synthesizers[id], f"synthesizers.{name}", all.synthesizers, file)
+    _check_acyclic(all.synthesizers, file)
     return all
 
 
@@ -263,16 +275,32 @@ def _check_references(one: Synthesizer, where: str, synthesizers: Mapping[str, S
         for id in ids:
             if id not in synthesizers:
                 raise ConfigError(message(file, f"{where}.{key}", id, synthesizers))
+            if id != one.id and MECHANISMS[synthesizers[id].mechanism].releases:
+                raise ConfigError(f"{file}: {where}.{key}: given {id!r}; it has no posterior that others could use")
     if synthesizers[one.fit].fit != one.fit:
         raise ConfigError(f"{file}: {where}.fit: given {one.fit!r}; it has no fit of its own")
-    _check_acyclic(one.id, synthesizers, (), file)
+    if one.fit != one.id and (one.search or MECHANISMS[one.mechanism].releases):
+        why = "a search" if one.search else f"the mechanism {one.mechanism}"
+        raise ConfigError(message(file, f"{where}.fit", one.fit, [f"none: {why} needs a fit of its own"]))
 
 
-def _check_acyclic(id: str, synthesizers: Mapping[str, Synthesizer], below: tuple[str, ...], file: Path) -> None:
-    if id in below:
-        raise ConfigError(f"{file}: synthesizers: parents run in a circle: {' -> '.join((*below, id))}")
-    for parent in synthesizers[id].parents:
-        _check_acyclic(parent, synthesizers, (*below, id), file)
+def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
+    """Check that no fit needs, by way of parents of those that share it, what is made from it."""
+    needs: dict[str, list[str]] = {one.fit: [] for one in synthesizers.values()}
+    for one in synthesizers.values():
+        needs[one.fit] += [synthesizers[parent].fit for parent in one.parents]
+    done: set[str] = set()
+
+    def visit(fit: str, below: tuple[str, ...]) -> None:
+        if fit in below:
+            raise ConfigError(f"{file}: synthesizers: parents run in a circle: {' -> '.join((*below, fit))}")
+        if fit not in done:
+            for needed in needs[fit]:
+                visit(needed, (*below, fit))
+            done.add(fit)
+
+    for fit in needs:
+        visit(fit, ())
 
 
 def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, float]]:
@@ -289,29 +317,44 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
         raise ConfigError(message(file, f"{where}.mechanism", entry.mechanism, MECHANISMS))
     mechanism = MECHANISMS[entry.mechanism]
     parameters = entry.parameters | point
+    searched = {entry.search.parameter: entry.search.high} if entry.search else {}
     allowed = mechanism.parameters()
-    for key in parameters:
-        if key not in allowed:
-            raise ConfigError(message(file, f"{where}.parameters", key, allowed or ["no parameter"]))
-    if entry.search and entry.search.parameter not in allowed:
-        raise ConfigError(message(file, f"{where}.search.parameter", entry.search.parameter, allowed or ["no parameter"]))
-    for key, default in allowed.items():
-        if default is inspect.Parameter.empty and key not in parameters and not (entry.search and entry.search.parameter == key):
-            raise ConfigError(f"{file}: {where}.parameters: {key} is missing; {entry.mechanism} needs it")
+    for key in searched:
+        if key not in allowed or mechanism.releases or mechanism.study:
+            fitted = allowed if not (mechanism.releases or mechanism.study) else []
+            raise ConfigError(message(file, f"{where}.search.parameter", key, fitted or ["no parameter"]))
+    if entry.search and entry.search.target == "parent" and not mechanism.parents:
+        raise ConfigError(message(file, f"{where}.search.target", "parent", ["a number: it has no parent"]))
+    places = dict.fromkeys(point, ", ".join(f"sweeps.{sweep}" for sweep in entry.over))
+    places |= dict.fromkeys(searched, f"{where}.search.high")
+    given = parameters | searched
+    _check_settings(f"{where}.parameters", entry.mechanism, mechanism.function, allowed, given, file, places)
     if len(entry.parents) != mechanism.parents:
         raise ConfigError(f"{file}: {where}.parents: given {entry.parents}; {entry.mechanism} takes {mechanism.parents}")
     text = {key: f"{value:g}" for key, value in parameters.items()}
-    try:
-        id = (entry.id or "_".join([name, *(f"{{{key}}}" for key in point)])).format(**text)
-        label = (entry.label or id).format(**text)
-        parents = [parent.format(**text) for parent in entry.parents]
-        fit = (entry.fit or id).format(**text)
-    except (KeyError, IndexError, ValueError) as error:
-        raise ConfigError(f"{file}: {where}: {error} in braces; allowed: {', '.join(text) or 'no parameter'}") from error
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", id):
-        raise ConfigError(f"{file}: {where}.id: given {id!r}; allowed: letters, digits, _ . -, a letter first")
+    filled = functools.partial(_filled, parameters=text, file=file, where=where)
+    id = filled("id", entry.id or "_".join([name, *(f"{{{key}}}" for key in point)]))
+    label = filled("label", entry.label or id)
+    parents = [filled("parents", parent) for parent in entry.parents]
+    fit = filled("fit", entry.fit or id)
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{,99}", id) or id == STUDY:
+        allowed_id = f"up to 100 letters, digits, _ . -, a letter first, and not {STUDY}"
+        raise ConfigError(f"{file}: {where}.id: given {short(id)}; allowed: {allowed_id}")
     search = entry.search.model_dump() if entry.search else None
     return Synthesizer(id, entry.mechanism, parameters, parents, fit, search, list(mechanism.words(parameters))), label
+
+
+def _filled(key: str, template: str, parameters: Mapping[str, str], file: Path, where: str) -> str:
+    """A text with the values of the parameters that it names in braces."""
+    allowed = f"allowed in braces: {', '.join(parameters) or 'no parameter'}"
+    try:
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ConfigError(f"{file}: {where}.{key}: given {short(template)}: {error}; {allowed}") from error
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in parameters or form or conversion):
+            raise ConfigError(f"{file}: {where}.{key}: given {name!r} in braces; {allowed}")
+    return template.format(**parameters)
 
 
 def _required(one: ScenarioConfig) -> tuple[str, ...]:
@@ -324,26 +367,51 @@ def _check_study(where: str, one: ScenarioConfig, file: Path) -> None:
     name = given.pop("name", None)
     if not isinstance(name, str) or name not in STUDIES:
         raise ConfigError(message(file, f"{where}.study.name", name, STUDIES))
-    _check_settings(f"{where}.study", name, STUDIES[name].function, given, file)
-    if one.n is None or one.family or one.file or one.population:
-        raise ConfigError(f"{file}: {where}: a study takes n, and neither family nor file nor population")
+    function = STUDIES[name].function
+    _check_settings(f"{where}.study", name, function, _keywords(function), given, file)
+    if one.n is None or one.family or one.file or one.population or one.stand_in or one.priors:
+        raise ConfigError(f"{file}: {where}: a study takes n, and neither family nor priors nor file nor population nor stand_in")
     try:
         STUDIES[name].check(given)
     except ValidationError as error:
-        lines = [f"{file}: {where}.study.settings.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        raise ConfigError("\n".join(lines)) from error
+        raise ConfigError("\n".join(lines(error, given.get("settings"), file, f"{where}.study.settings"))) from error
 
 
-def _check_settings(where: str, name: str, function: Any, given: Mapping[str, Any], file: Path, but: str = "") -> None:
-    """Check the settings given for a function against its keyword-only parameters."""
+def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
+    """Keyword-only parameters with their defaults."""
     signature = inspect.signature(function).parameters.values()
-    wanted = {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != but}
+    return {one.name: one.default for one in signature if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _check_settings(
+    where: str, name: str, function: Callable[..., Any], wanted: Mapping[str, Any], given: Mapping[str, Any], file: Path,
+    elsewhere: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    """Check the settings given for a function against the parameters that config may set.
+
+    Args:
+        where: path of keys to them.
+        name: what config calls the function.
+        function: the function.
+        wanted: the parameters, with defaults.
+        given: the settings.
+        file: where they were given.
+        elsewhere: paths of keys to those that were given somewhere else.
+
+    Raises:
+        ConfigError: one is unknown, missing or cannot be used.
+    """
+    places = elsewhere or {}
     for key in given:
         if key not in wanted:
-            raise ConfigError(message(file, where, key, wanted))
+            raise ConfigError(message(file, places.get(key, where), key, wanted or ["no parameter"]))
     for key, default in wanted.items():
         if default is inspect.Parameter.empty and key not in given:
             raise ConfigError(f"{file}: {where}: {key} is missing; {name} needs it")
+    wrong = refused(function, given)
+    if wrong:
+        key, value, allowed = wrong
+        raise ConfigError(message(file, f"{places.get(key, where)}.{key}", value, [allowed]))
 
 
 def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: Path) -> None:
@@ -361,18 +429,19 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
         return
     if one.family not in FAMILIES:
         raise ConfigError(message(file, f"{where}.family", one.family, FAMILIES))
+    family = FAMILIES[one.family]
     for prior in one.priors:
-        if prior not in FAMILIES[one.family].priors:
-            raise ConfigError(message(file, f"{where}.priors", prior, FAMILIES[one.family].priors))
+        if prior not in family.priors:
+            raise ConfigError(message(file, f"{where}.priors", prior, family.priors))
+    if not family.censors:
+        for synthesizer in one.synthesizers:
+            if any(MECHANISMS[expanded.synthesizers[id].mechanism].censors for id in groups[synthesizer]):
+                allowed = [f"no censoring: family {one.family} has no censored likelihood"]
+                raise ConfigError(message(file, f"{where}.synthesizers", synthesizer, allowed))
     if (one.population is None) == (one.file is None):
         raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
     if one.file and one.file.name not in DATASETS:
         raise ConfigError(message(file, f"{where}.file.name", one.file.name, DATASETS))
-    if one.file:
-        rows = DATASETS[one.file.name].rows or math.inf
-        drop = one.file.drop_rows
-        if len(set(drop)) < len(drop) or max(drop, default=0) > rows:
-            raise ConfigError(f"{file}: {where}.file.drop_rows: given {drop}; allowed: different rows from 1 to {rows}")
     if one.file and ((one.n is not None) != (one.stand_in is not None) or one.replicates != 1):
         raise ConfigError(f"{file}: {where}: n (but for a stand-in) and replicates are for simulated data, this one reads a file")
     if one.stand_in is not None and one.file is None:
@@ -382,32 +451,86 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
 
 
 def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
-    given = dict(one.population or one.stand_in or {})
+    key, population = ("population", one.population) if one.population is not None else ("stand_in", one.stand_in)
+    given = dict(population or {})
     name = given.pop("name", None)
-    if given.pop("counts", None) not in (None, *COUNTS):
-        raise ConfigError(message(file, f"{where}.population.counts", (one.population or one.stand_in)["counts"], COUNTS))
     if not isinstance(name, str) or name not in POPULATIONS:
-        raise ConfigError(message(file, f"{where}.population.name", name, POPULATIONS))
+        raise ConfigError(message(file, f"{where}.{key}.name", name, POPULATIONS))
     if one.n is None:
         raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
-    _check_settings(f"{where}.population", name, POPULATIONS[name], given, file, but="counts")
-    for key in given:
-        if not isinstance(given[key], int | float) or not math.isfinite(given[key]):
-            raise ConfigError(f"{file}: {where}.population.{key}: given {short(given[key])}; allowed: a number")
+    function = POPULATIONS[name]
+    wanted = _keywords(function)
+    counts = given.pop("counts", None)
+    if counts is not None and ("counts" not in wanted or counts not in COUNTS):
+        raise ConfigError(message(file, f"{where}.{key}.counts", counts, COUNTS if "counts" in wanted else ["nothing"]))
+    wanted.pop("counts", None)
+    _check_settings(f"{where}.{key}", name, function, wanted, given, file)
 
 
-def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expanded: _Expanded) -> Iterator[Scenario]:
+TRIAL = 100_000
+"""Records at most that are drawn to see whether a population can be drawn from."""
+
+
+def _check_records(where: str, one: ScenarioConfig, records: Records, file: Path) -> None:
+    """Check that confidential data are in the family's support."""
+    allowed = FAMILIES[one.family].outcomes
+    x = records["x"]
+    if not np.isfinite(x).all() or not allowed.holds(x):
+        takes = [f"a family of these values, {x.min():g} to {x.max():g}; {one.family} takes {allowed.what}"]
+        raise ConfigError(message(file, f"{where}.family", one.family, takes))
+
+
+def _drawn(where: str, population: Mapping[str, Any], n: int, folder: str, file: Path) -> Records:
+    """Records drawn on trial."""
+    parameters = dict(population)
+    function = POPULATIONS[parameters.pop("name")]
+    if "counts" in parameters:
+        parameters["counts"] = load_counts(parameters["counts"], folder) if parameters["counts"] else None
+    try:
+        with np.errstate(all="ignore"):
+            return function(np.random.default_rng(0), min(n, TRIAL), **parameters)
+    except DataError as error:
+        raise ConfigError(f"{file}: {where}.counts: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(f"{file}: {where}: given {short(dict(population))}, n = {n}; {error}") from error
+
+
+def _read(where: str, one: ScenarioConfig, folder: str, file: Path) -> Records:
+    """Records of a file, without those that are left out."""
+    drop, name = one.file.drop_rows, one.file.name
+    try:
+        records = load(name, folder)
+    except DataError as error:
+        raise ConfigError(f"{file}: {where}: {error}") from error
+    rows = len(records["x"])
+    if len(set(drop)) < len(drop) or max(drop, default=0) > rows or rows - len(drop) < LEAST:
+        allowed = f"different rows from 1 to {rows}, so that {LEAST} or more are left"
+        raise ConfigError(message(file, f"{where}.drop_rows", drop, [allowed]))
+    return load(name, folder, drop)
+
+
+def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expanded: _Expanded, file: Path) -> Iterator[Scenario]:
+    where = f"scenarios.{name}"
     synthesizers, groups = expanded.synthesizers, expanded.groups
     one, scale = config.scenarios[name], run.scales[run.scale]
     ids = _with_parents([id for entry in one.synthesizers for id in groups[entry]], synthesizers)
     sizes = one.n if isinstance(one.n, list) else [one.n]
     found = one.file is not None and find(one.file.name, run.data_folder) is not None
+    for need in _required(one):
+        try:
+            contents(need, run.data_folder)
+        except DataError as error:
+            raise ConfigError(f"{file}: {where}.study: {error}") from error
     for size in sizes:
-        n = (
-            count(one.file.name, run.data_folder) - len(one.file.drop_rows)
-            if found
-            else min(size, max(one.n_least, math.ceil(size / scale.shrink)))
-        )
+        if found:
+            records = _read(f"{where}.file", one, run.data_folder, file)
+            n = len(records["x"])
+        else:
+            n = min(size, max(one.n_least, math.ceil(size / scale.shrink)))
+            drawn = "population" if one.population else "stand_in"
+            records = None if one.study else _drawn(f"{where}.{drawn}", getattr(one, drawn), n, run.data_folder, file)
+        if records:
+            _check_records(where, one, records, file)
         yield Scenario(
             paper=key,
             paper_id=config.id,
@@ -447,33 +570,6 @@ def _with_parents(ids: Sequence[str], synthesizers: Mapping[str, Synthesizer]) -
     return ordered
 
 
-def _shown(
-    where: str, entry: FigureConfig | TableConfig, config: PaperConfig, scenarios: Mapping[str, Scenario],
-    expanded: _Expanded, file: Path,
-) -> bool:  # fmt: skip
-    """Check the references of a figure or table; False when its scenario was skipped."""
-    if isinstance(entry, FigureConfig) and entry.same_as:
-        original = config.figures.get(entry.same_as)
-        if original is None or original.same_as:
-            raise ConfigError(
-                message(file, f"{where}.same_as", entry.same_as, [n for n, f in config.figures.items() if not f.same_as])
-            )
-        return _shown(where, original, config, scenarios, expanded, file)
-    of = [entry.scenario] if isinstance(entry.scenario, str) else entry.scenario
-    for name in of:
-        if name not in config.scenarios:
-            raise ConfigError(message(file, f"{where}.scenario", name, config.scenarios))
-    names = [name for one in entry.synthesizers for name in ([one] if isinstance(one, str) else one)]
-    run = [one for one in scenarios.values() if one.name in of]
-    for name in names:
-        if name not in (DATA, PRIOR, *expanded.groups) and name not in expanded.synthesizers:
-            raise ConfigError(message(file, f"{where}.synthesizers", name, [DATA, *expanded.groups]))
-        missing = [id for id in expanded.groups.get(name, [name]) if run and id not in (DATA, PRIOR, *run[0].synthesizers)]
-        if missing:
-            raise ConfigError(message(file, f"{where}.synthesizers", name, run[0].synthesizers))
-    return bool(run)
-
-
 def _claims(paper: Paper, file: Path) -> list[Claim]:
     """The claims of a paper, with the ids of their cells spelled out; none where it has no file of them."""
     if not file.exists():
@@ -482,62 +578,10 @@ def _claims(paper: Paper, file: Path) -> list[Claim]:
 
 
 def _claim(paper: Paper, one: ClaimConfig, file: Path) -> Claim:
-    where, of = f"{one.id}.estimate", one.estimate
-    names = [of.scenario] if isinstance(of.scenario, str) else of.scenario
-    for name in names:
-        if name not in paper.config.scenarios:
-            raise ConfigError(message(file, f"{where}.scenario", name, paper.config.scenarios))
-    if of.statistic not in STATISTICS:
-        raise ConfigError(message(file, f"{where}.statistic", of.statistic, STATISTICS))
-    _check_test(one, file)
-    section, _, number = one.shows.partition(" ")
-    shown: Any = {"figure": paper.config.figures, "table": {str(k) for k in paper.config.tables}, "": {""}}[section]
-    if number not in shown:
-        raise ConfigError(message(file, f"{one.id}.shows", one.shows, [f"{section} {k}" for k in shown]))
-    scenarios = [one for one in paper.of(names) if of.size in (None, one.size)]
-    if of.size is not None and paper.of(names) and not scenarios:
-        raise ConfigError(message(file, f"{where}.size", of.size, [one.size for one in paper.of(names)]))
-    cells = _cells(paper, one, scenarios, file)
+    scenarios, cells = check_claim(one, paper, file)
     return Claim(
         id=one.id, paper=paper.key, place=one.place, shows=one.shows, claim=one.claim, printed=one.printed, erratum=one.erratum,
-        note=one.note, estimate=of.model_dump(exclude={"scenario", "size", "where"}) | {"of": cells}, test=one.test.model_dump(),
+        note=one.note, test=one.test.model_dump(),
+        estimate=one.estimate.model_dump(exclude={"scenario", "size", "where"}) | {"of": cells},
         scenarios=[{key: getattr(one, key) for key in ("id", "name", "population", "stand_in")} for one in scenarios],
     )  # fmt: skip
-
-
-def _cells(paper: Paper, one: ClaimConfig, scenarios: Sequence[Scenario], file: Path) -> list[Any]:
-    """Cells of a claim from left to right."""
-    of, where = one.estimate, f"{one.id}.estimate.of"
-    if of.over == "value":
-        return list(of.value)
-    if of.over == "n":
-        return sorted(float(one.n) for one in scenarios)
-    if of.over != "synthesizer":
-        return list(of.of)
-    known = (DATA, PRIOR, *paper.groups, *paper.synthesizers)
-    for name in of.of:
-        if name not in known:
-            raise ConfigError(message(file, where, name, known))
-    ids = [id for id in paper.order([str(name) for name in of.of]) if paper.fits(id, of.where)]
-    for id in ids:
-        if scenarios and id not in (DATA, PRIOR, *scenarios[0].synthesizers):
-            raise ConfigError(message(file, where, id, scenarios[0].synthesizers))
-    if not ids:
-        raise ConfigError(f"{file}: {where}: given {of.of}; at least one synthesizer is needed")
-    return ids
-
-
-def _check_test(one: ClaimConfig, file: Path) -> None:
-    """Check that a claim's test has what its kind needs, and nothing of another kind."""
-    takes = {
-        "value": {"printed", "tolerance"},
-        "within": {"low", "high", "share"},
-        "order": {"direction", "pairs", "share"},
-        "equal": {"tolerance"},
-        "trend": {"low", "high"},
-    }[one.test.kind]
-    for key in one.test.model_fields_set - {"kind"} - takes:
-        raise ConfigError(message(file, f"{one.id}.test", key, sorted(takes)))
-    for key in {"value": ("printed",), "trend": ("low", "high")}.get(one.test.kind, ()):
-        if getattr(one.test, key) in (None, []):
-            raise ConfigError(f"{file}: {one.id}.test: {key} is missing; {one.test.kind} needs it")

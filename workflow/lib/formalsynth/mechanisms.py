@@ -11,10 +11,11 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
+from formalsynth.allowed import Finite, NotNegative, Positive, Share, WholeOrZero
 from formalsynth.bounds import Sensitive, record_bounds
 from formalsynth.families import Array, Draws, Family, Predictor, Records
 from formalsynth.histogram import BinPredictor, perturb
@@ -85,6 +86,13 @@ class Mechanism:
     function: Callable[..., Any]
     study: str = ""
     """Study that it belongs to; empty for those that the fit and measure steps run."""
+    censors: bool = False
+    """Whether it needs a family whose program can clip each record's log-likelihood."""
+
+    @property
+    def releases(self) -> bool:
+        """Whether it gives a release of its own, with neither fit nor bounds that others could use."""
+        return get_type_hints(self.function).get("return") is Release
 
     def parameters(self) -> dict[str, Any]:
         """What config may set, with defaults; ``inspect.Parameter.empty`` where there is none."""
@@ -100,11 +108,13 @@ class Mechanism:
 MECHANISMS: dict[str, Mechanism] = {}
 
 
-def mechanism(id: int, guarantee: str, parents: int = 1, study: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def mechanism(
+    id: int, guarantee: str, parents: int = 1, study: str = "", censors: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function under its own name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        MECHANISMS[function.__name__] = Mechanism(id, guarantee, parents, function, study)
+        MECHANISMS[function.__name__] = Mechanism(id, guarantee, parents, function, study, censors)
         return function
 
     return register
@@ -118,7 +128,7 @@ def unweighted(context: Context) -> Form:
 
 
 @mechanism(2, ASYMPTOTIC)
-def weighted(context: Context, *, c: float = 1.0, g: float = 0.0) -> Form:
+def weighted(context: Context, *, c: NotNegative = 1.0, g: Finite = 0.0) -> Form:
     """LW weights from the risks of the parent, the unweighted synthesizer (range paper, Section 1.1)."""
     alpha = _alpha(context, c, g)
     return Form(alpha, Sensitive(alpha))
@@ -130,9 +140,9 @@ def range_averaged(
     *,
     a: float,
     b: float,
-    c: float = 1.0,
-    g: float = 0.0,
-    top: float = 0.0,
+    c: NotNegative = 1.0,
+    g: Finite = 0.0,
+    top: Share = 0.0,
     wide_a: float = 0.0,
     wide_b: float = 0.0,
 ) -> Form:  # fmt: skip
@@ -148,7 +158,7 @@ def range_averaged(
 
 
 @mechanism(4, TRUNCATED)
-def range_truncated(context: Context, *, a: float, b: float, c: float = 1.0, g: float = 0.0) -> Form:
+def range_truncated(context: Context, *, a: float, b: float, c: NotNegative = 1.0, g: Finite = 0.0) -> Form:
     """LW weights on the likelihood truncated to the sensitive range: bound ``|alpha (f - log gamma)|``.
 
     Source: range paper, Definition 4. The printed Equation 15 leaves ``alpha`` off ``log gamma`` and contradicts the
@@ -159,14 +169,14 @@ def range_truncated(context: Context, *, a: float, b: float, c: float = 1.0, g: 
 
 
 @mechanism(5, TRUNCATED)
-def range_truncated_printed(context: Context, *, a: float, b: float, c: float = 1.0, g: float = 0.0) -> Form:
+def range_truncated_printed(context: Context, *, a: float, b: float, c: NotNegative = 1.0, g: Finite = 0.0) -> Form:
     """The bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
     alpha = _alpha(context, c, g)
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
 
 
 @mechanism(6, ASYMPTOTIC)
-def weighted_e(context: Context, *, epsilon: float) -> Form:
+def weighted_e(context: Context, *, epsilon: Positive) -> Form:
     """The parent's weights, but 0 for a record whose bound under the parent exceeds epsilon / 2 (censor paper, Section 2.2)."""
     parent = context.parents[0]
     cut = parent.by_record > epsilon / 2
@@ -174,8 +184,8 @@ def weighted_e(context: Context, *, epsilon: float) -> Form:
     return Form(weights, Sensitive(weights), affected=int(cut.sum()))
 
 
-@mechanism(7, "DP (add/remove)", parents=0)
-def censored_unweighted(context: Context, *, epsilon: float) -> Form:
+@mechanism(7, "DP (add/remove)", parents=0, censors=True)
+def censored_unweighted(context: Context, *, epsilon: Positive) -> Form:
     """Censor_uw: every log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, Equations 3.5 and 3.6).
 
     The bound is strict for adding or removing a record; for replacing one, as in the paper's Definition 1, it is
@@ -185,8 +195,8 @@ def censored_unweighted(context: Context, *, epsilon: float) -> Form:
     return Form(ones, Sensitive(ones, threshold=epsilon / 2))
 
 
-@mechanism(9, "DP | fixed weights")
-def censored_weighted(context: Context, *, epsilon: float) -> Form:
+@mechanism(9, "DP | fixed weights", censors=True)
+def censored_weighted(context: Context, *, epsilon: Positive) -> Form:
     """Censor_w: the parent's weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, as above).
 
     Strict only while the weights of the other records stay as they are; they do not when they are computed again on a
@@ -197,7 +207,7 @@ def censored_weighted(context: Context, *, epsilon: float) -> Form:
 
 
 @mechanism(8, PURE, parents=0)
-def perturbed_histogram(context: Context, *, epsilon: float, low: float, high: float, bins: int = 0) -> Release:
+def perturbed_histogram(context: Context, *, epsilon: Positive, low: Finite, high: Finite, bins: WholeOrZero = 0) -> Release:
     """Histogram with Laplace noise on declared bounds, synthetic values uniform inside a bin (censor paper, Section 2.3).
 
     ``bins`` = 0 takes the whole part of sqrt(n), which the paper names as a choice that does not look at the data.
@@ -209,7 +219,7 @@ def perturbed_histogram(context: Context, *, epsilon: float, low: float, high: f
 
 
 @mechanism(10, ASYMPTOTIC, parents=0)
-def isolation_weighted(context: Context, *, r: float, c: float = 1.0, g: float = 0.0) -> Form:
+def isolation_weighted(context: Context, *, r: Positive, c: NotNegative = 1.0, g: Finite = 0.0) -> Form:
     """CW weights from the share of records outside a ball of radius ``r x_i`` (reweight paper, Section 2.2)."""
     alpha = isolation_weights(context.records["x"], r, c, g)
     return Form(alpha, Sensitive(alpha))
@@ -227,7 +237,7 @@ def scalar_weighted(context: Context) -> Form:
 
 
 @mechanism(12, ASYMPTOTIC)
-def reweighted(context: Context, *, k: float) -> Form:
+def reweighted(context: Context, *, k: Positive) -> Form:
     """The parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
 
     ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains. It is used as

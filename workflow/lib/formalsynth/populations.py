@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from formalsynth.allowed import Finite, NotNegative, Positive, Share
 from formalsynth.datasets import salary_records
 from formalsynth.families import Array, Records
 
@@ -21,10 +22,10 @@ def lognormal_on_normal(
     generator: np.random.Generator,
     n: int,
     *,
-    predictor_mean: float,
-    predictor_sd: float,
-    intercept: float,
-    sigma: float,
+    predictor_mean: Finite,
+    predictor_sd: NotNegative,
+    intercept: Finite,
+    sigma: NotNegative,
 ) -> Records:
     """``z ~ normal(predictor_mean, predictor_sd)``, ``x ~ lognormal(z + intercept, sigma)`` (range paper, Section 4.1)."""
     z = generator.normal(predictor_mean, predictor_sd, n)
@@ -32,13 +33,20 @@ def lognormal_on_normal(
     return {"x": x, "design": np.column_stack([np.ones(n), z])}
 
 
-def beta(generator: np.random.Generator, n: int, *, shape1: float, shape2: float) -> Records:
+def beta(generator: np.random.Generator, n: int, *, shape1: Positive, shape2: Positive) -> Records:
     """``x ~ Beta(shape1, shape2)`` (censor paper, Section 4.1)."""
     return {"x": generator.beta(shape1, shape2, n), "design": np.ones((n, 1))}
 
 
 def sdr_stand_in(
-    generator: np.random.Generator, n: int, *, male: float, age: float, weeks: float, noise: float, counts: Counts | None = None
+    generator: np.random.Generator,
+    n: int,
+    *,
+    male: Finite,
+    age: Finite,
+    weeks: Finite,
+    noise: NotNegative,
+    counts: Counts | None = None,
 ) -> Records:
     """A stand-in for the salary records of the censor paper, Section 5, which are not distributable.
 
@@ -66,13 +74,13 @@ ROUGH_MARGINS: Counts = {
 }
 
 
-def poisson(generator: np.random.Generator, n: int, *, mu: float) -> Records:
+def poisson(generator: np.random.Generator, n: int, *, mu: Positive) -> Records:
     """``x ~ Poisson(mu)`` (reweight paper, Supplement 5)."""
     return _intercept_only(generator.poisson(mu, n))
 
 
 def negative_binomial_mixture(
-    generator: np.random.Generator, n: int, *, share: float, mu1: float, phi1: float, mu2: float, phi2: float
+    generator: np.random.Generator, n: int, *, share: Share, mu1: Positive, phi1: Positive, mu2: Positive, phi2: Positive
 ) -> Records:
     """``x ~ share NB(mu1, phi1) + (1 - share) NB(mu2, phi2)``, variances ``mu + mu^2 / phi`` (reweight paper, Section 3.1)."""
     first = generator.random(n) < share
@@ -80,7 +88,7 @@ def negative_binomial_mixture(
     return _intercept_only(generator.negative_binomial(phi, phi / (phi + mu)))
 
 
-def published_salaries(generator: np.random.Generator, n: int, *, unit: float, counts: Counts | None = None) -> Records:
+def published_salaries(generator: np.random.Generator, n: int, *, unit: Positive, counts: Counts | None = None) -> Records:
     """Salaries in ``unit`` dollars, without replacement from their published counts (reweight paper, Section 4).
 
     Without the published counts the salaries are a stand-in, drawn from rough ones of our own.
@@ -127,6 +135,24 @@ POPULATIONS: dict[str, Callable[..., Records]] = {
 }
 
 
+QUANTILES = {"median": 0.5, "q15": 0.15, "q90": 0.9}
+CLOSED_FORMS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "beta": lambda population: _frozen_beta(population["shape1"], population["shape2"])
+}
+"""Populations whose distribution is known in closed form."""
+
+
+def _frozen_beta(shape1: float, shape2: float) -> Any:
+    from scipy.stats import beta
+
+    return beta(shape1, shape2)
+
+
+def has_truth(population: Mapping[str, Any], statistic: str) -> bool:
+    """Whether the value of a statistic in a population is known."""
+    return population["name"] in CLOSED_FORMS and (statistic == "mean" or statistic in QUANTILES)
+
+
 def truth(population: Mapping[str, Any], statistic: str) -> float:
     """The value of a statistic in a population, for those with a distribution in closed form.
 
@@ -137,8 +163,5 @@ def truth(population: Mapping[str, Any], statistic: str) -> float:
     Raises:
         KeyError: no closed form is known.
     """
-    from scipy import stats
-
-    frozen = {"beta": lambda p: stats.beta(p["shape1"], p["shape2"])}[population["name"]](population)
-    quantiles = {"median": 0.5, "q15": 0.15, "q90": 0.9}
-    return float(frozen.mean() if statistic == "mean" else frozen.ppf(quantiles[statistic]))
+    frozen = CLOSED_FORMS[population["name"]](population)
+    return float(frozen.mean() if statistic == "mean" else frozen.ppf(QUANTILES[statistic]))

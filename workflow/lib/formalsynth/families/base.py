@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from formalsynth.allowed import Allowed
+
 Array = NDArray[np.float64]
 Records = Mapping[str, Array]
 """One confidential data set: ``x`` (n,) the outcome and ``design`` (n, p) the predictors, constant included."""
@@ -34,6 +36,8 @@ class Family(Predictor, Protocol):
 
     censors: bool
     """Whether the program can clip each record's weighted log-likelihood."""
+    outcomes: Allowed
+    """Which values (n,) its records may have."""
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

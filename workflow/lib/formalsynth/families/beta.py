@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, expit
 
+from formalsynth.allowed import Allowed
 from formalsynth.families.base import Array, Draws, Records
 
 SMALLEST = np.finfo(float).tiny
@@ -31,6 +32,7 @@ class BetaShapes:
     """What both Beta families share: everything that follows from the two shapes of each draw (and record)."""
 
     censors = True
+    outcomes = Allowed("numbers from 0 to 1", lambda x: bool(((x >= 0) & (x <= 1)).all()))
 
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Both shapes, (S, n), or (S, 1) where all records share them."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaln, gammaln
 
+from formalsynth.allowed import Allowed
 from formalsynth.families.base import Array, Draws, Records
 
 TINY = 1e-280
@@ -27,6 +28,8 @@ MEAN_PRIOR = {"shape": 1.0, "rate": 0.001}
 
 class CountFamily(ABC):
     """What the count families share: everything that follows from their mean and dispersion."""
+
+    outcomes = Allowed("whole numbers, 0 or more", lambda x: bool(((x >= 0) & (x == np.floor(x))).all()))
 
     @abstractmethod
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from formalsynth.allowed import Allowed
 from formalsynth.families.base import Array, Draws, Records
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
+POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
+ANY = Allowed("numbers", lambda x: True)
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class LinearFamily:
     parameters: tuple[str, ...] = ("beta", "sigma")
     censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: {"sd": 100.0, "shape": 0.01, "scale": 0.01})
+
+    @property
+    def outcomes(self) -> Allowed:
+        """Positive numbers where their logarithm is taken."""
+        return POSITIVE if self.log else ANY
 
     def outcome(self, records: Records) -> Array:
         """The outcome (n,) on the scale of the normal errors."""

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from formalsynth.datasets import TABLES, DataError, Dataset, _checked_path
+from formalsynth.datasets import TABLES, DataError, Dataset, contents
 from formalsynth.reps.tables import Categorical, Continuous, Schema, Table, table_of
 
 Source = Callable[[np.random.Generator, str | Path], Table]
@@ -233,7 +233,7 @@ def read_file(name: str, folder: str | Path) -> Mapping[str, np.ndarray]:
     Raises:
         DataError: the file is absent or is not the published one.
     """
-    return TABLES[name].read(_checked_path(TABLES[name], name, folder))
+    return contents(name, folder)
 
 
 def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = ",", skip: int = 0) -> Mapping[str, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from formalsynth.utility import COLUMNS
+from formalsynth.utility import COLUMNS, STATISTICS
 
 REPLICATE_COLUMNS = (
     "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
@@ -15,6 +15,16 @@ REPLICATE_COLUMNS = (
     *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
+TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason")
+"""Columns of collected tables that hold no numbers."""
+_SAMPLE = ("paper", "scenario", "n", "replicate", "synthesizer")
+SAMPLE_COLUMNS = {
+    "records": (*_SAMPLE, "record", "bound", "weight", "known"),
+    "values": (*_SAMPLE, "record", "value"),
+    "sets": (*_SAMPLE, "set", *STATISTICS),
+    "draws": (*_SAMPLE, "draw"),
+}
+"""Columns of the tables of a single sample; of ``draws``, those beside the parameters of the family."""
 
 
 def replicate_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from formalsynth.allowed import Finite, Inside, Positive, Several, Whole
 from formalsynth.combining import RULES, SOURCES, SYNTHESES, confidential_means, coverage_rows, exact_means, simulated_means
 from formalsynth.gaussian import APPROXIMATE, LOCAL, ROUTES, UNKNOWN_VARIANCE, ZCDP, Setting, route_table, unknown_variance_table
 from formalsynth.mechanisms import MECHANISMS, Context, mechanism
@@ -31,7 +32,7 @@ def _register_syntheses() -> None:
     """A mechanism for each synthesis and rule that combines its sets, named ``<synthesis>_<rule>``."""
     for k, (kind, rule) in enumerate(itertools.product(SYNTHESES, RULES)):
 
-        def combined(context: Context | None, *, m: float, n_syn: float, _kind: str = kind, _rule: str = rule) -> Synthesis:
+        def combined(context: Context | None, *, m: Whole, n_syn: Several, _kind: str = kind, _rule: str = rule) -> Synthesis:
             return Synthesis(_kind, _rule, int(m), int(n_syn))
 
         combined.__name__ = f"{kind}_{rule.lower()}"
@@ -42,7 +43,7 @@ _register_syntheses()
 
 
 @study()
-def coverage(run: Run, *, d: float, variance: float = 1.0, mean: float = 0.0, level: float = 0.95) -> Outcome:
+def coverage(run: Run, *, d: Positive, variance: Positive = 1.0, mean: Finite = 0.0, level: Inside = 0.95) -> Outcome:
     """Intervals for the population mean from synthetic sets: one row for each replicate and synthesizer.
 
     The confidential mean of a replicate is shared by all synthesizers, and the synthetic data by the rules that combine them.
@@ -87,7 +88,7 @@ _register_sources()
 
 
 @study()
-def means(run: Run, *, d: float, rho: float, variance: float = 1.0, m: int = 1, mean: float = 0.0) -> Outcome:
+def means(run: Run, *, d: Positive, rho: Positive, variance: Positive = 1.0, m: Whole = 1, mean: Finite = 0.0) -> Outcome:
     """Means and privacy losses of releases of one mean (zcdp paper, Figure 1), with their exact densities as details."""
     setting, ids = Setting(run.scenario.n, d, variance, int(m)), _ids_by_cell(run)
     addresses = [Address.of(run.scenario, run.root, one) for one in run.replicates]
@@ -133,7 +134,7 @@ _route_mechanisms()
 
 @study()
 def accounting(
-    run: Run, *, d: float, delta: float, low: float, high: float, points: int = 25, variance: float = 1.0, m: int = 1
+    run: Run, *, d: Positive, delta: Inside, low: Whole, high: Whole, points: Whole = 25, variance: Positive = 1.0, m: Whole = 1
 ) -> Outcome:
     """Rho and epsilon of each route against n_syn: nothing is random, one replicate says all."""
     grid = _grid(low, high, points)
@@ -143,7 +144,7 @@ def accounting(
 
 @study()
 def unknown(
-    run: Run, *, d: float, delta: float, low: float, high: float, points: int = 25, variance: float = 1.0, m: int = 1
+    run: Run, *, d: Positive, delta: Inside, low: Whole, high: Whole, points: Whole = 25, variance: Positive = 1.0, m: Whole = 1
 ) -> Outcome:
     """Epsilon of plug-in synthesis with unknown variance against n_syn, as printed and as derived."""
     table = unknown_variance_table(

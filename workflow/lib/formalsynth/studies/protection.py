@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
+from formalsynth.allowed import Positive, one_of
 from formalsynth.mechanisms import MECHANISMS, Context, mechanism
-from formalsynth.reps.data import FILES
+from formalsynth.reps.data import FILES, SOURCES
 from formalsynth.reps.methods import METHODS
 from formalsynth.reps.replicate import load_split, measure, prepare, targets_of
 from formalsynth.reps.settings import Settings
@@ -19,7 +20,7 @@ def _register_methods() -> None:
     """Each method of the paper's tables is a mechanism ``reps_<method>`` of the study ``protection``."""
     for id, method in METHODS.items():
 
-        def private(context: Context | None, *, epsilon: float, _id: str = id) -> tuple[str, float]:
+        def private(context: Context | None, *, epsilon: Positive, _id: str = id) -> tuple[str, float]:
             return _id, epsilon
 
         def plain(context: Context | None, *, _id: str = id) -> tuple[str, float]:
@@ -34,9 +35,10 @@ _register_methods()
 
 
 @study(
-    requires=lambda settings: FILES.get(settings["dataset"], ()), check=lambda settings: Settings(**settings.get("settings", {}))
+    requires=lambda settings: FILES.get(settings["dataset"], ()),
+    check=lambda settings: Settings.model_validate(settings.get("settings") or {}),
 )
-def protection(run: Run, *, dataset: str, settings: dict[str, Any] | None = None) -> Outcome:
+def protection(run: Run, *, dataset: Annotated[str, one_of(SOURCES)], settings: dict[str, Any] | None = None) -> Outcome:
     """Utility, attacks and per-instance bounds of each method; details by outlier decile, decile 0 being all records.
 
     A replicate is one seed: one split, and the same streams for every method and epsilon, so that they are compared on equal
