@@ -74,6 +74,19 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
     return {key: values[keep] for key, values in records.items()}
 
 
+def check(name: str, folder: str | Path) -> None:
+    """Check a registered file; one whose checksum is that of the published file need not be read.
+
+    Raises:
+        DataError: the file is absent, is not the published one, or cannot be read.
+    """
+    dataset = (DATASETS | TABLES)[name]
+    if dataset.sha256:
+        _checked_path(dataset, name, folder)
+    else:
+        contents(name, folder)
+
+
 def contents(name: str, folder: str | Path) -> Any:
     """What the reader of a registered file makes of it.
 

@@ -41,7 +41,7 @@ from formalsynth.config import (
     short,
     validated,
 )  # fmt: skip
-from formalsynth.datasets import COUNTS, DATASETS, LEAST, TABLES, DataError, contents, find, is_folder, load, load_counts
+from formalsynth.datasets import COUNTS, DATASETS, LEAST, TABLES, DataError, check, find, is_folder, load, load_counts
 from formalsynth.families import FAMILIES, Records
 from formalsynth.mechanisms import MECHANISMS
 from formalsynth.populations import POPULATIONS
@@ -518,7 +518,7 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
     found = one.file is not None and find(one.file.name, run.data_folder) is not None
     for need in _required(one):
         try:
-            contents(need, run.data_folder)
+            check(need, run.data_folder)
         except DataError as error:
             raise ConfigError(f"{file}: {where}.study: {error}") from error
     for size in sizes:

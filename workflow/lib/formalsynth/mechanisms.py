@@ -7,6 +7,7 @@ maximum is the bound, and, for censoring, a threshold that the fit uses too. A n
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -96,13 +97,17 @@ class Mechanism:
 
     def parameters(self) -> dict[str, Any]:
         """What config may set, with defaults; ``inspect.Parameter.empty`` where there is none."""
-        signature = inspect.signature(self.function)
-        own = (p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY and not p.name.startswith("_"))
-        return {p.name: p.default for p in own}
+        return _settings(self.function)
 
     def words(self, parameters: Mapping[str, Any]) -> tuple[int, ...]:
         """Integer words for the random streams of this mechanism with these parameters."""
         return parameter_words(self.id, parameters)
+
+
+@functools.cache
+def _settings(function: Callable[..., Any]) -> dict[str, Any]:
+    own = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and not p.name.startswith("_")}
 
 
 MECHANISMS: dict[str, Mechanism] = {}
