@@ -310,6 +310,19 @@ def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, fl
         yield {key: value for point in combination for key, value in point.items()}
 
 
+def _filled(key: str, template: str, parameters: Mapping[str, str], file: Path, where: str) -> str:
+    """A text with the values of the parameters that it names in braces."""
+    allowed = f"allowed in braces: {', '.join(parameters) or 'no parameter'}"
+    try:
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ConfigError(f"{file}: {where}.{key}: given {short(template)}: {error}; {allowed}") from error
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in parameters or form or conversion):
+            raise ConfigError(f"{file}: {where}.{key}: given {name!r} in braces; {allowed}")
+    return template.format(**parameters)
+
+
 def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], file: Path) -> tuple[Synthesizer, str]:
     """A synthesizer at one point of its sweeps, and its label."""
     where = f"synthesizers.{name}"
@@ -342,19 +355,6 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
         raise ConfigError(f"{file}: {where}.id: given {short(id)}; allowed: {allowed_id}")
     search = entry.search.model_dump() if entry.search else None
     return Synthesizer(id, entry.mechanism, parameters, parents, fit, search, list(mechanism.words(parameters))), label
-
-
-def _filled(key: str, template: str, parameters: Mapping[str, str], file: Path, where: str) -> str:
-    """A text with the values of the parameters that it names in braces."""
-    allowed = f"allowed in braces: {', '.join(parameters) or 'no parameter'}"
-    try:
-        parts = list(string.Formatter().parse(template))
-    except ValueError as error:
-        raise ConfigError(f"{file}: {where}.{key}: given {short(template)}: {error}; {allowed}") from error
-    for _, name, form, conversion in parts:
-        if name is not None and (name not in parameters or form or conversion):
-            raise ConfigError(f"{file}: {where}.{key}: given {name!r} in braces; {allowed}")
-    return template.format(**parameters)
 
 
 def _required(one: ScenarioConfig) -> tuple[str, ...]:
@@ -484,9 +484,9 @@ def _drawn(where: str, population: Mapping[str, Any], n: int, folder: str, file:
     """Records drawn on trial."""
     parameters = dict(population)
     function = POPULATIONS[parameters.pop("name")]
-    if "counts" in parameters:
-        parameters["counts"] = load_counts(parameters["counts"], folder) if parameters["counts"] else None
     try:
+        if parameters.get("counts"):
+            parameters["counts"] = load_counts(parameters["counts"], folder)
         with np.errstate(all="ignore"):
             return function(np.random.default_rng(0), min(n, TRIAL), **parameters)
     except DataError as error:
