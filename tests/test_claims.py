@@ -201,3 +201,11 @@ def test_what_the_tables_lack_is_named():
     for estimate, words in [({"of": ["A", "C"]}, "C; there are A, B"), ({"value": ["epsilom"]}, "epsilom")]:
         with pytest.raises(ClaimError, match=f"some-claim: .*{words}"):
             judge(claim_of({}, estimate), [tables], THRESHOLDS, 1, True)
+
+
+@pytest.mark.parametrize("estimate", [{"value": ["delta"]}, {"over": "value", "value": ["delta", "twice"]}])
+def test_points_of_a_grid_have_no_monte_carlo_error_and_are_no_replicates(estimate):
+    table = pd.concat([table_of(A=[k], B=[2 * k]).assign(point=k) for k in (1.0, 2.0, 3.0)])
+    claim = claim_of({"kind": "order", "share": 1}, {"by": "point", **estimate})
+    row = judge(claim, [table.assign(twice=lambda one: 2 * one["delta"])], THRESHOLDS, 1, True)
+    assert (row["mcse"], row["replicates"], row["verdict"]) == ("", 1, REPRODUCED)

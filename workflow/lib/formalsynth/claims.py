@@ -56,6 +56,8 @@ STATISTICS: dict[str, Callable[[Array], Array]] = {
 """Statistics of a cell: from values (units, cells) to one number for each cell."""
 PAIRED = ("mean", "median")
 """Statistics whose order is also judged unit by unit."""
+RANDOM = ("replicate", "record", "set", "draw")
+"""Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
 
 
 class ClaimError(ValueError):
@@ -127,7 +129,8 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     generator = np.random.default_rng([root, zlib.crc32(claim.id.encode())])
     statistic = STATISTICS[claim.estimate["statistic"]]
     resampled = _resampled(values, statistic, thresholds.resamples, generator)
-    errors = resampled.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
+    by_chance = len(values) > 1 and claim.estimate["by"] in RANDOM
+    errors = resampled.std(axis=0, ddof=1) if by_chance else np.full(values.shape[1], np.nan)
     found = TESTS[claim.test["kind"]](values, statistic(values), resampled, claim, thresholds)
     if any(one["stand_in"] for one in claim.scenarios):
         verdict = STAND_IN
@@ -155,6 +158,7 @@ def cells(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]:
     table = table.assign(scenario=table["scenario"].map(names)) if "scenario" in table else table
     for column, value in of["rows"].items():
         table = table[_column(claim, table, column) == value]
+    replicates = int(table["replicate"].nunique()) if "replicate" in table else 0
     if of["over"] == "value":
         table = table.melt([of["by"]], list(of["value"]), var_name="value_of", value_name="one")
         table = table.rename(columns={"value_of": "value", "one": "it"})
@@ -172,7 +176,7 @@ def cells(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]:
     if wide.empty:
         raise ClaimError(f"{claim.id}: no {of['by']} has a value in every cell")
     values = _against(claim, wide)[wanted].to_numpy(float)
-    return values, int(table["replicate"].nunique()) if of["by"] != "replicate" and "replicate" in table else len(wide)
+    return values, len(wide) if of["by"] == "replicate" or not replicates else replicates
 
 
 def _column(claim: Claim, table: pd.DataFrame, column: str) -> pd.Series:
