@@ -1,5 +1,7 @@
 """Named random streams."""
 
+import itertools
+
 import numpy as np
 import pytest
 from formalsynth.mechanisms import MECHANISMS
@@ -78,6 +80,14 @@ def test_words_tell_mechanisms_and_parameters_apart():
         parameter_words(3, {"a": 0.4}),
     }
     assert len(words) == 5
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_words_tell_which_parameters_are_given(name):
+    mechanism = MECHANISMS[name]
+    names = list(mechanism.parameters())
+    chosen = [one for size in range(len(names) + 1) for one in itertools.combinations(names, size)]
+    assert len({mechanism.words(dict.fromkeys(one, 0.5)) for one in chosen}) == len(chosen)
 
 
 def test_mechanism_ids_are_never_shared():

@@ -92,6 +92,14 @@ def test_the_range_without_ends_is_the_half_line():
     assert (upper == np.inf).all()
 
 
+@pytest.mark.parametrize(("a", "b", "ends"), [(0.5, np.inf, (0, np.inf)), (-np.inf, 2, (-np.inf, 0)), (0.5, 2, (0, 0))])
+def test_an_open_end_stays_open_where_the_record_is_zero(a, b, ends):
+    lower, upper = sensitive_range(np.zeros(3), a, b)
+    assert (lower.tolist(), upper.tolist()) == ([ends[0]] * 3, [ends[1]] * 3)
+    wide = sensitive_range(np.zeros(1), np.array([a]), np.array([b]))
+    assert [one.item() for one in wide] == list(ends)
+
+
 PREDICTIONS = arrays(float, (20, 6), elements=st.floats(0, 100))
 POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 

@@ -101,7 +101,7 @@ class Mechanism:
 
     def words(self, parameters: Mapping[str, Any]) -> tuple[int, ...]:
         """Integer words for the random streams of this mechanism with these parameters."""
-        return parameter_words(self.id, parameters)
+        return parameter_words(self.id, parameters, list(self.parameters()))
 
 
 @functools.cache
@@ -145,11 +145,11 @@ def range_averaged(
     *,
     a: float,
     b: float,
-    c: NotNegative = 1.0,
-    g: Finite = 0.0,
     top: Share = 0.0,
     wide_a: float = 0.0,
     wide_b: float = 0.0,
+    c: NotNegative = 1.0,
+    g: Finite = 0.0,
 ) -> Form:  # fmt: skip
     """Range-averaged weights ``lambda + (1 - lambda) alpha`` (range paper, Equations 5 to 7).
 

@@ -54,10 +54,17 @@ class Address:
         return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
 
 
-def parameter_words(mechanism: int, parameters: Mapping[str, Any]) -> tuple[int, ...]:
-    """Integer words that identify a mechanism with its parameters, independent of names and of their order."""
-    values = [parameters[key] for key in sorted(parameters)]
-    return (mechanism, *(_word(value) for value in values if value is not None))
+def parameter_words(mechanism: int, parameters: Mapping[str, Any], every: Sequence[str] = ()) -> tuple[int, ...]:
+    """Integer words that identify a mechanism with its parameters, independent of their order.
+
+    Args:
+        mechanism: integer id of the mechanism.
+        parameters: those that are given.
+        every: all that it has. Where the first of them are given, their number says which; others add a word of their names.
+    """
+    names = sorted(name for name, value in parameters.items() if value is not None)
+    told = not every or set(names) == set(every[: len(names)])
+    return (mechanism, *(_word(parameters[name]) for name in names), *([] if told else [_word(",".join(names))]))
 
 
 def _word(value: float | str) -> int:

@@ -46,7 +46,6 @@ def known_share(x: Array, predictive: Array, a: Array | float, b: Array | float)
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
-    """The ends ``a x`` and ``b x`` in increasing order, also for negative values; ``b`` may be infinite."""
-    with np.errstate(invalid="ignore"):
-        one, two = np.nan_to_num(a * x, nan=0.0, posinf=np.inf, neginf=-np.inf), b * x
+    """The ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
+    one, two = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
     return np.minimum(one, two), np.maximum(one, two)
