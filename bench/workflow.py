@@ -1,0 +1,84 @@
+"""The workflow as a whole: python bench/workflow.py. Some fifteen minutes on two free cores.
+
+Jobs of 1 to 100 replicates, one core against two, and how much of a paper's processor time is spent on something else than
+fitting, measuring and drawing. Everything is made in a copy of the repository that is removed afterwards.
+"""
+
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from formalsynth.jobs import ACCOUNT
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = "results/paper/range/simulation_n2000"
+PAPERS = ("range",)
+
+
+def main() -> None:
+    """Print every table."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "results", "figures", "logs", "benchmarks"))
+        run(copy, 2, ["results/stan/linear_regression"])
+        batches(copy)
+        cores(copy)
+
+
+def batches(copy: Path) -> None:
+    """The unweighted fits of 100 replicates, simulated, fitted and measured, by how many replicates a job handles."""
+    print("100 replicates of n = 2000, one synthesizer, two cores, by replicates in a job")
+    for size in (1, 5, 25, 100):
+        shutil.rmtree(copy / SCENARIO, ignore_errors=True)
+        targets = [f"{SCENARIO}/batches/{k:04d}/Unweighted.replicates.csv" for k in range(100 // size)]
+        wall, processor = run(copy, 2, targets, f"batch_size={size}")
+        print(f"  {size:4d} a job: {3 * len(targets):4d} jobs, {wall:6.1f} s, {processor:6.1f} processor s", flush=True)
+
+
+def cores(copy: Path) -> None:
+    """Each paper on one core and on two, and where its processor time goes."""
+    for paper in PAPERS:
+        for count in (1, 2):
+            for name in ("results/paper", "figures/paper", "logs/paper"):
+                shutil.rmtree(copy / name, ignore_errors=True)
+            wall, processor = run(copy, count, [paper])
+            print(
+                f"{paper} at scale paper, {count} core{'s' * (count > 1)}: {wall:.1f} s, {processor:.1f} processor s", flush=True
+            )
+        start, job, programs = account(copy / "logs" / "paper")
+        rest = processor - start - job - programs
+        parts = {"CmdStan": programs, "numpy, reading and drawing": job, "starting Python": start, "Snakemake": rest}
+        for name, seconds in parts.items():
+            print(f"  {seconds:7.1f} processor s  {seconds / processor:5.1%}  {name}")
+
+
+def account(logs: Path) -> tuple[float, float, float]:
+    """Processor seconds of all jobs: starting, the jobs themselves, the programs they ran."""
+    line = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
+    found = [match.groups() for path in logs.rglob("*.log") for match in line.finditer(path.read_text(errors="replace"))]
+    start, job, programs = (sum(float(row[k]) for row in found) for k in range(3))
+    return start, job, programs
+
+
+def run(copy: Path, count: int, targets: list[str], *config: str) -> tuple[float, float]:
+    """Wall and processor seconds of a run."""
+    before, start = _processor(), time.perf_counter()
+    command = [sys.executable, "-m", "snakemake", "--cores", str(count), *targets]
+    done = subprocess.run([*command, *(["--config", *config] if config else [])], cwd=copy, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return time.perf_counter() - start, _processor() - before
+
+
+def _processor() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+if __name__ == "__main__":
+    main()
