@@ -306,17 +306,21 @@ def _equal(values: Array, estimates: Array, resampled: Array, claim: Claim, thre
 
 
 def _trend(values: Array, estimates: Array, resampled: Array, claim: Claim, thresholds: Thresholds) -> Judgement:
-    """The slope of the log statistic on the log of the cells (sample sizes, say) lies between two limits and is not zero."""
+    """The slope of the log statistic on the log of the cells (sample sizes, say) lies between two limits and is not zero.
+
+    A slope outside them points the way the claim does where it is surely of their sign and at least half as steep.
+    """
     x = np.log(np.array(claim.estimate["of"], dtype=float))
     x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     slope, error = float(np.log(estimates) @ x), float((np.log(resampled) @ x).std(ddof=1))
     low, high = claim.test["low"], claim.test["high"]
     slack = thresholds.errors * error
     note = f"slope {slope:.3f} (standard error {error:.3f})"
-    sure = abs(slope) > slack and np.sign(slope) == np.sign(low + high)
+    sign = np.sign(low + high)
+    sure = sign * slope > slack
     if sure and low - slack <= slope <= high + slack:
         return Judgement(REPRODUCED, note)
-    return Judgement(DIRECTION if sure else NOT_REPRODUCED, note)
+    return Judgement(DIRECTION if sure and sign * slope >= min(sign * low, sign * high) / 2 else NOT_REPRODUCED, note)
 
 
 TESTS: dict[str, Callable[[Array, Array, Array, Claim, Thresholds], Judgement]] = {

@@ -283,7 +283,8 @@ class TestConfig(Model):
 
     kind: Literal["value", "within", "order", "equal", "trend"] = Field(
         description="value: the cells are the printed numbers; within: between low and high; order: they rise or fall; "
-        "equal: all are the first; trend: the slope of the log statistic on the log of the cells is between low and high."
+        "equal: all are the first; trend: the slope of the log statistic on the log of the cells is between low and high, or "
+        "at least half of the nearer one for direction only."
     )
     printed: list[float] = Field(default_factory=list, description="value: a number for each cell.")
     low: float | None = Field(None, description="within and trend: lower limit.")
