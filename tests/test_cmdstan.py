@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from formalsynth import cmdstan
 from formalsynth.cmdstan import CmdStanError, ensure
+from formalsynth.private import STALE_SECONDS
 
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
@@ -196,6 +197,16 @@ def test_a_check_that_stopped_working_is_noticed(places, caplog):
     assert (record / "check" / "check").read_text() == SAMPLES
 
 
+@pytest.mark.parametrize("keep", [0, 9, 20])
+def test_a_record_that_was_cut_short_is_named(tmp_path, keep):
+    cmdstan.write_record(tmp_path, tmp_path / "cmdstan-2.30.0")
+    record = tmp_path / "cmdstan.json"
+    assert cmdstan.read_record(record) == tmp_path / "cmdstan-2.30.0"
+    record.write_text(record.read_text()[:keep])
+    with pytest.raises(CmdStanError, match=r"cmdstan\.json is damaged .*delete it and run again"):
+        cmdstan.read_record(record)
+
+
 def test_a_check_that_was_never_finished_does_not_count(places):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
@@ -331,19 +342,18 @@ def test_an_interrupted_build_has_no_name(tmp_path):
 
 
 def test_folders_of_killed_calls_are_removed_and_others_kept(places):
-    _, home = places
+    record, home = places
     gone = subprocess.Popen(["true"])
     gone.wait()
-    here, target = socket.gethostname(), home / "cmdstan-2.27.0"
-    dead = home / f".cmdstan-2.27.0-{here}-{gone.pid}-1"
-    elsewhere, old = home / ".cmdstan-2.27.0-otherhost-1-1", home / ".cmdstan-2.27.0-abcdef"
-    mine = cmdstan._private(target)
-    for folder in (dead, elsewhere, old, mine):
+    here = socket.gethostname()
+    dead, alive = home / f".cmdstan-2.27.0.{here}-{gone.pid}-1", home / f".cmdstan-2.27.0.{here}-{os.getpid()}-1"
+    elsewhere, old = home / ".cmdstan-2.27.0.otherhost-1-1", home / ".cmdstan-2.27.0.otherhost-1-2"
+    for folder in (dead, alive, elsewhere, old):
         tree(folder)
-    long_ago = time.time() - 2 * cmdstan.STALE_SECONDS
+    long_ago = time.time() - 2 * STALE_SECONDS
     os.utime(old, (long_ago, long_ago))
-    cmdstan._sweep(home)
-    assert sorted(home.iterdir()) == sorted([elsewhere, mine])
+    assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
+    assert sorted(home.glob(".cmdstan-*")) == sorted([alive, elsewhere])
 
 
 def test_two_calls_at_once_take_turns(places, tmp_path):

@@ -16,16 +16,16 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from formalsynth.private import own_temporary_folder, private_folder, sweep
 
 HOME = Path.home() / ".cmdstan"
 """Where CmdStan is installed, and looked for, unless told otherwise."""
@@ -83,7 +83,6 @@ CHECK_MODEL = "data { int<lower=0> n; array[n] real y; } parameters { real mu; }
 CHECK_SECONDS = 60
 WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
 """Files that a tree loses when it is half deleted, though a program compiled before still runs."""
-STALE_SECONDS = 24 * 3600
 
 log = logging.getLogger("cmdstan")
 
@@ -110,6 +109,7 @@ def main() -> int:
     options = parser.parse_args()
     log_steps()
     try:
+        own_temporary_folder()
         print(ensure(options.record.absolute(), options.home.expanduser().absolute()))
     except CmdStanError as error:
         log.error("%s", error)
@@ -168,9 +168,22 @@ def write_record(record: Path, cmdstan: Path) -> None:
     with contextlib.suppress(OSError):
         if file.read_text() == text:
             return
-    temporary = record / f".cmdstan.json.{os.getpid()}"
-    temporary.write_text(text)
-    temporary.replace(file)
+    with private_folder(record, file.name) as folder:
+        temporary = folder / file.name
+        temporary.write_text(text)
+        temporary.replace(file)
+
+
+def read_record(file: Path) -> Path:
+    """The folder of CmdStan that :func:`write_record` kept.
+
+    Raises:
+        CmdStanError: the file is damaged.
+    """
+    try:
+        return Path(json.loads(file.read_text())["path"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise CmdStanError(f"{file} is damaged ({error}): delete it and run again") from error
 
 
 def version_of(cmdstan: Path) -> str:
@@ -218,13 +231,14 @@ def _samples(executable: Path) -> bool:
 
 def _compiles(cmdstan: Path, record: Path) -> str:
     """Compile and run the check model with ``cmdstan`` and keep it; the reason for failure, or an empty string."""
-    fresh = record / f".check-{os.getpid()}"
-    with tempfile.TemporaryDirectory() as folder, _emptied(fresh):
+    with tempfile.TemporaryDirectory() as folder, private_folder(record, "check") as kept:
         Path(folder, "check.stan").write_text(CHECK_MODEL + "\n")
         # Not through cmdstanpy: it refuses a tree without the full set of tools, which are not needed here.
         run = _run_make(cmdstan, str(Path(folder, "check")))
         if run.returncode:
             return f"the check model does not compile ({_last_line(run.stderr or run.stdout)})"
+        fresh = kept / "check"
+        fresh.mkdir()
         shutil.copy2(Path(folder, "check"), fresh / "check")
         if not _samples(fresh / "check"):
             return "the compiled check model does not run"
@@ -237,7 +251,8 @@ def _compiles(cmdstan: Path, record: Path) -> str:
 
 def _chain(record: Path, home: Path) -> Path:
     """The three steps in turn."""
-    _sweep(home)
+    for folder in sweep(home, "cmdstan-"):
+        log.info("removed %s, left by a call that was interrupted", folder)
     for step in (_existing, _release, _from_pypi):
         found = step(record, home)
         if found:
@@ -365,50 +380,14 @@ def _alone(home: Path) -> Iterator[bool]:
 @contextlib.contextmanager
 def _building(target: Path) -> Iterator[Path]:
     """A private folder that takes the name ``target`` only when everything inside the block has succeeded."""
-    building, replaced = _private(target), _private(target)
-    with _emptied(building), _emptied(replaced):
+    with private_folder(target.parent, target.name) as folder:
+        building = folder / target.name
+        building.mkdir()
         yield building
         if target.exists():
             log.info("replacing %s, which does not work", target)
-            target.rename(replaced / target.name)
+            target.rename(folder / "replaced")
         building.rename(target)
-
-
-def _private(target: Path) -> Path:
-    """The path of a folder beside ``target`` that :func:`_sweep` knows for ours."""
-    unique = f"{socket.gethostname()}-{os.getpid()}-{time.monotonic_ns()}"
-    return target.with_name(f".{target.name}-{unique}")
-
-
-@contextlib.contextmanager
-def _emptied(folder: Path) -> Iterator[None]:
-    """An empty folder that is gone after the block, if it has not been renamed."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(home: Path) -> None:
-    """Remove the private folders of calls that were killed."""
-    for folder in home.glob(".cmdstan-*"):
-        name = re.fullmatch(r"\.cmdstan-[\d.]+-(?P<host>.+)-(?P<process>\d+)-\d+", folder.name)
-        here = name is not None and name["host"] == socket.gethostname()
-        if (here and not _alive(int(name["process"]))) or time.time() - folder.stat().st_mtime > STALE_SECONDS:
-            log.info("removing %s, left by a call that was interrupted", folder)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _download(home: Path) -> Path:
