@@ -1,12 +1,16 @@
 """Compile one Stan program."""
 
-import json
 from pathlib import Path
 
+from formalsynth.cmdstan import read_record
+from formalsynth.files import sealed
 from formalsynth.jobs import log_to
+from formalsynth.private import own_temporary_folder
 from formalsynth.sampler import compile_program
 
 log_to(snakemake.log[0])
+own_temporary_folder()
 
-cmdstan = json.loads(Path(snakemake.input.cmdstan).read_text())["path"]
-compile_program(Path(snakemake.input.source), Path(snakemake.output.executable), Path(cmdstan))
+cmdstan = read_record(Path(snakemake.input.cmdstan))
+with sealed(snakemake.output.executable) as partial:
+    compile_program(Path(snakemake.input.source), partial, cmdstan)
