@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import resource
 import sys
+import traceback
 from pathlib import Path
+from types import TracebackType
 
 ACCOUNT = "processor seconds:"
 """How the last line of a finished job's log begins."""
@@ -16,10 +19,13 @@ def log_to(path: str | Path) -> None:
     """Send everything that this process and its children print, a traceback included, to a job's log file.
 
     The log ends with the processor seconds that went into starting, into the job itself, and into the programs it ran.
+    Where it cannot be written, because the disk is full say, the error that ends the job goes to where it would have gone
+    without a log.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
+    sys.excepthook = functools.partial(_report, path, os.dup(2))
     with open(path, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -34,3 +40,12 @@ def _account(start: float) -> None:
 def _seconds(who: int) -> float:
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
+
+
+def _report(
+    log: str | Path, elsewhere: int, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    try:
+        os.write(2, "".join(traceback.format_exception(kind, error, trace)).encode())
+    except OSError as problem:
+        os.write(elsewhere, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())
