@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +88,22 @@ def fatigue():
 def generator():
     """A generator with a fixed seed."""
     return np.random.default_rng(20260205)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mount a disk of so many kilobytes; skips where that is not allowed."""
+    mounted = []
+
+    def small_disk(kilobytes):
+        folder = tmp_path / "disk"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+        if shutil.which("mount") is None or subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("a small disk cannot be mounted here: that takes Linux and its superuser")
+        mounted.append(folder)
+        return folder
+
+    yield small_disk
+    for folder in mounted:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

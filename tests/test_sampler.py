@@ -106,14 +106,81 @@ def test_data_that_stan_refuses_are_a_failed_fit_with_the_cause(run, changes, ca
     assert cause in fit.reason
 
 
+@pytest.fixture
+def around(program, data, tmp_path):
+    """Sample with a shell script before the program; ``calls`` lists the seeds that it sampled with."""
+    calls = tmp_path / "calls"
+
+    def around(script, settings=None):
+        wrapper = tmp_path / "wrapper"
+        go = f'exec {program} "$@"'
+        seed = 'seed=$(echo "$*" | sed -n "s/.*random seed=\\([0-9]*\\).*/\\1/p")'
+        wrapper.write_text(f"#!/bin/sh\n{seed}\n[ $seed ] || {go}\necho $seed >> {calls}\n{script}\n{go}\n")
+        wrapper.chmod(0o755)
+        return sample(wrapper, data, FAMILY.inits(data), FAMILY.parameters, 3, settings or Settings())
+
+    around.calls = calls
+    return around
+
+
 @pytest.mark.stan
-def test_an_executable_that_is_none_is_a_failed_fit(data, tmp_path):
-    broken = tmp_path / "program"
-    broken.write_text("#!/bin/sh\nexit 3\n")
-    broken.chmod(0o755)
-    fit = sample(broken, data, FAMILY.inits(data), FAMILY.parameters, 1, Settings(attempts=1))
-    assert fit.status == "failed"
+def test_a_chain_that_was_killed_is_sampled_again_as_it_was(run, around, tmp_path):
+    """Its seed and length stay: that a chain was killed changes no number, only the count of attempts."""
+    fit, undisturbed = around(f"[ -e {tmp_path}/killed ] || {{ touch {tmp_path}/killed; kill -9 $$; }}"), run()
+    assert (fit.status, fit.reason, fit.seed, fit.attempts) == ("ok", "", 3, 2)
+    assert around.calls.read_text().split() == ["3", "3"]
+    assert (fit.draws["beta"] == undisturbed.draws["beta"]).all()
+    assert (fit.draws["sigma"] == undisturbed.draws["sigma"]).all()
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("script", ["exit 3", "kill -s SEGV $$"])
+def test_a_chain_that_dies_with_one_seed_is_sampled_with_the_next(around, script):
+    fit = around(f'[ "$seed" != 3 ] || {script}', Settings(draws=200, ess_min=10))
+    assert (fit.status, fit.reason, fit.seed, fit.attempts) == ("ok", "", 4, 2)
+    assert around.calls.read_text().split() == ["3", "4"]
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("script", "reason", "seeds"),
+    [
+        ("exit 3", "exit status 3", ["3", "4"]),
+        ("echo 'Exception: the matrix is singular'; exit 70", "Exception: the matrix is singular", ["3", "4"]),
+        ("kill -s SEGV $$", "signal 11 (Segmentation fault)", ["3", "4"]),
+        ("echo 'Exception: rejected'; kill -9 $$", "signal 9 (Killed)", ["3", "3"]),
+        ("kill -s HUP $$", "signal 1 (Hangup)", ["3", "3"]),
+        ("exit 0", None, ["3", "4"]),
+    ],
+)
+def test_a_chain_that_always_dies_is_a_failed_fit_with_the_reason(around, script, reason, seeds):
+    fit = around(script, Settings(attempts=2))
+    assert (fit.status, fit.attempts, fit.draws) == ("failed", 2, {})
     assert fit.reason.startswith("CmdStan stopped: ")
+    assert reason is None or fit.reason == f"CmdStan stopped: {reason}"
+    assert around.calls.read_text().split() == seeds
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(("content", "mode"), [(b"\x7fELF, but not much of it", 0o755), (b"#!/bin/sh\n", 0o644)])
+def test_a_program_that_cannot_be_started_is_no_fit_at_all(data, tmp_path, content, mode):
+    """An error that stops the job and names the file: a run must not end with nothing but failed rows."""
+    broken = tmp_path / "program"
+    broken.write_bytes(content)
+    broken.chmod(mode)
+    with pytest.raises(OSError, match=str(broken)):
+        sample(broken, data, FAMILY.inits(data), FAMILY.parameters, 1, Settings(attempts=1))
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("kilobytes", [8, 20, 100])
+def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
+    """CmdStan itself ends as if all were well, with fewer draws or none."""
+    folder = small_disk(kilobytes)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or let TMPDIR name another"):
+        run()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.stan

@@ -6,6 +6,8 @@ import json
 import logging
 import re
 import shutil
+import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +21,10 @@ import numpy as np
 from formalsynth.families import Array
 
 TREE_DEPTH = 10
+FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+"""Signals that say nothing of the program that they end."""
+PROBE = 2**16
+"""Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
 DIAGNOSTICS = (
     "seed",
     "rhat_max",
@@ -44,7 +50,8 @@ class Settings:
     """Least bulk and tail effective sample size."""
     divergences_max: int = 0
     attempts: int = 3
-    """Fits at most; each refit samples ``lengthen`` times longer and keeps every ``lengthen``-th draw."""
+    """Fits at most; each refit samples ``lengthen`` times longer and keeps every ``lengthen``-th draw. A chain that was
+    killed is sampled again as it was: that it was killed changes no number."""
     lengthen: int = 4
 
 
@@ -63,6 +70,8 @@ class Fit:
     treedepth_hits: int = 0
     attempts: int = 0
     seconds: float = 0.0
+    killed: bool = False
+    """Whether the chain was ended from outside."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
@@ -131,14 +140,18 @@ def sample(
         parameters: Stan variables to keep.
         seed: Stan seed of the first attempt; refits use the following integers.
         settings: lengths and gate.
+
+    Raises:
+        OSError: the program cannot be started or the disk is full, which says nothing of the posterior.
     """
     start = time.perf_counter()
-    fit = Fit("failed", "not run")
+    fit, refits = Fit("failed", "not run"), 0
     for attempt in range(settings.attempts):
-        fit = _attempt(executable, data, inits, parameters, seed + attempt, settings, settings.lengthen**attempt)
+        fit = _attempt(executable, data, inits, parameters, seed + refits, settings, settings.lengthen**refits)
         fit.attempts = attempt + 1
         if fit.status == "ok":
             break
+        refits += not fit.killed
     fit.seconds = time.perf_counter() - start
     if fit.status != "ok":
         fit.draws = {}
@@ -161,7 +174,11 @@ def _attempt(
             draws = {name: np.ascontiguousarray(result.stan_variable(name)) for name in parameters}
             depth, divergent = (result.method_variables()[name] for name in ("treedepth__", "divergent__"))
         except (RuntimeError, ValueError, OSError) as error:
-            return Fit("failed", f"CmdStan stopped: {_first_line(error)}", seed=seed)
+            _require_room(folder)
+            if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+                raise
+            reason, killed = _cause(error, executable)
+            return Fit("failed", f"CmdStan stopped: {reason}", seed=seed, killed=killed)
     return _gated(draws, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()), seed, settings)
 
 
@@ -182,11 +199,31 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _first_line(error: Exception) -> str:
-    """CmdStan's own first words, without the headings that cmdstanpy sets around them."""
-    words = str(error).partition("Command and output files:")[0].removeprefix("Error during sampling:")
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:200]
+def _require_room(folder: str) -> None:
+    """Refuse to blame a chain for a full disk: CmdStan does not notice that its draws were cut short."""
+    try:
+        Path(folder, "probe").write_bytes(bytes(PROBE))
+    except OSError as error:
+        remedy = "make room, or let TMPDIR name another folder, and run again"
+        raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
+
+
+def _cause(error: Exception, executable: Path) -> tuple[str, bool]:
+    """Why a chain failed, and whether it was ended from outside.
+
+    CmdStan's own first words are preferred, without the headings that cmdstanpy sets around them.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    words, _, files = str(error).partition("Command and output files:")
+    status = int(found[1]) if (found := re.search(r"retcodes=\[(-?\d+)\]", files)) else 0
+    if status == -1:  # also what cmdstanpy has for a program that did not start
+        subprocess.run([executable], capture_output=True, check=False)
+    if status < 0:
+        return f"signal {-status} ({signal.strsignal(-status)})", -status in FROM_OUTSIDE
+    lines = [line.strip() for line in words.removeprefix("Error during sampling:").splitlines() if line.strip()]
+    return (lines[0] if lines else f"exit status {status}")[:200], False
 
 
 def _gated(draws: dict[str, Array], divergences: int, treedepth_hits: int, seed: int, settings: Settings) -> Fit:
