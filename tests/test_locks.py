@@ -1,5 +1,6 @@
 """The lock of a killed run goes away by itself; the lock of a live one stays."""
 
+import socket
 import subprocess
 import sys
 
@@ -74,3 +75,23 @@ def test_a_run_of_another_machine_is_left_to_snakemake(tmp_path, run):
     kill(first)
     (tmp_path / "formalsynth.lock").write_text("another-machine")
     assert run()[1] == 0
+
+
+def test_a_run_that_moved_to_another_machine_is_known_there(tmp_path, run):
+    """Nothing was locked when it started, so its own lock may go once it was killed."""
+    tmp_path.joinpath("formalsynth.lock").write_text("another-machine")
+    first, removed = run()
+    assert removed == 0
+    kill(first)
+    assert run()[1] == 1
+
+
+def test_a_full_disk_is_told_before_anything_starts(small_disk):
+    disk = small_disk(8)
+    (disk / "others").write_bytes(bytes(8 * 1024))
+    reason = rf"{disk}/\.snakemake cannot be written to \(No space left on device\): nothing was started"
+    with pytest.raises(OSError, match=reason):
+        drop_stale_locks(disk / ".snakemake")
+    (disk / "others").unlink()
+    assert drop_stale_locks(disk / ".snakemake") == []
+    assert (disk / ".snakemake" / "formalsynth.lock").read_text() == socket.gethostname()

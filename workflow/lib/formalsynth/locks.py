@@ -11,9 +11,9 @@ import contextlib
 import fcntl
 import socket
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
-_held: list[IO[str]] = []
+_held: list[contextlib.ExitStack] = []
 """Open for as long as the process lives."""
 
 
@@ -22,30 +22,38 @@ def drop_stale_locks(folder: Path) -> list[Path]:
 
     Args:
         folder: Snakemake's own folder, ``.snakemake``, of the working folder.
+
+    Raises:
+        OSError: the disk is full.
     """
     folder.mkdir(exist_ok=True)
-    file = open(folder / "formalsynth.lock", "a+")  # noqa: SIM115
-    _held.append(file)
-    stale: list[Path] = []
-    # An error means that another run is alive, or that the file system has no locks: Snakemake's own word counts then.
-    with contextlib.suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        stale = _left_behind(folder, file)
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(open(folder / "formalsynth.lock", "a+b", buffering=0))
+        # An error means that another run is alive, or that the file system has no locks: Snakemake's own word counts then.
+        alone = False
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        stale = _left_behind(folder, file) if alone else []
         for path in stale:
             path.unlink()
-    with contextlib.suppress(OSError):
-        fcntl.flock(file, fcntl.LOCK_SH)
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_SH)
+        _held.append(stack.pop_all())
     return stale
 
 
-def _left_behind(folder: Path, file: IO[str]) -> list[Path]:
+def _left_behind(folder: Path, file: BinaryIO) -> list[Path]:
     """Snakemake's locks, if the last run was on this machine: some shared file systems lock for one machine only."""
     file.seek(0)
-    last, here = file.read(), socket.gethostname()
+    last, here = file.read(1024), socket.gethostname().encode()
     locks = sorted((folder / "locks").glob("*.lock"))
-    if locks and last != here:
-        return []
-    file.truncate(0)
-    file.write(here)
-    file.flush()
-    return locks
+    if last == here:
+        return locks
+    if not locks:
+        try:
+            file.truncate(0)
+            file.write(here)
+        except OSError as error:
+            raise OSError(error.errno, f"{folder} cannot be written to ({error.strerror}): nothing was started") from error
+    return []
