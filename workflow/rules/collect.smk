@@ -8,6 +8,7 @@ rule collect_replicates:
         table="<results>/{paper}/{scenario}/replicates.csv",
     log:
         "<logs>/collect_replicates/{paper}/{scenario}.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1
@@ -36,6 +37,7 @@ rule collect_sample:
         values="<results>/{paper}/{scenario}/values.csv",
     log:
         "<logs>/collect_sample/{paper}/{scenario}.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1

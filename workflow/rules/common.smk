@@ -65,6 +65,18 @@ def replicates(wildcards):
     return list(range(first, min(first + size, scenario_of(wildcards).replicates)))
 
 
+def growing(first):
+    """Resource function: what the first attempt asks for, and as much more with each that a cluster makes after a failure.
+
+    Memory counts the Snakemake processes that a job on a node has above it, about half a gigabyte.
+    """
+
+    def amount(wildcards, attempt):
+        return first * attempt
+
+    return amount
+
+
 def fit_spec(wildcards):
     """What a fit job depends on of the design."""
     return scenario_of(wildcards).plain(fit=wildcards.synthesizer, members=False)

@@ -4,6 +4,7 @@ rule find_cmdstan:
         record=".cmdstan/cmdstan.json",
     log:
         "<logs>/find_cmdstan.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 8
@@ -27,6 +28,7 @@ rule compile_program:
         "<logs>/compile_program/{program}.log",
     benchmark:
         "<benchmarks>/compile_program/{program}.tsv"
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1

@@ -2,6 +2,7 @@
 rule data:
     log:
         "<logs>/data.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1

@@ -7,6 +7,7 @@ rule judge_claims:
         ledger="<results>/{paper}/claims.csv",
     log:
         "<logs>/judge_claims/{paper}.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1
@@ -31,6 +32,7 @@ rule write_ledger:
         ledger="<results>/claims.csv",
     log:
         "<logs>/write_ledger.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1

@@ -17,8 +17,8 @@ rule measure_batch:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=growing(1500),
+        runtime=growing(60),
     params:
         root=ROOT,
         scenario=measure_spec,

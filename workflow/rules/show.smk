@@ -11,6 +11,7 @@ for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_t
             [path for number in numbers for path in figure_files(key, number)],
         log:
             f"logs/{SCALE}/draw_figures/{key}/{figure_file(numbers[0])}.log",
+        localrule: True
         conda:
             "../envs/formalsynth.yaml"
         threads: 1
@@ -45,6 +46,7 @@ rule write_table:
         table="<results>/{paper}/table{table_number}.csv",
     log:
         "<logs>/write_table/{paper}/table{table_number}.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1

@@ -12,8 +12,8 @@ rule simulate_batch:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         data_folder=PLAN.config.data_folder,
         replicates=replicates,

@@ -17,8 +17,8 @@ rule run_study:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=60,
+        mem_mb=growing(2000),
+        runtime=growing(60),
     params:
         data_folder=PLAN.config.data_folder,
         replicates=replicates,
@@ -38,6 +38,7 @@ rule collect_details:
         table="<results>/{paper}/{scenario}/details.csv",
     log:
         "<logs>/collect_details/{paper}/{scenario}.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1
