@@ -1,11 +1,9 @@
 """The workflow with real Snakemake and real CmdStan, in a temporary folder, at scale smoke and smaller still."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -13,75 +11,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from formalsynth.design import DATA, read_plan
+from runs import SCALE, command, environment, prepared, read_config, write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 
-SCALE = "smoke"
 RESULTS, FIGURES = Path("results", SCALE, "range"), Path("figures", SCALE, "range")
 SIMULATION = RESULTS / "simulation_n200"
 # enough of the workflow to interrupt and to batch: one simulated scenario with its replicates, its single sample and a figure
 PART = [str(SIMULATION / "replicates.csv"), str(FIGURES / "fig01.svg"), str(FIGURES / "fig02.svg")]
 STUDY_OF_RECORDS = [SIMULATION / "records.csv", FIGURES / "fig01.csv", FIGURES / "fig02.csv"]
-
-
-def prepared(folder, repository, cmdstan):
-    """A working folder with the repository's config, the range paper alone and its contraction at two sizes, and CmdStan."""
-    shutil.copytree(repository / "config", folder / "config")
-    run = yaml.safe_load((folder / "config" / "config.yaml").read_text(encoding="utf-8"))
-    paper = yaml.safe_load((folder / "config" / "papers" / "range.yaml").read_text(encoding="utf-8"))
-    paper["scenarios"]["contraction"]["n"] = [200, 400]
-    write_config(folder, run | {"scale": SCALE, "papers": ["range"]}, paper)
-    record = folder / ".cmdstan" / "cmdstan.json"
-    record.parent.mkdir()
-    record.write_text(json.dumps({"path": str(cmdstan), "version": "as found"}))
-    return folder
-
-
-def write_config(folder, run=None, paper=None):
-    for values, name in ((run, "config.yaml"), (paper, "papers/range.yaml")):
-        if values is not None:
-            (folder / "config" / name).write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
-
-
-def read_config(folder):
-    return [
-        yaml.safe_load((folder / "config" / name).read_text(encoding="utf-8")) for name in ("config.yaml", "papers/range.yaml")
-    ]
-
-
-def command(folder, *arguments, snakefile):
-    return [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--directory", str(folder), *map(str, arguments)]
-
-
-def environment(**changes):
-    """The environment of a run: this Python first in the path, and one thread for each job."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    found = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | changes
-    return {key: value for key, value in found.items() if value is not None}
-
-
-@pytest.fixture(scope="session")
-def snakemake(repository):
-    """Run the repository's workflow in a folder."""
-
-    def run(folder, *arguments, snakefile=repository / "Snakefile", **changes):
-        return subprocess.run(
-            command(folder, *arguments, snakefile=snakefile),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes), timeout=900,
-        )  # fmt: skip
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
-    """A folder in which everything has been made, from compiling to figures."""
-    folder = prepared(tmp_path_factory.mktemp("finished"), repository, cmdstan)
-    run = snakemake(folder, "--cores", 2)
-    assert run.returncode == 0, run.stdout[-5000:]
-    return folder
 
 
 @pytest.fixture
@@ -252,7 +191,12 @@ def test_a_new_colour_or_label_only_redraws(again, snakemake):
     paper["synthesizers"]["averaged"] |= {"colours": ["#112233"], "label": "averaged ({a}, {b})"}
     write_config(again, run, paper)
     dry = snakemake(again, "--dry-run", "--cores", 2)
-    assert {one.partition("_fig")[0] for one in planned(dry.stdout)} == {"draw_range", "write_table", "everything"}
+    assert {one.partition("_fig")[0] for one in planned(dry.stdout)} == {
+        "draw_range",
+        "write_table",
+        "write_report",
+        "everything",
+    }
 
 
 def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
@@ -367,7 +311,7 @@ def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake
     assert "SKIPPED" in run.stdout
     assert "fatigue.csv is absent" in run.stdout
     assert (again / FIGURES / "fig02.svg").is_file()
-    assert planned(run.stdout) == {"draw_range_fig02": 1, "everything": 1}
+    assert planned(run.stdout) == {"draw_range_fig02": 1, "write_report": 1, "everything": 1}
 
 
 def test_what_needs_absent_data_says_so(folder, snakemake):

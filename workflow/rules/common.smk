@@ -7,7 +7,8 @@ from snakemake.exceptions import WorkflowError
 try:
     from formalsynth.config import ConfigError
     from formalsynth.design import figure_file, read_plan
-    from formalsynth.sources import sources
+    from formalsynth.report import describe
+    from formalsynth.sources import PACKAGE, sources
 except ModuleNotFoundError as error:
     raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
 
@@ -19,6 +20,8 @@ except ConfigError as error:
 FUNCTION_FILES = ("portable/clipped_sum.stan", "native/clipped_sum.stan", "native/clipped_sum.hpp")
 # Looked up while the rules are read: a source path is relative to the file that is being included.
 FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FILES]
+PAGES = ("base.html", "parts.html", "index.html", "claims.html", "paper.html", "source.html", "style.css", "ledger.js")
+TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
 PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
 ROOT = PLAN.config.root_seed
@@ -251,6 +254,26 @@ def targets(key):
     rows = [f"results/{SCALE}/{key}/{scenario}/replicates.csv" for scenario in paper.scenarios]
     claims = [f"results/{SCALE}/{key}/claims.csv"] if paper.claims else []
     return figures + tables + rows + claims
+
+
+def report_shown():
+    """Every figure, table and caption."""
+    papers = PLAN.papers.items()
+    figures = [path for key, paper in papers for number in paper.figures for path in figure_files(key, number)]
+    return figures + [
+        f"results/{SCALE}/{key}/table{n}.{kind}" for key, one in papers for n in one.tables for kind in ("csv", "txt")
+    ]
+
+
+def report_config():
+    """The config files behind the run."""
+    claims = [f"config/claims/{key}.yaml" for key in CLAIMING]
+    return ["config/config.yaml", *(f"config/papers/{key}.yaml" for key in PLAN.papers), *claims]
+
+
+def report_code():
+    """The package's source files that the report depends on."""
+    return [str(path) for name in ("report", "provenance") for path in sources(f"formalsynth.{name}")]
 
 
 def announcement():

@@ -34,7 +34,7 @@ rule refuse_figure:
         "<figures>/{missing}.{kind}",
     wildcard_constraints:
         kind="csv|png|svg|txt",
-        missing=rf"(?!(?:{made_figures()})$)({'|'.join(PLAN.papers)})/fig\w+",
+        missing=rf"(?!(?:{made_figures()})\.)({'|'.join(PLAN.papers)})/fig\w+",
 
 
 rule write_table:

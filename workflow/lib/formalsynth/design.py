@@ -357,6 +357,12 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
     return Synthesizer(id, entry.mechanism, parameters, parents, fit, search, list(mechanism.words(parameters))), label
 
 
+def data_files(one: ScenarioConfig) -> list[str]:
+    """Names of the registered data files that a scenario reads where they are there."""
+    counts = (one.population or one.stand_in or {}).get("counts")
+    return [*([one.file.name] if one.file else []), *_required(one), *([counts] if counts else [])]
+
+
 def _required(one: ScenarioConfig) -> tuple[str, ...]:
     """Registered data files without which a scenario's study cannot run."""
     return STUDIES[one.study["name"]].requires(one.study) if one.study else ()

@@ -79,6 +79,19 @@ def _damaged(path: str | Path, reason: object) -> OSError:
     return OSError(f"{path} is damaged ({reason}): delete it and run again")
 
 
+@contextlib.contextmanager
+def whole_folder(path: str | Path) -> Iterator[Path]:
+    """A folder to fill; it takes its name, in place of an older one, only when the block has ended without an error."""
+    path = Path(path)
+    with private_folder(path.parent, path.name) as folder:
+        partial = folder / path.name
+        partial.mkdir()
+        yield partial
+        if path.exists():
+            path.rename(folder / "replaced")
+        partial.rename(path)
+
+
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write named arrays as an ``.npz``."""
     with sealed(path) as partial:

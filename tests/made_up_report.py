@@ -1,0 +1,147 @@
+"""A report of a run that never was: two papers, every verdict, a stand-in, a repeated figure and texts that look like HTML."""
+
+import csv
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+from formalsynth.claims import VERDICTS
+from formalsynth.report import Files, Ran, write_report
+from formalsynth.steps.judge import COLUMNS
+
+TEMPLATES = sorted(Path(__file__).parents[1].joinpath("workflow", "report").iterdir())
+NASTY = '<script>alert("x")</script> & "quotes" <b>'
+WIDE, NARROW = (30, 90), (60, 90)
+
+
+def figure(number, **changes):
+    plain = {
+        "number": number, "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "kind": "violin", "same_as": "",
+        "stand_in": False, "columns": ["delta", "epsilon"], "guarantees": ["asymptotic DP (local eps_x)", "DP | fixed weights"],
+    }  # fmt: skip
+    return plain | changes
+
+
+def table(number, **changes):
+    return figure(number, file=f"first/table{number}", kind="sample", columns=["mean"], guarantees=[]) | changes
+
+
+def paper(key, **changes):
+    plain = {
+        "key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"],
+        "left_out": [], "skipped": [], "figures": [], "tables": [],
+    }  # fmt: skip
+    return plain | changes
+
+
+FIRST = paper(
+    "first",
+    figures=[figure("1"), figure("2", stand_in=True), figure("3", same_as="1")],
+    tables=[table("1"), table("2", kind="spread", columns=["affected"])],
+    left_out=["figure 4"],
+    skipped=["first: Section 5 (salary): salary.csv is absent, a STAND-IN takes its place"],
+)
+TOLD = {
+    "scale": "smoke",
+    "size": {"replicates": 2, "shrink": 10.0, "synthetic_sets": 50, "judged": False},
+    "root_seed": 20260205,
+    "sampler": {"rhat_max": 1.05, "ess_min": 400, "divergences_max": 0, "lengthen": 4, "attempts": 3},
+    "verdicts": VERDICTS,
+    "data": [
+        {"file": "there.csv", "source": f"an agency {NASTY}", "found": True},
+        {"file": "salary.csv", "source": "", "found": False},
+    ],
+    "skipped": FIRST["skipped"],
+    "papers": [FIRST, paper("second")],
+}  # fmt: skip
+RAN = Ran(
+    facts={"commit": "abc1234, with uncommitted changes", "CmdStan": "2.27.0", "Python": "3.11"},
+    sampling={
+        "first": {
+            "fits": 40, "refits": 3, "failed": 1, "rhat_max": 1.01, "ess_bulk_min": 512.3, "ess_tail_min": 430.0,
+            "divergences": 0, "treedepth_hits": 0, "seconds": 75.0,
+        }
+    },
+    losses={"first": [{"scenario": "scaled", "synthesizer": "solved", "failed": 1, "rows": 2, "reason": f"no {NASTY}"}]},
+    costs=[{"step": "fit_batch", "jobs": 4, "seconds": 80.0, "processor_seconds": 75.0, "memory_mb": 150.2}],
+    seconds=45.0,
+)  # fmt: skip
+
+
+def claim(k, verdict):
+    """A row of the ledger; the first belongs to figure 1, the second to a figure that was left out, the rest to none."""
+    row = dict.fromkeys(COLUMNS, "") | {"id": f"first-{k}", "paper": "first", "place": f"Section {k}", "verdict": verdict}
+    row |= {
+        "claim": f"Claim number{k} {NASTY}",
+        "estimate": "0.1 / 0.2",
+        "mcse": "0.01 / 0.02",
+        "replicates": "2",
+        "test": "order",
+    }
+    return row | {
+        "shows": {0: "figure 1", 1: "figure 4"}.get(k, ""),
+        "erratum": "E1" if "print" in verdict else "",
+        "note": NASTY,
+    }
+
+
+def claims():
+    """One claim of the first paper for each verdict, and one of the second."""
+    rows = [claim(k, verdict) for k, verdict in enumerate(VERDICTS)]
+    return [*rows, claim(0, next(iter(VERDICTS))) | {"id": "second-0", "paper": "second", "claim": "Another matter", "shows": ""}]
+
+
+def made(folder, papers, ledger):
+    """The files of the run."""
+    shown = {}
+    for one in papers:
+        for item in (*one["figures"], *one["tables"]):
+            for ending, text in {"csv": TIDY, "txt": f"Caption of {item['file']} {NASTY}\n", "svg": "<svg/>"}.items():
+                shown[f"{item['file']}.{ending}"] = write(folder / f"{item['file']}.{ending}", text)
+        for k, item in enumerate(one["figures"]):
+            matplotlib.image.imsave(folder / f"{item['file']}.png", np.ones((*(WIDE if k else NARROW), 3)))
+            shown[f"{item['file']}.png"] = folder / f"{item['file']}.png"
+    sources = {f"papers/{one['key']}.yaml": write(folder / f"{one['key']}.yaml", CONFIG) for one in papers}
+    sources |= {
+        f"claims/{key}.yaml": write(folder / f"claims-{key}.yaml", claims_yaml(ledger, key))
+        for key in {c["paper"] for c in ledger}
+    }
+    makers = {kind: [f"scripts/{kind}.py"] for kind in ("figures", "tables", "claims")}
+    sources |= {name: write(folder / name, f"# {NASTY}\n") for names in makers.values() for name in names}
+    if ledger:
+        with open(folder / "claims.csv", "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            writer.writerows(ledger)
+    return Files(shown, folder / "claims.csv" if ledger else None, sources, makers)
+
+
+TIDY = """statistic,synthesizer,label,guarantee,estimate,mcse,from,printed
+mean,Data,Data,none: confidential,57771.2,0.0,1,57771.0
+mean,a_1,same,DP | fixed weights,0.12345,,2,
+mean,a_2,same,DP | fixed weights,-3.5e-7,inf,2,
+"""
+CONFIG = """# the figures of a paper
+figures:
+  1: { kind: violin }
+  "2": { kind: violin }
+tables:
+  1: { kind: sample }
+"""
+
+
+def claims_yaml(ledger, key):
+    return "claims:\n" + "".join(f"  - id: {one['id']}\n" for one in ledger if one["paper"] == key)
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def report(folder, told=TOLD, ran=RAN, ledger=None, templates=TEMPLATES):
+    """Write the report of the run below ``folder`` and return where it is."""
+    files = made(folder / "run", told["papers"], claims() if ledger is None else ledger)
+    write_report(folder / "report", told, ran, files, templates)
+    return folder / "report"

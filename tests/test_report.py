@@ -1,0 +1,288 @@
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import made_up_report
+import pytest
+import yaml
+from conftest import REPOSITORY
+from formalsynth import words
+from formalsynth.claims import VERDICTS
+from formalsynth.design import read_plan
+from formalsynth.mechanisms import MECHANISMS
+from formalsynth.report import SYMBOLS, describe, duration, heading, key_lines, number
+from made_up_report import FIRST, NASTY, RAN, TOLD, claims, paper
+
+EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+class Page(HTMLParser):
+    """What a page refers to and how it is built; an element that is closed out of order is an error."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.open, self.elements, self.text = path, [], [], ""
+        self.feed(path.read_text(encoding="utf-8"))
+        assert self.open == [], path
+        self.ids = [found["id"] for _, found in self.elements if "id" in found]
+        self.targets = [found[name] for _, found in self.elements for name in ("href", "src") if name in found]
+        self.headings = [int(tag[1]) for tag, _ in self.elements if re.fullmatch(r"h\d", tag)]
+        self.pictures = [found for tag, found in self.elements if tag == "img"]
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.open += [] if tag in EMPTY else [tag]
+        self.text += " "
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (self.path, self.getpos())
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def pages(folder):
+    return {str(path.relative_to(folder)): Page(path) for path in sorted(folder.rglob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return made_up_report.report(tmp_path_factory.mktemp("made_up"))
+
+
+def assert_links_resolve(folder):
+    """Every link and picture is a file of the folder, every anchor is on its page."""
+    found = pages(folder)
+    for name, page in found.items():
+        for target in page.targets:
+            link = urlsplit(target)
+            if link.scheme == "data":
+                continue
+            assert not link.scheme, (name, target)
+            assert not link.netloc, (name, target)
+            path = (page.path.parent / unquote(link.path)).resolve() if link.path else page.path
+            assert path.is_file(), (name, target)
+            assert path.is_relative_to(folder.resolve()), (name, target)
+            if link.fragment and "=" not in link.fragment:
+                assert link.fragment in found[str(path.relative_to(folder.resolve()))].ids, (name, target)
+
+
+def test_every_link_and_picture_is_in_the_folder(folder):
+    assert_links_resolve(folder)
+
+
+def test_each_page_is_well_formed(folder):
+    for name, page in pages(folder).items():
+        assert page.headings[0] == 1, name
+        assert page.headings.count(1) == 1, name
+        assert all(below - above <= 1 for above, below in zip(page.headings, page.headings[1:], strict=False)), name
+        assert [id for id, count in Counter(page.ids).items() if count > 1] == [], name
+        for picture in page.pictures:
+            assert picture["alt"].startswith("Violin plots: Bounds")
+            assert int(picture["width"]) == 90
+
+
+def test_texts_are_shown_as_they_are(folder):
+    """Nothing that a config or a table says becomes part of the page."""
+    for name, page in pages(folder).items():
+        assert [found.get("src") for tag, found in page.elements if tag == "script"] == ["ledger.js"] * (name == "claims.html")
+        assert not [tag for tag, _ in page.elements if tag == "b"], name
+    for name in ("index.html", "claims.html", "papers/first.html"):
+        assert NASTY in pages(folder)[name].text, name
+
+
+def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
+    page = pages(folder)["papers/first.html"]
+    text = " ".join(page.text.split())
+    assert [picture["src"] for picture in page.pictures] == [f"first/fig0{k}.png" for k in (1, 2, 3)]
+    for ending in ("csv", "svg", "png", "txt"):
+        assert f"first/fig02.{ending}" in page.targets
+    assert "../sources/papers-first.yaml.html#line-4" in page.targets
+    assert "../sources/scripts-figures.py.html" in page.targets
+    assert f"Caption of first/fig01 {NASTY}" in text
+    assert words.METRICS["delta"].meaning in text
+    assert words.guarantee("DP | fixed weights").meaning in text
+    assert text.index("Figure 1") < text.index("Claim number0") < text.index("Caption of first/fig02")
+    assert text.index("Other claims") < text.index("Claim number1") < text.index("Claim number2")
+    assert "57771 ± 0 printed 57771" in text
+    assert "The paper prints Figure 1 again under this number." in text
+    assert "Left out for want of data: figure 4" in text
+
+
+def test_stand_in_data_are_marked_where_they_are_used_and_nowhere_else(folder):
+    sections = (folder / "papers" / "first.html").read_text(encoding="utf-8").split("<section")[1:]
+    assert ["stand-in data" in re.split("<h4>|</section>", one)[0] for one in sections] == [False, True, False, False, False]
+    index = pages(folder)["index.html"].text
+    assert "salary.csv is absent, a STAND-IN takes its place" in index
+    assert "∅ absent" in index
+    assert "✓ found" in index
+
+
+def test_each_verdict_is_a_sign_and_a_word():
+    assert set(SYMBOLS) == set(VERDICTS)
+    assert len(set(SYMBOLS.values())) == len(SYMBOLS)
+
+
+def test_the_ledger_has_every_claim_with_its_verdict(folder):
+    rows = (folder / "claims.html").read_text(encoding="utf-8").split("<tbody")[1].split('<tr role="row"')[1:]
+    assert len(rows) == len(claims())
+    for row, claim in zip(rows, claims(), strict=True):
+        assert f'id="{claim["id"]}"' in row
+        assert f"</span> {claim['verdict']}</span>" in row
+        assert SYMBOLS[claim["verdict"]] in row
+        assert ("erratum E1" in row) == bool(claim["erratum"])
+    assert (folder / "claims.csv").is_file()
+
+
+def test_counts_by_verdict_and_paper(folder):
+    table = (folder / "index.html").read_text(encoding="utf-8").split("<tbody>")[1].split("</tbody>")[0]
+    for row, verdict in zip(table.split("<tr>")[1:], VERDICTS, strict=True):
+        counts = [int(one) for one in re.findall(r">(\d+)<", row)]
+        assert counts == [sum(c["paper"] == key and c["verdict"] == verdict for c in claims()) for key in ("first", "second")] + [
+            sum(c["verdict"] == verdict for c in claims())
+        ]
+
+
+def test_what_was_run(folder):
+    text = " ".join(pages(folder)["index.html"].text.split())
+    for part in (
+        "abc1234, with uncommitted changes",
+        "2.27.0",
+        "20260205",
+        "sample sizes divided by 10",
+        "Too small to judge by",
+    ):
+        assert part in text, part
+    assert "first 40 3 1 1.01 512.3 430 0 0 1 min 15 s" in text
+    assert "fit_batch 4 1 min 20 s 1 min 15 s 150 MB" in text
+    for one in (*words.DIAGNOSTICS.values(), *words.METRICS.values(), *words.LEDGER.values()):
+        assert one.meaning in text
+
+
+def test_without_claims_figures_fits_or_costs(tmp_path):
+    told = TOLD | {"papers": [paper("second")], "skipped": [], "data": []}
+    folder = made_up_report.report(tmp_path, told, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
+    assert_links_resolve(folder)
+    text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
+    assert "No claims are written down for these papers." in text["claims.html"]
+    assert "No claims are written down for this paper." in text["papers/second.html"]
+    assert "No posterior was sampled" in text["index.html"]
+    assert "Nothing was skipped for want of data." in text["index.html"]
+    assert not (folder / "claims.csv").exists()
+    assert not (folder / "papers" / "first.html").exists()
+
+
+def test_a_newer_report_takes_the_place_of_an_older_one(tmp_path):
+    folder = made_up_report.report(tmp_path)
+    assert (folder / "papers" / "first" / "fig01.png").is_file()
+    made_up_report.report(tmp_path, TOLD | {"papers": [paper("second")]}, ledger=[])
+    assert sorted(path.name for path in (folder / "papers").iterdir()) == ["second.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):
+    folder = made_up_report.report(tmp_path)
+    before = (folder / "index.html").read_bytes()
+    with pytest.raises(KeyError):
+        made_up_report.report(tmp_path, TOLD | {"papers": [FIRST | {"figures": [made_up_report.figure("1", kind="painting")]}]})
+    assert (folder / "index.html").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(float("nan"), "–"), (float("inf"), "∞"), (-0.5, "−0.5"), (57771.2, "57771"), (1234.5, "1234"), (1e-7, "1e−07"), (3, "3")],
+)
+def test_numbers(value, shown):
+    assert number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.25, "0.25 s"), (12.4, "12 s"), (59.6, "1 min 0 s"), (83, "1 min 23 s"), (3725, "1 h 2 min")]
+)
+def test_durations(seconds, shown):
+    assert duration(seconds) == shown
+
+
+def test_headings_of_tables():
+    assert heading("q15_low", "interval") == "15 % quantile, low end"
+    assert heading("mean", "spread") == "mean"
+    assert heading("mean", "sample") == "Mean"
+
+
+@pytest.mark.parametrize("key", ["range", "reps"])
+def test_lines_of_the_config(key):
+    path = REPOSITORY / "config" / "papers" / f"{key}.yaml"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    found = key_lines(path)
+    for section in ("figures", "tables"):
+        for entry in config[section]:
+            assert re.match(rf" +[\"']?{entry}[\"']?:", lines[found[f"{section}.{entry}"] - 1])
+
+
+def test_lines_of_claims(tmp_path):
+    path = made_up_report.write(
+        tmp_path / "claims.yaml", "# first\nclaims:\n  - id: a-b\n    place: x\n  - place: y\n    id: c\n"
+    )
+    assert key_lines(path) == {"claims": 2, "claims.a-b": 3, "claims.c": 5}
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return read_plan(yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text()), REPOSITORY / "config")
+
+
+@pytest.fixture(scope="module")
+def told(plan):
+    return describe(plan)
+
+
+def test_what_is_told_is_plain_and_of_the_form_that_the_tests_make_up(told):
+    assert json.loads(json.dumps(told)) == told
+    assert set(told) == set(TOLD)
+    assert all(set(one) == set(FIRST) for one in told["papers"])
+    assert all(set(item) == set(FIRST["figures"][0]) for one in told["papers"] for item in (*one["figures"], *one["tables"]))
+
+
+def test_every_figure_and_table_is_told(plan, told):
+    for one in told["papers"]:
+        shown = plan.papers[one["key"]]
+        assert [item["number"] for item in one["figures"]] == list(shown.figures)
+        assert [item["number"] for item in one["tables"]] == [str(k) for k in shown.tables]
+
+
+def test_there_are_words_for_all_that_is_shown(told):
+    items = [item for one in told["papers"] for item in (*one["figures"], *one["tables"])]
+    assert {column for item in items for column in item["columns"]} <= set(words.METRICS)
+    kinds = {mechanism.guarantee.partition(" | ")[0] for mechanism in MECHANISMS.values()}
+    assert kinds <= set(words.GUARANTEES)
+
+
+def test_absent_data_are_told(monkeypatch, tmp_path):
+    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    config = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text()) | {"data_folder": str(tmp_path)}
+    told = describe(read_plan(config, REPOSITORY / "config"))
+    assert not any(one["found"] for one in told["data"])
+    assert {"fatigue.csv", "EPSD17.DAT", "adult.data"} <= {one["file"] for one in told["data"]}
+    fatigue = next(one for one in told["papers"] if one["key"] == "range")
+    assert {"figure 15", "table 1"} <= set(fatigue["left_out"])
+    assert "figure 2" not in fatigue["left_out"]
+    assert any("fatigue.csv is absent" in one for one in fatigue["skipped"])
+    salary = next(one for one in told["papers"] if one["key"] == "censor")
+    assert {item["number"]: item["stand_in"] for item in salary["figures"]}["9"]
+
+
+def test_templates_need_nothing_from_elsewhere():
+    for path in made_up_report.TEMPLATES:
+        assert not re.search(r"(https?:)?//[a-z]", path.read_text(encoding="utf-8")), path
+
+
+def test_the_workflow_knows_every_template():
+    common = Path(REPOSITORY, "workflow", "rules", "common.smk").read_text(encoding="utf-8")
+    listed = re.search(r"^PAGES = \((.+?)\)$", common, re.M | re.S)
+    assert set(re.findall(r'"([^"]+)"', listed[1])) == {path.name for path in made_up_report.TEMPLATES if path.suffix != ".rst"}

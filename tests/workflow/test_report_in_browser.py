@@ -1,0 +1,219 @@
+"""The report in a real browser: that of a real run, and one with every kind of verdict to filter."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import made_up_report
+import pytest
+from formalsynth.claims import VERDICTS
+from runs import SCALE
+
+CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+DRIVER = shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.workflow,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium: Debian's packages are chromium and chromium-driver"),
+]
+
+WIDTHS = {"phone": 390, "desktop": 1280}
+LOADED = """
+const done = arguments[0];
+for (const picture of document.images) picture.loading = "eager";
+Promise.all([...document.images].map((one) => one.decode().catch(() => null)))
+  .then(() => done([...document.images].map((one) => [one.getAttribute("src"), one.naturalWidth])));
+"""
+BEYOND = """
+const width = document.documentElement.clientWidth;
+return [...document.body.querySelectorAll("*")]
+  .filter((one) => !one.closest(".scroll, .skip") && one.getBoundingClientRect().right > width + 1)
+  .map((one) => one.outerHTML.slice(0, 200));
+"""
+OPERABLE = "a[href], button, input, select, summary, [tabindex='0']"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window, a network or a memory of its own."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as profile:
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "disable-component-update",
+                         "disable-sync", "no-first-run", "disable-dev-shm-usage", f"user-data-dir={profile}"):  # fmt: skip
+            options.add_argument(f"--{argument}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        try:
+            yield driver
+        finally:
+            driver.quit()
+
+
+@pytest.fixture(params=WIDTHS)
+def screen(browser, request):
+    """The browser at the width of a phone or of a desktop."""
+    size = {"width": WIDTHS[request.param], "height": 844, "deviceScaleFactor": 1, "mobile": request.param == "phone"}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    return browser
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory):
+    return made_up_report.report(tmp_path_factory.mktemp("made_up"))
+
+
+@pytest.fixture(scope="module", params=["a real run", "made up"])
+def report(request, made_up):
+    """The folder of a report, away from where it was made: what it needs has to be in it."""
+    if request.param == "made up":
+        return made_up
+    run = request.getfixturevalue("finished")
+    folder = Path(tempfile.mkdtemp(prefix="formalsynth-", dir=made_up.parent), "sent")
+    return Path(shutil.copytree(run / "results" / SCALE / "report", folder))
+
+
+def open_page(browser, folder, name):
+    browser.get("about:blank")  # a mere change of the anchor would not load the page again
+    browser.get((folder / name.partition("#")[0]).as_uri() + "".join(name.partition("#")[1:]))
+
+
+def pages(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.html"))
+
+
+def test_every_page_loads_whole_and_fits_the_screen(screen, report):
+    for name in pages(report):
+        open_page(screen, report, name)
+        assert screen.get_log("browser") == [], name
+        assert screen.execute_script(BEYOND) == [], name
+        assert screen.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
+        pictures = screen.execute_async_script(LOADED)
+        assert [one for one in pictures if one[1] == 0] == [], name
+        assert bool(pictures) == (name in ("papers/first.html", "papers/range.html")), name
+
+
+def test_every_link_of_the_real_run_leads_somewhere(browser, finished):
+    folder = finished / "results" / SCALE / "report"
+    anchors = {}
+    links = []
+    for name in pages(folder):
+        open_page(browser, folder, name)
+        anchors[(folder / name).as_uri()] = set(
+            browser.execute_script("return [...document.querySelectorAll('[id]')].map(x => x.id)")
+        )
+        links += browser.execute_script("return [...document.querySelectorAll('a[href]')].map(x => x.href)")
+    assert len(links) > 200
+    files = {path.as_uri() for path in folder.rglob("*") if path.is_file()}
+    for link in set(links):
+        page, _, anchor = link.partition("#")
+        assert page in files, link
+        assert not anchor or "=" in anchor or anchor in anchors[page], link
+
+
+def test_everything_can_be_reached_with_the_keyboard(screen, made_up):
+    """The tab key visits all that can be operated, in the order of the page, and each shows that it has the focus."""
+    from selenium.webdriver import ActionChains, Keys
+
+    for name in ("index.html", "claims.html", "papers/first.html"):
+        open_page(screen, made_up, name)
+        shown = "one.checkVisibility({visibilityProperty: true})"
+        screen.execute_script(f"window.wanted = [...document.querySelectorAll(`{OPERABLE}`)].filter((one) => {shown})")
+        wanted = screen.execute_script("return window.wanted.length")
+        assert wanted > 10
+        visited = []
+        for _ in range(wanted):
+            ActionChains(screen).send_keys(Keys.TAB).perform()
+            visited.append(screen.execute_script("return window.wanted.indexOf(document.activeElement)"))
+            outline = screen.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+            assert outline == "solid", (name, visited)
+        assert visited == list(range(wanted)), name
+
+
+def shown_claims(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('.ledger tbody tr')].filter((one) => one.checkVisibility()).map((one) => one.id)"
+    )
+
+
+def expected(**fields):
+    return [one["id"] for one in made_up_report.claims() if all(one[key] == value for key, value in fields.items())]
+
+
+def test_filters_and_search_change_what_is_shown(screen, made_up):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.select import Select
+
+    open_page(screen, made_up, "claims.html")
+    search, count = screen.find_element(By.ID, "search"), screen.find_element(By.ID, "count")
+    everything = expected()
+    assert shown_claims(screen) == everything
+    for verdict in VERDICTS:
+        Select(screen.find_element(By.ID, "verdict")).select_by_value(verdict)
+        assert shown_claims(screen) == expected(verdict=verdict)
+        assert count.text == f"{len(expected(verdict=verdict))} of {len(everything)} claims"
+    screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
+    assert shown_claims(screen) == everything
+    Select(screen.find_element(By.ID, "paper")).select_by_visible_text("second")
+    assert shown_claims(screen) == ["second-0"]
+    search.send_keys("number2")
+    assert shown_claims(screen) == []
+    assert "No claim fits this search." in screen.find_element(By.TAG_NAME, "main").text
+    screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
+    search.send_keys("NUMBER2 section")
+    assert shown_claims(screen) == ["first-2"]
+    assert "No claim fits this search." not in screen.find_element(By.TAG_NAME, "main").text
+
+
+def test_links_open_the_ledger_filtered_or_at_a_claim(screen, made_up):
+    from selenium.webdriver.common.by import By
+
+    open_page(screen, made_up, "index.html")
+    screen.find_element(By.CSS_SELECTOR, "a[href*='contradicted']").click()
+    assert shown_claims(screen) == expected(paper="first", verdict="contradicted in print")
+    open_page(screen, made_up, "claims.html#first-3")
+    assert shown_claims(screen) == expected()
+    assert screen.execute_script("return document.querySelector(':target').id") == "first-3"
+    top, bottom, height = screen.execute_script(
+        "const box = document.querySelector(':target').getBoundingClientRect(); return [box.top, box.bottom, innerHeight]"
+    )
+    assert 0 <= top < bottom <= height
+
+
+def test_without_scripts_the_ledger_is_there_in_full(screen, made_up):
+    from selenium.webdriver.common.by import By
+
+    screen.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        open_page(screen, made_up, "claims.html")
+        text = screen.find_element(By.TAG_NAME, "main").text
+        assert not screen.find_element(By.ID, "filter").is_displayed()
+    finally:
+        screen.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    for claim in made_up_report.claims():
+        assert claim["claim"] in text
+        assert claim["verdict"] in text
+
+
+def test_verdicts_differ_without_colour(browser, made_up):
+    """In greyscale a verdict still has its sign and its word, dark enough on its ground (contrast of 4.5 or more)."""
+    from selenium.webdriver.common.by import By
+
+    open_page(browser, made_up, "claims.html")
+    texts = set()
+    for badge in browser.find_elements(By.CSS_SELECTOR, ".ledger .badge"):
+        texts.add(badge.text)
+        colours = [badge.value_of_css_property(name) for name in ("color", "background-color")]
+        dark, light = sorted(luminance(one) for one in colours)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, badge.text
+    assert len(texts) == len(VERDICTS)
+    assert {text.partition(" ")[2] for text in texts} == set(VERDICTS)
+
+
+def luminance(colour):
+    """Relative luminance of a CSS colour (WCAG 2)."""
+    parts = [float(one) / 255 for one in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
