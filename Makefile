@@ -33,9 +33,10 @@ endif
 
 .PHONY: all setup test lint bench compare reference lock clean help again
 
-all: setup ## set-up, then every figure and table (SCALE=smoke for a quick look)
+all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
 	@$(SNAKEMAKE)
+	@echo "The report: $(CURDIR)/results/$(CHOSEN)/report/index.html"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
 	@$(BIN)/python -m formalsynth.cmdstan --record .cmdstan > /dev/null

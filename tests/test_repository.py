@@ -248,6 +248,7 @@ def test_make_says_how_long_it_takes(checkout, given, shown):
     plan = make(checkout, "-n", *given).stdout
     about = dict(re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M)).get(shown, "an unknown time")
     assert f"Making everything at scale {shown}: about {about}" in plan
+    assert plan.rstrip().endswith(f'/results/{shown}/report/index.html"')
     assert ("--config scale=" in plan) == bool(given)
 
 

@@ -16,6 +16,7 @@ rule write_report:
         index="<results>/report/index.html",
     log:
         "<logs>/write_report.log",
+    localrule: True
     conda:
         "../envs/formalsynth.yaml"
     threads: 1
