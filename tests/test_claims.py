@@ -217,3 +217,9 @@ def test_points_of_a_grid_have_no_monte_carlo_error_and_are_no_replicates(estima
     claim = claim_of({"kind": "order", "share": 1}, {"by": "point", **estimate})
     row = judge(claim, [table.assign(twice=lambda one: 2 * one["delta"])], THRESHOLDS, 1, True)
     assert (row["mcse"], row["replicates"], row["verdict"]) == ("", 1, REPRODUCED)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(57771.4, "57771"), (0.123456, "0.1235"), (3e8, "3e+08")])
+def test_large_estimates_are_written_out_as_in_print(value, shown):
+    claim = claim_of({"kind": "value", "printed": [1.0]}, {"of": ["A"]})
+    assert judge(claim, [table_of(A=[value])], THRESHOLDS, 1, True)["estimate"] == shown

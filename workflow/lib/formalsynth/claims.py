@@ -338,7 +338,9 @@ def _errors(resampled: Array, values: Array) -> Array:
 
 
 def _joined(numbers: Array) -> str:
-    return " / ".join("" if np.isnan(one) else f"{one:.4g}" for one in np.atleast_1d(numbers)).strip(" /")
+    """Four significant digits, but all before the point of numbers that are written out in print."""
+    texts = ["" if np.isnan(one) else f"{one:.0f}" if 1e4 <= abs(one) < 1e7 else f"{one:.4g}" for one in np.atleast_1d(numbers)]
+    return " / ".join(texts).strip(" /")
 
 
 def _unit_name(claim: Claim) -> str:
