@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import re
@@ -162,7 +163,7 @@ def _attempt(
     executable: Path, data: Mapping[str, Any], inits: Mapping[str, Any], parameters: tuple[str, ...],
     seed: int, settings: Settings, thin: int,
 ) -> Fit:  # fmt: skip
-    model = _cmdstanpy().CmdStanModel(exe_file=executable)
+    model = _model(executable)
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         try:
             result = model.sample(
@@ -180,6 +181,14 @@ def _attempt(
             reason, killed = _cause(error, executable)
             return Fit("failed", f"CmdStan stopped: {reason}", seed=seed, killed=killed)
     return _gated(draws, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()), seed, settings)
+
+
+@functools.lru_cache
+def _model(executable: Path) -> Any:
+    """The program as cmdstanpy drives it, asked only once how it was built: cmdstanpy would start it for that at every fit."""
+    model = _cmdstanpy().CmdStanModel(exe_file=executable)
+    model.exe_info = functools.cache(model.exe_info)
+    return model
 
 
 def _cmdstanpy() -> ModuleType:

@@ -399,7 +399,8 @@ def _sizes(display: Display) -> str:
         data = "STAND-IN: simulated in place of records that are absent"
     titles = [panel["title"] for panel in display.panels if panel["title"]]
     what += f"; frames: {', '.join(titles)}" if titles else ""
-    return f"{display.authors}, {first['place']}; {what} ({data}); scale {display.scale}"
+    place = display.entry.get("place") or first["place"]
+    return f"{display.authors}, {place}; {what} ({data}); scale {display.scale}"
 
 
 def _guarantees(display: Display) -> str:
