@@ -27,7 +27,7 @@ ESTIMATE = {
 }  # fmt: skip
 TEST = {
     "kind": "order", "printed": [], "low": None, "high": None, "share": None, "direction": "rising", "pairs": "adjacent",
-    "tolerance": None,
+    "tolerance": None, "margin": 0.0,
 }  # fmt: skip
 
 
@@ -70,6 +70,14 @@ def test_an_order_holds_fails_or_cannot_be_told(second, verdict):
 def test_an_order_that_holds_for_some_neighbours_and_fails_for_none_is_direction_only():
     claim = claim_of({"kind": "order"}, {"of": ["A", "B", "C"]})
     assert verdict_of(claim, table_of(A=normal(1), B=normal(5), C=normal(5))) == DIRECTION
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(1.5, REPRODUCED), (2.5, NOT_REPRODUCED)])
+def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
+    cells = {"A": normal(5), "B": normal(5) + 2}
+    assert verdict_of(claim_of({"kind": "order", "margin": margin}), table_of(**cells)) == verdict
+    falling = claim_of({"kind": "order", "margin": margin, "direction": "falling"}, {"of": ["B", "A"]})
+    assert verdict_of(falling, table_of(**cells)) == verdict
 
 
 def test_the_first_cell_may_be_compared_with_each_of_the_others():

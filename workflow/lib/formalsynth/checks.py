@@ -282,7 +282,7 @@ def _check_test(one: ClaimConfig, cells: Sequence[Any], there: bool, file: Path)
     takes = {
         "value": {"printed", "tolerance"},
         "within": {"low", "high", "share"},
-        "order": {"direction", "pairs", "share"},
+        "order": {"direction", "pairs", "share", "margin"},
         "equal": {"tolerance"},
         "trend": {"low", "high"},
     }[test.kind]

@@ -250,20 +250,20 @@ def _within(values: Array, estimates: Array, resampled: Array, claim: Claim, thr
 
 
 def _order(values: Array, estimates: Array, resampled: Array, claim: Claim, thresholds: Thresholds) -> Judgement:
-    """The cells rise (or fall) from left to right: on the statistic, and in more units than chance would have it.
+    """The cells rise (or fall) from left to right, each by more than the margin, on the statistic and in most of the units.
 
     The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on its resamples.
     """
-    sign = 1 if claim.test["direction"] == "rising" else -1
+    sign, margin = (1 if claim.test["direction"] == "rising" else -1), claim.test["margin"]
     pairs = list(itertools.pairwise(range(values.shape[1])))
     if claim.test["pairs"] == "first":
         pairs = [(0, k) for k in range(1, values.shape[1])]
     by_unit = claim.estimate["statistic"] in PAIRED and claim.estimate["above"] is None
     states, shares = [], []
     for a, b in pairs:
-        steps = sign * ((values[:, b] - values[:, a]) if by_unit else (resampled[:, b] - resampled[:, a]))
+        steps = sign * ((values[:, b] - values[:, a]) if by_unit else (resampled[:, b] - resampled[:, a])) - margin
         share = float((steps > 0).mean() + (steps == 0).mean() / 2)
-        ordered = sign * (estimates[b] - estimates[a]) > 0
+        ordered = sign * (estimates[b] - estimates[a]) > margin
         states.append(_state(share, len(values) if by_unit else 0, bool(ordered), _least(claim, thresholds), thresholds))
         shares.append(share)
     what = f"of {_unit_name(claim)}" if by_unit else "of the resamples"

@@ -297,6 +297,7 @@ class TestConfig(Model):
     )
     direction: Literal["rising", "falling"] = Field("rising", description="order: from left to right.")
     pairs: Literal["adjacent", "first"] = Field("adjacent", description="order: each cell and the next, or the first and each.")
+    margin: float = Field(0.0, ge=0, description="order: the least step, in the units of the cells.")
     tolerance: float | None = Field(
         None, ge=0, lt=1, description="value and equal: relative distance; none takes verdicts.within, or nothing for equal."
     )
