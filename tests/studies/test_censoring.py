@@ -1,6 +1,7 @@
 """What the neighbours of a data set show of censoring, against the same computed record by record with scipy's densities."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,20 @@ EXTREMES = 3
 
 
 @pytest.fixture(scope="module")
-def scenario():
-    """The paper's audit with so few records and neighbours that a test can compute it."""
+def plan():
     run = yaml.safe_load((CONFIG / "config.yaml").read_text()) | {"scale": "smoke", "papers": ["censor"]}
-    (found,) = read_plan(run, CONFIG).papers["censor"].of("neighbours")
-    return found.__class__(**vars(found) | {"n": N, "study": found.study | {"extremes": EXTREMES, "closest": 0.001}})
+    return read_plan(run, CONFIG)
+
+
+def small(plan, name):
+    """A scenario of the paper with so few records and neighbours that a test can compute it."""
+    (found,) = plan.papers["censor"].of(name)
+    return replace(found, n=N, study=found.study | {"extremes": EXTREMES, "closest": 0.001})
+
+
+@pytest.fixture(scope="module")
+def scenario(plan):
+    return small(plan, "neighbours")
 
 
 def weights_of(x):
@@ -61,6 +71,16 @@ def test_losses_are_those_of_a_direct_computation(scenario, kind):
     for epsilon in (1.6, 5):
         row = rows.set_index("synthesizer").loc[f"audit_{kind}_{epsilon}"]
         assert (row["add_remove"], row["replace_one"]) == pytest.approx(expected(kind, epsilon, x), abs=1e-8)
+
+
+def test_moments_are_those_of_a_direct_computation(plan):
+    rows, _ = run_study(small(plan, "flattening"), 1, [0], "")
+    x = Address.of(small(plan, "flattening"), 1, 0).generator("data").beta(0.5, 2, N - 1)
+    for id, threshold in (("audit_posterior", None), ("audit_uw_1.6", 0.8), ("audit_uw_5", 2.5)):
+        mass = np.exp(ORACLE.log_mass(x, np.ones(len(x)), threshold))
+        mean = mass @ ORACLE.phi
+        row = rows.set_index("synthesizer").loc[id]
+        assert (row["phi_mean"], row["phi_sd"]) == pytest.approx((mean, np.sqrt(mass @ (ORACLE.phi - mean) ** 2)))
 
 
 def test_only_recomputed_weights_cost_more_than_their_kind_of_neighbour_allows(scenario):

@@ -125,6 +125,13 @@ def posterior(grid: Grid, log_likelihood: Array, tolerance: float = 1e-6) -> Arr
     return log_mass
 
 
+def moments(values: Array, log_mass: Array) -> tuple[float, float]:
+    """Mean and standard deviation of values (G,) under a posterior."""
+    mass = np.exp(log_mass)
+    mean = mass @ values
+    return float(mean), float(np.sqrt(mass @ (values - mean) ** 2))
+
+
 def region(log_mass: Array, log_prior: Array, share: float) -> Array:
     """(G,) whether a point is among those of highest likelihood that together have this share of the posterior.
 
@@ -154,5 +161,5 @@ def privacy_loss(one: Array, other: Array, log_prior: Array, epsilon: float, sha
     """
     ratio = one - other
     inside = region(one, log_prior, share) | region(other, log_prior, share)
-    excess = [np.exp(mass) @ np.maximum(-np.expm1(epsilon - loss), 0) for mass, loss in ((one, ratio), (other, -ratio))]
+    excess = [np.exp(mass) @ -np.expm1(np.minimum(epsilon - loss, 0)) for mass, loss in ((one, ratio), (other, -ratio))]
     return Loss(float(np.abs(ratio).max()), float(np.abs(ratio[inside]).max()), float(max(excess)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -10,7 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from formalsynth.audit import Grid, Loss, beta_grid, log_likelihood, posterior, privacy_loss, record_risks, region
+from formalsynth.allowed import Inside, Positive, Several
+from formalsynth.audit import Grid, Loss, beta_grid, log_likelihood, moments, posterior, privacy_loss, record_risks, region
 from formalsynth.families import FAMILIES, Array
 from formalsynth.mechanisms import MECHANISMS, Context, mechanism
 from formalsynth.streams import Address
@@ -24,26 +26,32 @@ DIGITS = 9
 
 
 @mechanism(80, AUDITED, parents=0, study="neighbours")
-def audit_unweighted(context: Context | None, *, epsilon: float) -> tuple[str, float]:
+def audit_unweighted(context: Context | None, *, epsilon: Positive) -> tuple[str, float]:
     """Censor_uw."""
     return UNWEIGHTED, epsilon
 
 
 @mechanism(81, AUDITED, parents=0, study="neighbours")
-def audit_fixed_weights(context: Context | None, *, epsilon: float) -> tuple[str, float]:
+def audit_fixed_weights(context: Context | None, *, epsilon: Positive) -> tuple[str, float]:
     """Censor_w with weights that do not look at the record in which neighbours differ; its own weight is 1, the worst case."""
     return FIXED, epsilon
 
 
 @mechanism(82, AUDITED, parents=0, study="neighbours")
-def audit_recomputed_weights(context: Context | None, *, epsilon: float) -> tuple[str, float]:
+def audit_recomputed_weights(context: Context | None, *, epsilon: Positive) -> tuple[str, float]:
     """Censor_w as it is run: the weights are computed from each data set."""
     return RECOMPUTED, epsilon
 
 
+@mechanism(83, AUDITED, parents=0, study="neighbours")
+def audit_posterior(context: Context | None) -> tuple[str, float]:
+    """The posterior without censoring; its loss has no bound and grows with the grid."""
+    return UNWEIGHTED, math.inf
+
+
 @study()
 def neighbours(
-    run: Run, *, shape1: float, shape2: float, closest: float = 1e-6, extremes: int = 9, share: float = 0.999
+    run: Run, *, shape1: Positive, shape2: Positive, closest: Inside = 1e-6, extremes: Several = 9, share: Inside = 0.999
 ) -> Outcome:
     """Exact privacy loss of censored posteriors between neighbours, by adding or removing a record and by replacing one.
 
@@ -53,7 +61,8 @@ def neighbours(
     has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999).
 
     Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
-    either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon.
+    either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
+    ``phi_mean`` and ``phi_sd`` of the posterior of the ``n - 1`` records.
     """
     grid = beta_grid(shape1 / (shape1 + shape2), shape1 + shape2, run.scenario.n, FAMILIES["beta"].priors)
     extra = expit(np.linspace(logit(closest), -logit(closest), int(extremes)))
@@ -66,7 +75,8 @@ def neighbours(
         for one in run.scenario.synthesizers.values():
             kind, epsilon = MECHANISMS[one.mechanism].function(None, **one.parameters)
             posteriors = _posteriors(grid, data, weights[kind], epsilon / 2)
-            rows.append({"replicate": replicate, "synthesizer": one.id} | _losses(grid, posteriors, epsilon, share))
+            row = {"replicate": replicate, "synthesizer": one.id} | _losses(grid, posteriors, epsilon, share)
+            rows.append(row | dict(zip(("phi_mean", "phi_sd"), moments(grid.phi, posteriors[0]), strict=True)))
     return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
 
 
