@@ -124,6 +124,11 @@ def test_the_monte_carlo_error_widens_what_agrees():
     assert verdict_of(claim, table_of(A=np.repeat(noisy, 400))) == NOT_REPRODUCED
 
 
+def test_equal_values_have_no_monte_carlo_error():
+    claim = claim_of({"kind": "value", "printed": [1.6]}, {"of": ["A"]})
+    assert judge(claim, [table_of(A=np.full(5, 1.6))], THRESHOLDS, 1, True)["mcse"] == "0"
+
+
 def test_the_monte_carlo_error_of_a_mean_is_its_standard_error():
     values = normal(5, 2, 400)
     row = judge(

@@ -130,7 +130,7 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     statistic = STATISTICS[claim.estimate["statistic"]]
     resampled = _resampled(values, statistic, thresholds.resamples, generator)
     by_chance = len(values) > 1 and claim.estimate["by"] in RANDOM
-    errors = resampled.std(axis=0, ddof=1) if by_chance else np.full(values.shape[1], np.nan)
+    errors = _errors(resampled, values) if by_chance else np.full(values.shape[1], np.nan)
     found = TESTS[claim.test["kind"]](values, statistic(values), resampled, claim, thresholds)
     if any(one["stand_in"] for one in claim.scenarios):
         verdict = STAND_IN
@@ -334,7 +334,9 @@ TESTS: dict[str, Callable[[Array, Array, Array, Claim, Thresholds], Judgement]] 
 
 
 def _errors(resampled: Array, values: Array) -> Array:
-    return resampled.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(resampled.shape[1])
+    """Monte Carlo errors: none where all resamples are equal, where a standard deviation is the rounding of their mean."""
+    varies = np.ptp(resampled, axis=0) > 0
+    return np.where(varies, resampled.std(axis=0, ddof=1), 0.0) if len(values) > 1 else np.zeros(resampled.shape[1])
 
 
 def _joined(numbers: Array) -> str:
