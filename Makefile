@@ -77,6 +77,7 @@ lint: setup ## style of the code and of the rules, and whether generated files a
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) python bench/fits.py
 	@$(RUN) python bench/workflow.py
+	@$(RUN) python bench/many.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run
 	@$(RUN) python -m formalsynth.reference --compare
