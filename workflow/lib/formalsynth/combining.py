@@ -49,8 +49,8 @@ SYNTHESES: dict[str, Synthesis] = {
 }
 """Synthesizers of the zcdp paper, Sections 4.1 and 4.2, by id.
 
-Section 4.2 describes ``bayes`` and then, for the privacy loss, replaces it by ``bayes_one_step``. One record is the same under
-both, a data set is not: the combining rules of Section 3 for Bayesian synthesis hold for the first alone.
+Section 4.2 describes ``bayes`` and then, for the privacy loss, replaces it by ``bayes_one_step`` (erratum E11). One record is
+the same under both, a data set is not: the combining rules of Section 3 for Bayesian synthesis hold for the first alone.
 """
 
 

@@ -387,7 +387,7 @@ def variance_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> fl
 
     Two slips: the neighbour's rate has ``2 s^2 +- (2d)^2/n``, half the step of the variance (erratum E3), and the term of
     the falling variance keeps the sign that the slope has for the rising one, so that two terms add up that cancel but for
-    the noise. Infinite where the printed logarithm does not exist.
+    the noise (erratum E9). Infinite where the printed logarithm does not exist.
 
     Args:
         setting: the release; replace-one, sensitivity (2d)^2/n of the sample variance.
@@ -479,7 +479,7 @@ def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
     """Epsilon through the synthetic mean as printed: rho of known variance with s^2 in its place, converted as printed.
 
     Neighbours differ in s^2 too, so the mean is no Gaussian mechanism and no rho exists: the Renyi divergence is infinite
-    from order ``n s^2 / (2d)^2`` on. See :func:`mean_epsilon_curve`. Arguments as in :func:`variance_epsilon_printed`.
+    from order ``n s^2 / (2d)^2`` on (erratum E10), see :func:`mean_epsilon_curve`. Arguments as for the variance as printed.
 
     Source: zcdp paper, Section 4.3.
     """

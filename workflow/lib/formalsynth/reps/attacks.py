@@ -144,7 +144,7 @@ def attack_scores(targets: Targets, synthetic: np.ndarray, k: int) -> dict[str, 
 def advantage_without_release(targets: Targets) -> float:
     """Advantage in the top decile of the reference distance as printed alone: no synthetic record is looked at.
 
-    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference.
+    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13).
     """
     top = targets.decile == DECILES
     auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[None, top])[0]
