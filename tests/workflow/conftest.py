@@ -1,6 +1,8 @@
 """One whole run of the workflow, for everything that looks at its results."""
 
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from runs import command, environment, prepared
@@ -23,6 +25,22 @@ def snakemake(repository):
 def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
     """A folder in which everything has been made, from compiling to figures."""
     folder = prepared(tmp_path_factory.mktemp("finished"), repository, cmdstan)
-    run = snakemake(folder, "--cores", 2)
+    (folder / "temporary").mkdir()
+    run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
     assert run.returncode == 0, run.stdout[-5000:]
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path, repository, cmdstan, finished):
+    """A folder where nothing but the program has been made."""
+    made = prepared(tmp_path / "work", repository, cmdstan)
+    for program in shutil.copytree(finished / "results" / "stan", made / "results" / "stan").iterdir():
+        program.touch()  # made after CmdStan was found
+    return made
+
+
+@pytest.fixture
+def again(tmp_path, finished):
+    """A copy of the finished folder to change."""
+    return Path(shutil.copytree(finished, tmp_path / "again"))

@@ -3,12 +3,20 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import yaml
 
 SCALE = "smoke"
+RESULTS, FIGURES = Path("results", SCALE, "range"), Path("figures", SCALE, "range")
+SIMULATION = RESULTS / "simulation_n200"
+# enough of the workflow to interrupt and to batch: one simulated scenario with its replicates, its single sample and a figure
+PART = [str(SIMULATION / "replicates.csv"), str(FIGURES / "fig01.svg"), str(FIGURES / "fig02.svg")]
 
 
 def prepared(folder, repository, cmdstan):
@@ -45,3 +53,51 @@ def environment(**changes):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     found = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | changes
     return {key: value for key, value in found.items() if value is not None}
+
+
+def start(folder, *arguments, snakefile, **changes):
+    """Start a run in a process group of its own; what it prints is added to ``run.log`` in the folder."""
+    with open(folder / "run.log", "ab") as log:
+        return subprocess.Popen(
+            command(folder, *arguments, snakefile=snakefile),
+            stdout=log, stderr=subprocess.STDOUT, env=environment(**changes), start_new_session=True,
+        )  # fmt: skip
+
+
+def kill(process):
+    """End a run and all its jobs without a chance to clean up."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def hidden(path, folder):
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+
+
+def left_over(folder):
+    """What is hidden among the results and figures, apart from the seals of the files that are there."""
+    made = [path for kind in ("results", "figures") for path in files(folder / kind)]
+    seals = {path.with_name(f".{path.name}.sha256") for path in made}
+    return [path for path in made if path not in seals and hidden(path, folder)]
+
+
+def results(folder):
+    """What every result and figure says, by path; programs and the report, which has the time in it, are left out."""
+    made = [path for kind in (f"results/{SCALE}", f"figures/{SCALE}") for path in files(folder / kind)]
+    return {
+        str(path.relative_to(folder)): content(path) for path in made if not hidden(path, folder) and "report" not in path.parts
+    }
+
+
+def content(path):
+    """The bytes of a file, apart from the seconds that fits took."""
+    if path.suffix == ".npz":
+        with np.load(path) as arrays:
+            return {name: (arrays[name].dtype.str, arrays[name].tobytes()) for name in arrays.files if name != "seconds"}
+    if path.name.endswith("replicates.csv"):
+        return pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="seconds").to_csv(index=False).encode()
+    return path.read_bytes()
