@@ -1,4 +1,5 @@
 # Everything that rules look up: the plan, paths of batches, and which code a step depends on.
+import shlex
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ try:
     from formalsynth.sources import PACKAGE, sources
 except ModuleNotFoundError as error:
     raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
+
+# Snakemake takes the path of its Python into shell commands as it is, spaces and all (snakemake#2645).
+if Path(sys.executable).exists():
+    sys.executable = shlex.quote(sys.executable)
 
 try:
     PLAN = read_plan(config, Path("config"))

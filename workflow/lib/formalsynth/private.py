@@ -51,9 +51,13 @@ def sweep(parent: Path, stem: str) -> list[Path]:
 
 
 def own_temporary_folder() -> None:
-    """Let the temporary files of this process and its children stand in a private folder, which goes when the process ends."""
+    """Let the temporary files of this process and its children stand in a private folder, which goes when the process ends.
+
+    It is below TMPDIR, or below ``/tmp`` where the name of TMPDIR has spaces, which make and CmdStan cannot work with.
+    """
+    given = tempfile.gettempdir()
     stack = contextlib.ExitStack()
-    folder = stack.enter_context(private_folder(Path(tempfile.gettempdir()), "formalsynth"))
+    folder = stack.enter_context(private_folder(Path("/tmp" if re.search(r"[\s~]", given) else given), "formalsynth"))
     atexit.register(stack.close)
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
