@@ -5,7 +5,9 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.provenance import PACKAGES, commit, costs, losses, sampling, versions
+from formalsynth.files import write_table
+from formalsynth.provenance import PACKAGES, ROWS, commit, costs, losses, read_rows, sampling, versions
+from formalsynth.steps.rows import replicate_table
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -86,6 +88,19 @@ def rows(*changes):
     return pd.DataFrame([plain | one for one in changes])
 
 
+def test_rows_are_read_with_what_is_looked_at(tmp_path):
+    table = replicate_table([{"paper": "one", "status": "ok", "reason": "", "seed": 2**31, "mean": 1.5}])
+    write_table(tmp_path / "replicates.csv", table)
+    found = read_rows(tmp_path / "replicates.csv")
+    assert set(found) == set(ROWS)
+    assert found["seed"].tolist() == [2**31]
+    assert found["reason"].isna().all()
+    with open(tmp_path / "replicates.csv", "a") as file:
+        file.write("one more\n")
+    with pytest.raises(OSError, match="damaged"):
+        read_rows(tmp_path / "replicates.csv")
+
+
 def test_sampling_counts_each_fit_once():
     nothing = {"rhat_max": np.nan, "ess_bulk_min": np.nan, "ess_tail_min": np.nan}
     table = rows(
@@ -106,4 +121,5 @@ def test_sampling_counts_each_fit_once():
 def test_losses_name_what_failed_of_how_many():
     table = rows({}, {"replicate": 1, "status": "failed", "reason": "gate: R-hat"}, {"synthesizer": "b"})
     assert losses(table) == [{"scenario": "one", "synthesizer": "a", "failed": 1, "rows": 2, "reason": "gate: R-hat"}]
+    assert losses(rows({"status": "failed"}))[0]["reason"] == ""
     assert losses(rows({})) == []

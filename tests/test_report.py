@@ -7,14 +7,16 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import made_up_report
+import pandas as pd
 import pytest
 import yaml
 from conftest import REPOSITORY
 from formalsynth import words
 from formalsynth.claims import VERDICTS
 from formalsynth.design import read_plan
+from formalsynth.files import write_table
 from formalsynth.mechanisms import MECHANISMS
-from formalsynth.report import SYMBOLS, describe, duration, heading, key_lines, number
+from formalsynth.report import SYMBOLS, describe, duration, heading, key_lines, number, write_report
 from made_up_report import FIRST, NASTY, RAN, TOLD, claims, paper
 
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -191,6 +193,16 @@ def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):
         made_up_report.report(tmp_path, TOLD | {"papers": [FIRST | {"figures": [made_up_report.figure("1", kind="painting")]}]})
     assert (folder / "index.html").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_a_table_that_was_damaged_is_not_shown(tmp_path):
+    files = made_up_report.made(tmp_path / "run", TOLD["papers"], claims())
+    write_table(files.ledger, pd.read_csv(files.ledger))
+    with open(files.ledger, "a") as file:
+        file.write("one more\n")
+    with pytest.raises(OSError, match=r"claims\.csv is damaged"):
+        write_report(tmp_path / "report", TOLD, RAN, files, made_up_report.TEMPLATES)
+    assert not (tmp_path / "report").exists()
 
 
 @pytest.mark.parametrize(

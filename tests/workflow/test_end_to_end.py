@@ -2,6 +2,7 @@
 
 import time
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,21 @@ def test_jobs_leave_a_log_and_what_they_cost(finished):
         assert len(made) > 10
         assert len(files(finished / "logs" / SCALE / step)) == len(made)
         assert len([path for path in files(finished / "benchmarks" / SCALE / step) if path.suffix == suffix]) == len(made)
+
+
+def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finished, snakemake, tmp_path):
+    run = snakemake(finished, "--report", tmp_path / "report.zip")
+    assert run.returncode == 0, run.stdout[-3000:]
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        names = {Path(name).name for name in archive.namelist()}
+        page = archive.read("report/report.html").decode()
+    paper = plan_of(finished)
+    assert {f"fig{number:0>2}.svg" for number in paper.figures} | {f"table{number}.csv" for number in paper.tables} <= names
+    for number in paper.figures:
+        assert f"<strong>Figure {number}</strong>" in page
+    assert "<strong>Table 1</strong>" in page
+    assert paper.config.title in page
+    assert "system-message" not in page  # what docutils says of a caption that it cannot read
 
 
 def test_a_second_run_does_nothing(finished, snakemake):
@@ -278,6 +294,9 @@ def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake
     assert (again / FIGURES / "fig02.svg").is_file()
     # claims about them are judged as what they are now: without data
     assert set(planned(run.stdout)) == {"draw_range_fig02", "judge_claims", "write_ledger", "write_report", "everything"}
+    report = (again / "results" / SCALE / "report" / "index.html").read_text(encoding="utf-8")
+    assert "fatigue.csv is absent, skipped" in report
+    assert "data absent" in (again / RESULTS / "claims.csv").read_text(encoding="utf-8")
 
 
 def test_what_needs_absent_data_says_so(folder, snakemake):

@@ -177,6 +177,13 @@ def figure_files(key, number):
     return [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for kind in ("csv", "png", "svg", "txt")]
 
 
+def marked_figure(key, number):
+    """The files of a figure, its drawing marked for Snakemake's own report."""
+    labels = {"figure": number, "shows": PLAN.papers[key].display("figures", number, SCALE).entry["subject"]}
+    mark = {"caption": "../report/shown.rst", "category": PLAN.papers[key].config.title, "labels": labels}
+    return [report(path, **mark) if path.endswith(".svg") else path for path in figure_files(key, number)]
+
+
 def figure_tables(key, number):
     """The collected tables that a figure reads, one for each scenario."""
     display = PLAN.papers[key].display("figures", number, SCALE)
@@ -223,6 +230,16 @@ def table_display(wildcards):
     if number not in paper.tables:
         raise WorkflowError(f"{wildcards.paper} has no table {number} to make. {'; '.join(PLAN.skipped)}")
     return paper.display("tables", number, SCALE)
+
+
+def paper_title(wildcards):
+    """The category of a paper in Snakemake's own report."""
+    return PLAN.papers[wildcards.paper].config.title
+
+
+def table_labels(wildcards):
+    """What a table is called in Snakemake's own report."""
+    return {"table": wildcards.table_number, "shows": table_display(wildcards).entry["subject"]}
 
 
 def table_spec(wildcards):

@@ -29,7 +29,9 @@ rule write_ledger:
     input:
         ledgers=[f"results/{SCALE}/{key}/claims.csv" for key in CLAIMING],
     output:
-        ledger="<results>/claims.csv",
+        ledger=report(
+            "<results>/claims.csv", caption="../report/ledger.rst", category="Claims", labels={"shows": "ledger of claims"}
+        ),
     log:
         "<logs>/write_ledger.log",
     localrule: True

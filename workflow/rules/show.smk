@@ -8,7 +8,7 @@ for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_t
             code=code("show"),
             tables=tables,
         output:
-            [path for number in numbers for path in figure_files(key, number)],
+            [path for number in numbers for path in marked_figure(key, number)],
         log:
             f"logs/{SCALE}/draw_figures/{key}/{figure_file(numbers[0])}.log",
         localrule: True
@@ -43,7 +43,12 @@ rule write_table:
         tables=table_inputs,
     output:
         caption="<results>/{paper}/table{table_number}.txt",
-        table="<results>/{paper}/table{table_number}.csv",
+        table=report(
+            "<results>/{paper}/table{table_number}.csv",
+            caption="../report/shown.rst",
+            category=paper_title,
+            labels=table_labels,
+        ),
     log:
         "<logs>/write_table/{paper}/table{table_number}.log",
     localrule: True

@@ -6,9 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
-from formalsynth.files import read_table
 from formalsynth.jobs import log_to
-from formalsynth.provenance import commit, costs, losses, sampling, versions
+from formalsynth.provenance import commit, costs, losses, read_rows, sampling, versions
 from formalsynth.report import Files, Ran, write_report
 
 log_to(snakemake.log[0])
@@ -22,7 +21,7 @@ def by_name(paths):
 told = snakemake.params.told
 tables = {}
 for path in snakemake.input.replicates:
-    tables.setdefault(Path(path).parts[-3], []).append(read_table(path))
+    tables.setdefault(Path(path).parts[-3], []).append(read_rows(path))
 tables = {key: pd.concat(parts, ignore_index=True) for key, parts in tables.items()}
 steps, seconds = costs(Path(snakemake.params.benchmarks), [(one["key"], id) for one in told["papers"] for id in one["scenarios"]])
 facts = {"commit": commit(Path(snakemake.scriptdir).parents[1]), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}

@@ -14,10 +14,18 @@ from typing import Any
 
 import pandas as pd
 
+from formalsynth.files import unbroken
+
 PACKAGES = (
     "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy", "arviz-stats",
 )  # fmt: skip
 """Packages whose versions a number can depend on."""
+
+ROWS = [
+    "scenario", "replicate", "synthesizer", "seed", "status", "reason", "attempts",
+    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
+]  # fmt: skip
+"""Columns of ``replicates.csv`` that tell how sampling went: of a study with many replicates, few of many."""
 
 
 def commit(folder: Path) -> str:
@@ -104,6 +112,15 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
     return total
 
 
+def read_rows(path: Path) -> pd.DataFrame:
+    """The columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` look at.
+
+    Raises:
+        OSError: the file is damaged.
+    """
+    return pd.read_csv(unbroken(path), usecols=ROWS, keep_default_na=False, na_values=[""])
+
+
 def sampling(table: pd.DataFrame) -> dict[str, Any]:
     """How sampling went, over the fits behind rows of ``replicates.csv``; extremes and sums are of those that passed."""
     fits = table[table["attempts"].notna() & (table["rhat_max"].notna() | (table["status"] == "failed"))]
@@ -128,5 +145,5 @@ def losses(table: pd.DataFrame) -> list[dict[str, Any]]:
         failed = group[group["status"] == "failed"]
         if len(failed):
             place = {"scenario": scenario, "synthesizer": synthesizer, "failed": len(failed), "rows": len(group)}
-            rows.append(place | {"reason": failed["reason"].iloc[0]})
+            rows.append(place | {"reason": failed["reason"].fillna("").iloc[0]})
     return rows

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from formalsynth import words
-from formalsynth.files import whole_folder
+from formalsynth.files import unbroken, whole_folder
 
 if TYPE_CHECKING:
     from formalsynth.design import Paper, Plan
@@ -205,9 +205,9 @@ def write_report(folder: Path, told: Mapping[str, Any], ran: Ran, files: Files, 
         for name, path in files.shown.items():
             copy = partial / "papers" / name
             copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, copy)
+            shutil.copyfile(unbroken(path), copy)
         if files.ledger:
-            shutil.copyfile(files.ledger, partial / LEDGER)
+            shutil.copyfile(unbroken(files.ledger), partial / LEDGER)
 
 
 def _paper(
@@ -254,13 +254,13 @@ def read_ledger(path: Path | None) -> list[dict[str, str]]:
     """The rows of the ledger as they are written; none where there is no ledger."""
     if path is None:
         return []
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(unbroken(path), encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def read_grid(path: Path) -> dict[str, Any]:
     """A table's tidy CSV as a grid: a row for each synthesizer, a column for each statistic."""
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(unbroken(path), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     statistics = list(dict.fromkeys(one["statistic"] for one in rows))
     grid: dict[str, dict[str, Any]] = {}
