@@ -106,7 +106,7 @@ class Paper:
             looks={id: look | {"label": given.get(id, look["label"])} for id, look in looks.items()},
             panels=self._panels(ids, getattr(entry, "panels", "none"), entry.where),
             at={id: self.parameters(id).get(entry.at) for id in ids} if getattr(entry, "at", "") else {},
-            scenarios=[{key: getattr(one, key) for key in shown} for one in scenarios],
+            scenarios=[{key: getattr(one, key) for key in shown} | {"data": _kind_of_data(one)} for one in scenarios],
         )
 
     def _by_id(self, labels: Mapping[str, str]) -> dict[str, str]:
@@ -161,6 +161,12 @@ class Plan:
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
         return sorted({one.program for paper in self.papers.values() for one in paper.scenarios.values()} - {""})
+
+
+def _kind_of_data(scenario: Scenario) -> str:
+    """What a caption says of the data; nothing where a study's data set is named by its label."""
+    dataset = (scenario.study or {}).get("dataset", "simulated")
+    return "simulated data" if dataset == "simulated" else ""
 
 
 def figure_file(number: str) -> str:

@@ -209,7 +209,7 @@ def _densities(display: Display, table: pd.DataFrame) -> Figure:
             seaborn.kdeplot(x=values, ax=axis, color=look["colour"], linestyle=style, label=look["label"], cut=0)
             if "density" in frame:
                 curve = frame[(frame["synthesizer"] == id) & frame["density"].notna()]
-                axis.plot(curve["x"], curve["density"], ".", color=look["colour"], markersize=2.5 + 2 * place)
+                axis.plot(curve["x"], curve["density"], ".", color=look["colour"], markersize=2.5 + 2 * (len(ids) - place))
         axis.set(xlabel=display.entry["y"], ylabel="density" if axis is axes.flat[0] else "", title=title)
     axes.flat[-1].legend(frameon=False)
     return drawing
@@ -217,8 +217,9 @@ def _densities(display: Display, table: pd.DataFrame) -> Figure:
 
 def _lines(display: Display, table: pd.DataFrame) -> Figure:
     """Means over replicates against ``x``, with two standard errors; one line for each label, one frame for each panel."""
-    frames = list(table.groupby("scenario" if display.entry["panels"] == "scenario" else "panel", sort=False))
     titles = {one["id"]: one["label"] for one in display.scenarios}
+    frames = list(table.groupby("scenario" if display.entry["panels"] == "scenario" else "panel", sort=False))
+    frames.sort(key=lambda frame: list(titles).index(frame[0]) if frame[0] in titles else 0)
     drawing, axes = _frames(len(frames), display.entry["stacked"], 4.2 if len(frames) == 1 else 3.2)
     styles, markers = ["-", "--", "-.", ":"], ["o", "^", "s", "D", "v", "P"]
     for axis, (name, frame) in zip(axes, frames, strict=True):
@@ -384,23 +385,25 @@ def caption(display: Display) -> str:
 
 def _sizes(display: Display) -> str:
     """Sample sizes and replicates behind a figure or table."""
-    n = ", ".join(str(one["n"]) for one in display.scenarios)
     first = display.scenarios[0]
+    several = len({one["name"] for one in display.scenarios}) > 1
+    n = ", ".join(f"{one['n']} ({one['label']})" if several else str(one["n"]) for one in display.scenarios)
+    replicates = f"{first['replicates']} replicate{'s' * (first['replicates'] > 1)} of n = {n}"
     what = {
-        "replicates": f"{first['replicates']} replicates of n = {n}",
+        "replicates": replicates,
         "records": f"one sample of n = {n}",
         "values": f"one sample of n = {n}",
-        "details": f"{first['replicates']} replicates of n = {n}",
+        "details": replicates,
         "draws": f"posterior draws from one sample of n = {n}",
         "sets": f"{first['synthetic_sets']} synthetic data sets from one sample of n = {n}",
     }[display.source]
-    data = f"file {first['file']['name']}" if first["file"] else "simulated data"
+    data = f"file {first['file']['name']}" if first["file"] else first["data"]
     if first["stand_in"]:
         data = "STAND-IN: simulated in place of records that are absent"
     titles = [panel["title"] for panel in display.panels if panel["title"]]
     what += f"; frames: {', '.join(titles)}" if titles else ""
     place = display.entry.get("place") or first["place"]
-    return f"{display.authors}, {place}; {what} ({data}); scale {display.scale}"
+    return f"{display.authors}, {place}; {what}{f' ({data})' if data else ''}; scale {display.scale}"
 
 
 def _guarantees(display: Display) -> str:
