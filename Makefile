@@ -64,7 +64,7 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	       exit 1; }
 	@touch $(COMPLETE)
 
-test: setup ## set-up, then the tests (PYTEST='-m slow' for those that build CmdStan)
+test: setup ## set-up, then the tests (PYTEST='-m slow' for those that build CmdStan or submit to Slurm)
 	@$(RUN) python -m pytest $(PYTEST)
 
 lint: setup ## style of the code and of the rules, and whether generated files are up to date
@@ -86,7 +86,7 @@ reference: setup ## keep the small part of a run at scale paper in docs/
 	@$(RUN) python -m formalsynth.reference --keep
 
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra dev --no-header --no-annotate \
+	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra cluster --extra dev --no-header --no-annotate \
 	  --quiet $(LOCK) pyproject.toml --output-file requirements.txt
 
 clean: ## remove what the workflow made; packages and CmdStan stay

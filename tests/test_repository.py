@@ -17,7 +17,7 @@ from packaging.version import Version
 
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
-DEV = PROJECT["optional-dependencies"]["dev"]
+EXTRAS = [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 CONFIG = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
@@ -62,7 +62,7 @@ def test_the_lock_file_holds_one_exact_version_of_each_package():
 
 
 def test_the_lock_file_agrees_with_pyproject():
-    for name, one in requirements([*PROJECT["dependencies"], *DEV]).items():
+    for name, one in requirements([*PROJECT["dependencies"], *EXTRAS]).items():
         assert name in LOCKED, f"{name} is not locked: run make lock"
         version = next(iter(LOCKED[name].specifier)).version
         assert one.specifier.contains(Version(version)), f"{LOCKED[name]} is outside {one}: run make lock"
@@ -85,7 +85,7 @@ def test_the_lock_file_is_what_runs_the_tests():
 @pytest.mark.parametrize(
     ("file", "wanted", "package"),
     [
-        ("environment.yml", [*PROJECT["dependencies"], *DEV], "-e ."),
+        ("environment.yml", [*PROJECT["dependencies"], *EXTRAS], "-e ."),
         ("workflow/envs/formalsynth.yaml", [*PROJECT["dependencies"], "setuptools>=77"], "-e ../.."),
     ],
 )
@@ -292,9 +292,10 @@ def test_the_catalogue_file_has_the_keys_it_is_read_for():
     assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
 
 
-def test_the_profile_gives_a_reason_for_each_line():
-    lines = (REPOSITORY / "profiles" / "default" / "profile.v9+.yaml").read_text().splitlines()
-    options = [k for k, line in enumerate(lines) if line and not line.startswith("#")]
+@pytest.mark.parametrize("name", sorted(path.name for path in (REPOSITORY / "profiles").iterdir()))
+def test_a_profile_gives_a_reason_for_each_option(name):
+    lines = (REPOSITORY / "profiles" / name / "profile.v9+.yaml").read_text().splitlines()
+    options = [k for k, line in enumerate(lines) if line and not line.startswith(("#", " "))]
     assert [lines[k].split(":")[0] for k in options] == list(yaml.safe_load("\n".join(lines)))
     for k in options:
         assert lines[k - 1].startswith("# "), lines[k]

@@ -1,0 +1,157 @@
+"""The profiles for clusters, with a real Slurm of one node: the same bytes as a run without it, and failures that are seen."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from one_node_slurm import missing, one_node_slurm
+from runs import SCALE, prepared, read_config, results, write_config
+
+pytestmark = pytest.mark.workflow
+
+STATUS = Path("profiles", "cluster-generic", "status.sh")
+# Batches of a study and of fits that build on one another, and some of what is drawn from them.
+TARGETS = ["zcdp", f"results/{SCALE}/range/simulation_n200/replicates.csv", f"figures/{SCALE}/range/fig01.svg"]
+# Asked every second, because nothing else waits; squeue, because there is no accounting.
+OPTIONS = {
+    "slurm": ["--slurm-no-account", "--slurm-status-command=squeue", "--slurm-init-seconds-before-status-checks=1"],
+    "cluster-generic": ["--seconds-between-status-checks=1"],
+}
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """Environment in which Slurm's commands speak to a cluster of one node."""
+    if missing():
+        pytest.skip(f"Slurm is not installed ({', '.join(missing())} not found): apt-get install slurm-wlm munge")
+    with one_node_slurm() as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def locally(slurm, tmp_path_factory, repository, cmdstan, snakemake):
+    """A folder in which the targets have been made without the cluster."""
+    folder = with_study(tmp_path_factory.mktemp("locally"), repository, cmdstan)
+    run = snakemake(folder, "--cores", 2, "--", *TARGETS)
+    assert run.returncode == 0, run.stdout[-5000:]
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path, repository, cmdstan, locally):
+    """A folder where nothing but the program has been made."""
+    made = with_study(tmp_path / "work", repository, cmdstan)
+    for program in shutil.copytree(locally / "results" / "stan", made / "results" / "stan").iterdir():
+        program.touch()  # made after CmdStan was found
+    return made
+
+
+def with_study(folder, repository, cmdstan):
+    made = prepared(folder, repository, cmdstan)
+    write_config(made, read_config(made)[0] | {"papers": ["range", "zcdp"]})
+    return made
+
+
+def submit(snakemake, repository, slurm, folder, profile, *arguments):
+    """Run the workflow with a profile."""
+    given = ["--profile", repository / "profiles" / profile, "--latency-wait", 10, *OPTIONS[profile]]
+    return snakemake(folder, *given, *arguments, **slurm)
+
+
+def jobs(slurm, fields="%T"):
+    """What Slurm knows of every job, array tasks one by one, newest last."""
+    command = ["squeue", "--array", "--states=all", "--noheader", "--sort=i", f"--format={fields}"]
+    return subprocess.run(command, env=os.environ | slurm, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def on_nodes(repository):
+    """Rules that a cluster runs on its nodes: they have a script, and are not said to be local."""
+    text = "\n".join(path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk"))
+    rules = dict(re.findall(r"^rule (\w+):\n((?:    .*\n|\n)+)", text, re.M))
+    return {name for name, body in rules.items() if "script:" in body and "localrule: True" not in body}
+
+
+def test_arrays_are_of_the_rules_that_run_on_nodes(repository):
+    profile = yaml.safe_load((repository / "profiles" / "slurm" / "profile.v9+.yaml").read_text())
+    assert set(profile["slurm-array-jobs"].split(", ")) == on_nodes(repository)
+
+
+@pytest.mark.parametrize("profile", OPTIONS)
+def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan, tmp_path, snakemake):
+    folder = prepared(tmp_path / "work", repository, cmdstan)
+    run = snakemake(folder, "--profile", repository / "profiles" / profile, "--dry-run", "--", TARGETS[1])
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "This was a dry-run" in run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.stan
+@pytest.mark.parametrize("profile", OPTIONS)
+def test_a_cluster_makes_the_same_bytes(profile, slurm, folder, locally, repository, snakemake):
+    before = len(jobs(slurm))
+    run = submit(snakemake, repository, slurm, folder, profile, "--", *TARGETS)
+    assert run.returncode == 0, run.stdout[-5000:]
+    assert ("Submitted array job" in run.stdout) == (profile == "slurm")
+    logs = [path for rule in on_nodes(repository) for path in (locally / "logs" / SCALE / rule).rglob("*.log")]
+    assert len(logs) > 15
+    assert jobs(slurm)[before:] == ["COMPLETED"] * len(logs)
+    assert results(folder) == results(locally)
+
+
+@pytest.mark.slow
+@pytest.mark.stan
+@pytest.mark.parametrize("profile", OPTIONS)
+def test_a_failed_job_gets_more_memory_and_then_ends_the_run(profile, slurm, folder, repository, snakemake):
+    program = folder / "results" / "stan" / "linear_regression"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    before = len(jobs(slurm))
+    fit = f"results/{SCALE}/range/simulation_n200/batches/0000/Unweighted.fit.npz"
+    run = submit(snakemake, repository, slurm, folder, profile, "--retries", 1, "--", fit)
+    assert run.returncode == 1, run.stdout[-5000:]
+    assert run.stdout.count("Trying to restart job") == 1
+    assert jobs(slurm, "%T %m")[before:] == ["COMPLETED 1000M", "FAILED 1500M", "FAILED 3000M"]
+
+
+def status(repository, environment, job):
+    done = subprocess.run([repository / STATUS, job], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize(("command", "answer"), [("true", "success"), ("false", "failed"), ("sleep 60", "running")])
+def test_the_status_script_knows_how_a_job_stands(command, answer, slurm, repository):
+    environment = os.environ | slurm
+    submit = ["sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}"]
+    job = subprocess.run(submit, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+    until = time.monotonic() + 60
+    while answer != "running" and status(repository, environment, job) == "running\n" and time.monotonic() < until:
+        time.sleep(0.2)
+    assert status(repository, environment, job) == f"{answer}\n"
+    subprocess.run(["scancel", job], env=environment, check=True)
+
+
+def test_a_job_that_slurm_never_had_has_failed(slurm, repository):
+    assert status(repository, os.environ | slurm, "999999") == "failed\n"
+
+
+@pytest.mark.parametrize(
+    ("scontrol", "sacct", "answer"),
+    [
+        ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", "echo COMPLETED", "success"),
+        ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", "echo 'CANCELLED by 1000'", "failed"),
+        ("echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", "exit 1", "failed"),
+        ("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", "exit 1", "running"),
+        ("echo JobId=1 JobName=a JobState=PENDING Reason=None", "exit 1", "running"),
+    ],
+    ids=["accounting says done", "accounting says cancelled", "nobody knows", "no answer", "waiting"],
+)
+def test_the_status_script_without_a_cluster(scontrol, sacct, answer, repository, tmp_path):
+    for name, body in (("scontrol", scontrol), ("sacct", sacct)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    assert status(repository, os.environ | {"PATH": path}, "1") == f"{answer}\n"
