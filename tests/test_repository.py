@@ -148,6 +148,14 @@ def test_ci_runs_all_checks():
     assert set(re.findall(r"make ([a-z]+)", script.read_text())) == {"lint", "test"}
 
 
+def test_hosted_ci_calls_make_targets_that_exist():
+    known = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
+    files = [path.read_text() for path in (REPOSITORY / ".github").rglob("*.yml")]
+    called = {name for text in files for name in re.findall(r"run: make ([a-z]+)", text)}
+    assert called == {"setup", "lint", "test", "compare"}
+    assert called <= known
+
+
 def test_pre_commit_needs_no_host():
     for repo in yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())["repos"]:
         assert repo["repo"] == "local"
