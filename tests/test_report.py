@@ -113,6 +113,8 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert "57771 ± 0 printed 57771" in text
     assert "The paper prints Figure 1 again under this number." in text
     assert "Left out for want of data: figure 4" in text
+    for verdict, meaning in VERDICTS.items():
+        assert f"1 in the ledger: {SYMBOLS[verdict]} {verdict} {meaning}" in text
 
 
 def test_stand_in_data_are_marked_where_they_are_used_and_nowhere_else(folder):

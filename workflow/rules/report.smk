@@ -21,7 +21,7 @@ rule write_report:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=10,
     params:
         benchmarks=f"benchmarks/{SCALE}",
