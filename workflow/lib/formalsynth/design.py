@@ -165,6 +165,8 @@ class Plan:
 
 def _kind_of_data(scenario: Scenario) -> str:
     """What a caption says of the data; nothing where a study's data set is named by its label."""
+    if (scenario.population or {}).get("counts"):
+        return "draws from published counts"
     dataset = (scenario.study or {}).get("dataset", "simulated")
     return "simulated data" if dataset == "simulated" else ""
 

@@ -182,12 +182,18 @@ def _violins(axis: Axes, table: pd.DataFrame, x: str, colours: Sequence[str], lo
         cut=0, density_norm="width", inner="quart", linewidth=0.8, width=0.85, log_scale=(False, True) if log else None,
     )  # fmt: skip
     for line in axis.lines:
-        line.set_color("#111111")
+        line.set_color(_ink(colours[round(float(np.mean(line.get_xdata())))]))
     for place, name in enumerate(order):
         values = table.loc[table[x] == name, "value"]
         if values.nunique() == 1:
             axis.plot([place - 0.3, place + 0.3], [values.iloc[0]] * 2, color=colours[place], linewidth=2)
     axis.set_xlabel("")
+
+
+def _ink(colour: str) -> str:
+    """Dark or light, whichever can be seen on a colour."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#111111" if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
 
 
 def _densities(display: Display, table: pd.DataFrame) -> Figure:
@@ -260,8 +266,15 @@ def _scatter(display: Display, table: pd.DataFrame) -> Figure:
             if display.entry["line"] == "delta":
                 axis.axhline(points["value"].max(), linestyle="--", color=look["colour"], linewidth=1.1)
         axis.set(xlabel=display.entry["x_label"], ylabel=display.entry["y"] if axis is axes[0] else "")
+        axis.set_xlim(*_with_margin(table["x"]))
         axis.legend(frameon=False)
     return drawing
+
+
+def _with_margin(values: pd.Series) -> tuple[float, float]:
+    """Limits of an axis that frames share."""
+    margin = 0.04 * (values.max() - values.min()) or 0.5
+    return float(values.min() - margin), float(values.max() + margin)
 
 
 def wrapped(label: str) -> str:
