@@ -136,17 +136,22 @@ def test_a_second_run_does_nothing(finished, snakemake):
     assert snapshot(finished) == before
 
 
-def test_both_snakefiles_plan_the_same_jobs(folder, repository, snakemake):
-    runs = [
-        snakemake(folder, "--dry-run", "--cores", 2, snakefile=repository / name) for name in ("Snakefile", "workflow/Snakefile")
-    ]
+def test_every_entry_plans_the_same_jobs(folder, repository, snakemake):
+    """The one for plain `snakemake`, the workflow itself, and a project that has it as a module, as snakedeploy writes it."""
+    itself, module = repository / "workflow" / "Snakefile", folder / "workflow" / "Snakefile"
+    module.parent.mkdir()
+    module.write_text(
+        f'configfile: "config/config.yaml"\nmodule formalsynth:\n    snakefile: "{itself}"\n    config: config\n'
+        "use rule * from formalsynth\n"
+    )
     plans = []
-    for run in runs:
+    for snakefile in (repository / "Snakefile", itself, module):
+        run = snakemake(folder, "--dry-run", "--cores", 2, snakefile=snakefile)
         assert run.returncode == 0, run.stdout[-3000:]
         plans.append(planned(run.stdout))
-    everything, all_of_them = plans
-    assert everything.pop("everything") == all_of_them.pop("all") == 1
-    assert everything == all_of_them
+    everything, all_of_them, deployed = plans
+    assert everything.pop("everything") == all_of_them.pop("all") == deployed.pop("all") == 1
+    assert everything == all_of_them == deployed
     assert sum(everything.values()) > 50
     assert {
         "simulate_batch",
