@@ -83,7 +83,7 @@ def test_other_columns_are_refused(tmp_path, header):
         read_fatigue(written(tmp_path, [header, *ROWS[1:]]))
 
 
-@pytest.mark.parametrize("row", ["0,100", "-1,100", "300,0", "300,-5", "300,", "abc,100", "inf,100", "300,nan"])
+@pytest.mark.parametrize("row", ["0,100", "-1,100", "300,0", "300,-5", "300,", "abc,100", "inf,100", "300,nan", "300,inf"])
 def test_impossible_values_are_refused(tmp_path, row):
     with pytest.raises(DataError, match=r"fatigue\.csv: stress and cycle must be positive numbers"):
         read_fatigue(written(tmp_path, [*ROWS, row]))

@@ -1,14 +1,11 @@
 """The design: errors for who wrote the config, fan-out from config alone, jobs that depend on no more than they use."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 import yaml
 from formalsynth.config import ConfigError, load_yaml
 from formalsynth.design import DATA, Scenario, read_plan
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 FIT, MEASURE = {}, {"sets": True}
 
@@ -70,89 +67,6 @@ def put(tree, path, value):
         tree[last] = value
 
 
-# path in the config, what is put there, and what the message must hold besides the file: the key, what was given, what is allowed
-RUN_ERRORS = [
-    ("scale", "papers", ["scale", "'papers'", "allowed: paper, smoke"]),
-    ("papers", ["rnage"], ["papers", "'rnage'", "allowed: range"]),
-    ("papers", [], ["papers", "[]", "at least 1"]),
-    ("papers", ..., ["papers", "required"]),
-    ("root_seed", -1, ["root_seed", "-1", "greater than or equal to 0"]),
-    ("root_seed", "seed", ["root_seed", "'seed'", "integer"]),
-    ("batch_size", 0, ["batch_size", "0", "greater than or equal to 1"]),
-    ("batch_size", 2.5, ["batch_size", "2.5", "integer"]),
-    ("bach_size", 10, ["bach_size", "10", "allowed keys", "batch_size"]),
-    ("sampler.draws", 50, ["sampler.draws", "50", "greater than or equal to 100"]),
-    ("sampler.wramup", 50, ["sampler.wramup", "50", "allowed keys", "warmup"]),
-    ("sampler.rhat_max", 1, ["sampler.rhat_max", "1", "greater than 1"]),
-    ("scales.smoke.shrink", 0.5, ["scales.smoke.shrink", "0.5", "greater than or equal to 1"]),
-    ("scales.smoke.replicate", 2, ["scales.smoke.replicate", "2", "allowed keys", "replicates"]),
-]
-PAPER_ERRORS = [
-    ("id", ..., ["id", "required"]),
-    ("figurs", {}, ["figurs", "allowed keys", "figures"]),
-    ("synthesizers.Weighted.mechanism", "weigthed", ["synthesizers.Weighted.mechanism", "'weigthed'", "weighted"]),
-    ("synthesizers.Weighted.parents", ["Unwieghted"], ["synthesizers.Weighted.parents", "'Unwieghted'", "Unweighted"]),
-    ("synthesizers.Weighted.parents", [], ["synthesizers.Weighted.parents", "[]", "takes 1"]),
-    ("synthesizers.Weighted.parameters", {"k": 2}, ["synthesizers.Weighted.parameters", "'k'", "c, g"]),
-    ("synthesizers.Unweighted.parameters", {"c": 2}, ["synthesizers.Unweighted.parameters", "'c'", "no parameter"]),
-    ("synthesizers.Weighted.parameters", {"c": "much"}, ["synthesizers.Weighted.parameters.c", "'much'", "number"]),
-    ("synthesizers.Weighted.color", ["red"], ["synthesizers.Weighted.color", "['red']", "allowed keys", "colours"]),
-    ("synthesizers.averaged.over", ["ranges"], ["synthesizers.averaged.over", "'ranges'", "range"]),
-    ("synthesizers.averaged.over", [], ["synthesizers.averaged", "missing"]),
-    ("synthesizers.averaged.id", "averaged", ["synthesizers.averaged.id", "'averaged'", "unique"]),
-    ("synthesizers.averaged.id", "averaged_{q}", ["synthesizers.averaged", "'q'", "a, b"]),
-    ("synthesizers.averaged.id", "averaged/{a}_{b}", ["synthesizers.averaged.id", "'averaged/0.4_1.8'", "letters, digits"]),
-    ("synthesizers.truncated.fit", "Wieghted", ["synthesizers.truncated.fit", "'Wieghted'", "Weighted"]),
-    ("synthesizers.truncated.fit", "truncated_printed_0.4_1.8", ["synthesizers.truncated.fit", "no fit of its own"]),
-    ("synthesizers.Weighted.parents", ["Weighted"], ["synthesizers", "circle", "Weighted -> Weighted"]),
-    ("sweeps.range.0", {"a": 0.4}, ["b", "missing"]),
-    ("scenarios.simulation.family", "lognormall", ["scenarios.simulation.family", "'lognormall'", "lognormal_regression"]),
-    ("scenarios.simulation.priors", {"sdd": 1}, ["scenarios.simulation.priors", "'sdd'", "sd, shape, scale"]),
-    ("scenarios.simulation.n", 0, ["scenarios.simulation.n", "0", "greater than or equal to 2"]),
-    ("scenarios.simulation.n", ..., ["scenarios.simulation.n", "missing"]),
-    ("scenarios.simulation.population", ..., ["scenarios.simulation", "population", "file"]),
-    ("scenarios.simulation.population.name", "skew", ["scenarios.simulation.population.name", "'skew'", "lognormal_on_normal"]),
-    ("scenarios.simulation.population.sd", 1, ["scenarios.simulation.population", "'sd'", "sigma"]),
-    ("scenarios.simulation.population.sigma", ..., ["scenarios.simulation.population", "sigma", "missing"]),
-    ("scenarios.simulation.population.sigma", "one", ["scenarios.simulation.population.sigma", "'one'", "number"]),
-    ("scenarios.simulation.synthesizers", ["Wieghted"], ["scenarios.simulation.synthesizers", "'Wieghted'", "Weighted"]),
-    ("scenarios.contraction.id", 1, ["scenarios.contraction", "id", "1", "never shared"]),
-    ("scenarios.fatigue.file.name", "fatige", ["scenarios.fatigue.file.name", "'fatige'", "fatigue"]),
-    ("scenarios.fatigue.file.drop_rows", [0], ["scenarios.fatigue.file.drop_rows", "0", "greater than or equal to 1"]),
-    ("scenarios.fatigue.n", 10, ["scenarios.fatigue", "n ", "replicates", "for simulated data"]),
-    ("figures.1.scenario", "simulated", ["figures.1.scenario", "'simulated'", "simulation, contraction, fatigue"]),
-    ("figures.1.source", "record", ["figures.1.source", "'record'", "'records'"]),
-    ("figures.1.synthesizers", ["Wieghted"], ["figures.1.synthesizers", "'Wieghted'", "Weighted"]),
-    ("tables.1.scenario", "fatige", ["tables.1.scenario", "'fatige'", "fatigue"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("path", "value", "parts"), RUN_ERRORS, ids=[one[0] for one in RUN_ERRORS])
-def test_errors_in_the_runs_config(config, plan_of, path, value, parts):
-    put(config[0], path, value)
-    refused(plan_of, config, "config.yaml", parts)
-
-
-@pytest.mark.parametrize(("path", "value", "parts"), PAPER_ERRORS, ids=[one[0] for one in PAPER_ERRORS])
-def test_errors_in_a_papers_config(config, plan_of, path, value, parts):
-    put(config[1], path, value)
-    refused(plan_of, config, str(Path("papers", "range.yaml")), parts)
-
-
-def refused(plan_of, config, file, parts):
-    with pytest.raises(ConfigError) as caught:
-        plan_of(*config)
-    message = str(caught.value)
-    assert message.split(":")[0].endswith(file), message
-    for part in parts:
-        assert part in message, message
-
-
-def test_a_figure_of_a_synthesizer_that_is_not_run_is_refused(config, plan_of):
-    config[1]["scenarios"]["simulation"]["synthesizers"] = ["Unweighted", "Weighted"]
-    refused(plan_of, config, str(Path("papers", "range.yaml")), ["figures.1.synthesizers", "'averaged'", "Unweighted, Weighted"])
-
-
 def test_every_error_of_a_file_is_told_at_once(config, plan_of):
     put(config[0], "batch_size", 0)
     put(config[0], "sampler.draws", 1)
@@ -176,68 +90,10 @@ def test_a_file_that_holds_something_else_is_named(tmp_path, config, text):
         read_plan(config[0], tmp_path)
 
 
-# what must not get past the reading of the config, because a job would stumble over it
-IMPOSSIBLE = [
-    ("synthesizers.Weighted.colours", []),
-    ("scenarios.simulation.population.name", []),
-    ("scenarios.simulation.population.name", {"x": 1}),
-    ("sweeps.range.0.b", float("nan")),
-    ("synthesizers.Weighted.parameters", {"c": float("nan")}),
-    ("scenarios.simulation.population.sigma", float("nan")),
-    ("scenarios.simulation.n", []),
-    ("scenarios.fatigue.file.drop_rows", [1, 1]),
-    ("scenarios.fatigue.file.drop_rows", [23]),
-]
-
-
-@pytest.mark.parametrize(("path", "value"), IMPOSSIBLE, ids=[f"{path}-{value}" for path, value in IMPOSSIBLE])
-def test_what_no_job_could_use_is_refused(config, plan_of, real_data, path, value):
-    put(config[1], path, value)
-    with pytest.raises(ConfigError, match=path.split(".")[0]):
-        plan_of(*without_displays(config))
-
-
 def test_a_range_may_be_open_above(config, plan_of, real_data):
     config[1]["sweeps"]["range"][0]["b"] = float("inf")
     scenario = plan_of(*without_displays(config)).papers["range"].scenarios["simulation_n2000"]
     assert len({tuple(one.words) for one in scenario.synthesizers.values()}) == len(scenario.synthesizers)
-
-
-def paths(tree, head=()):
-    """Every path into nested dictionaries and lists."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    for key, value in items:
-        yield (*head, key)
-        yield from paths(value, (*head, key))
-
-
-NUMBERS = [0, -1, 1.5, 10**30, True, float("nan"), float("inf")]
-RUBBISH = [..., None, "", "x", "{a}", "{", *NUMBERS, [], ["x"], [[]], {}, {"x": 1}, {1: 2}]
-
-
-@settings(max_examples=300)
-@given(data=st.data(), value=st.sampled_from(RUBBISH))
-def test_no_config_ends_in_anything_but_a_plan_or_a_config_error(shipped, plan_of, data, value):
-    run, paper = untied(shipped)
-    where = run if data.draw(st.booleans()) else paper
-    *way, last = data.draw(st.sampled_from(sorted(paths(where), key=str)))
-    for key in way:
-        where = where[key]
-    if value is ...:
-        del where[last]
-    else:
-        where[last] = value
-    try:
-        plan = plan_of(run, paper)
-    except ConfigError as error:
-        assert str(error)
-        return
-    for scenario in plan.papers["range"].scenarios.values():
-        for one in scenario.synthesizers.values():
-            assert all(word >= 0 for word in one.words)
-    for section in ("figures", "tables"):
-        for number in getattr(plan.papers["range"], section):
-            assert plan.papers["range"].display(section, number, plan.config.scale).plain()
 
 
 @pytest.fixture

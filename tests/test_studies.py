@@ -79,7 +79,11 @@ def test_absent_data_skip_the_scenario_and_say_so(monkeypatch, tmp_path):
         ("name: coverage", "name: covrage", "scenarios.coverage.study.name: given 'covrage'; allowed: "),
         ("name: coverage, d: 4", "name: coverage", "scenarios.coverage.study: d is missing"),
         ("name: coverage, d: 4", "name: coverage, d: 4, e: 1", "scenarios.coverage.study: given 'e'; allowed: "),
-        ("[Synthetic, Gaussian,", "[Synthetic, bayes_T_f,", "scenarios.means.synthesizers: bayes_T_f is for coverage"),
+        (
+            "[Synthetic, Gaussian,",
+            "[Synthetic, bayes_T_f,",
+            "scenarios.means.synthesizers: given 'bayes_T_f'; allowed: another one: it is for the study coverage",
+        ),
     ],
 )
 def test_bad_settings_name_the_key(tmp_path, old, new, message):

@@ -261,26 +261,6 @@ def arrays_in(folder):
     return list((folder / SIMULATION).glob("batches/[0-9]*/[!.]*.npz"))
 
 
-BAD = [
-    ("scale=huge", ["config.yaml: scale: given 'huge'; allowed: paper, smoke"]),
-    ("batch_size=0", ["config.yaml: batch_size: given 0"]),
-    ("bach_size=7", ["config.yaml: bach_size: given 7", "allowed keys"]),
-    ("papers=[rnage]", ["config.yaml: papers: given 'rnage'; allowed: "]),
-]
-
-
-@pytest.mark.parametrize(("override", "parts"), BAD, ids=[one[0] for one in BAD])
-def test_a_bad_config_is_one_clear_message(folder, snakemake, override, parts):
-    refused(snakemake(folder, "--cores", 1, "--config", override), parts)
-
-
-def test_a_bad_paper_is_one_clear_message(folder, snakemake):
-    _, paper = read_config(folder)
-    paper["synthesizers"]["averaged"]["mechanism"] = "avreaged"
-    write_config(folder, paper=paper)
-    refused(snakemake(folder, "--cores", 1), ["papers/range.yaml: synthesizers.averaged.mechanism: given 'avreaged'; allowed: "])
-
-
 def refused(run, parts):
     assert run.returncode != 0
     assert "Traceback (most recent call last)" not in run.stdout

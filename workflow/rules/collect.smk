@@ -26,7 +26,7 @@ rule collect_replicates:
 
 rule collect_sample:
     input:
-        code=code("collect"),
+        code=code("collect", study=False),
         data="<results>/{paper}/{scenario}/batches/0000/data.npz",
         fits=every_fit("fit.npz", first=True),
         measures=every_fit("measure.npz", first=True),

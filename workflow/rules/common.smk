@@ -1,17 +1,8 @@
 # Everything that rules look up: the plan, paths of batches, and which code a step depends on.
+import re
 import shlex
 import sys
 from pathlib import Path
-
-from snakemake.exceptions import WorkflowError
-
-try:
-    from formalsynth.config import ConfigError
-    from formalsynth.design import figure_file, read_plan
-    from formalsynth.report import describe
-    from formalsynth.sources import PACKAGE, sources
-except ModuleNotFoundError as error:
-    raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
 
 # Snakemake takes the path of its Python into shell commands as it is, spaces and all (snakemake#2645).
 if Path(sys.executable).exists():
@@ -53,13 +44,34 @@ wildcard_constraints:
     program="|".join(PROGRAMS),
 
 
+def refuse(sentence, paper=""):
+    """End the run with a sentence, and with what of a paper is skipped.
+
+    To an Exception from an input function Snakemake would add its traceback.
+    """
+    skipped = [one for one in PLAN.skipped if paper and one.startswith(f"{paper}:")]
+    raise SystemExit("; ".join([sentence, *skipped]))
+
+
+def refuse_scale(wildcards):
+    """Input function of what belongs to a run at another scale."""
+    path = f"{wildcards.folder}/{wildcards.other}/{wildcards.rest}"
+    refuse(f"{path} is not of this run, which is at scale {SCALE}; for it add --config scale={wildcards.other}")
+
+
+def refuse_paper(wildcards):
+    """Input function of what belongs to a paper that is not run."""
+    refuse(f"no paper {wildcards.paper} in this run; there are: {', '.join(PLAN.papers)}")
+
+
 def scenario_of(wildcards):
     """The scenario that the wildcards name; a path that names none belongs to no rule's plan."""
     try:
         return PLAN.papers[wildcards.paper].scenarios[wildcards.scenario]
     except KeyError:
         known = ", ".join(PLAN.papers[wildcards.paper].scenarios)
-        raise WorkflowError(f"no scenario {wildcards.scenario} at scale {SCALE} of {wildcards.paper}; there are: {known}")
+        sentence = f"no scenario {wildcards.scenario} at scale {SCALE} of {wildcards.paper}; there are: {known}"
+        refuse(sentence, wildcards.paper)
 
 
 def batches(scenario):
@@ -167,9 +179,26 @@ def every_batch(name):
     return files
 
 
-def code(step):
-    """The package's source files that a step depends on."""
-    return [str(path) for path in sources(f"formalsynth.steps.{step}")]
+def code(step, study=None):
+    """Input function: the package's source files that a step depends on.
+
+    It is the first input of every job, and finds out whether the job's path is one of the plan: its scenario, with a study
+    where the job is for those that have one or for those that have none, its batch and its fit.
+    """
+    files = [str(path) for path in sources(f"formalsynth.steps.{step}")]
+
+    def checked(wildcards):
+        if "scenario" in wildcards.keys():
+            scenario = scenario_of(wildcards)
+            if study not in (None, scenario.study is not None):
+                refuse(f"{wildcards.paper} {scenario.id} has no such file, because it is run by {'no' if study else 'a'} study")
+            for key, known in (("batch", batches(scenario)), ("synthesizer", scenario.fits())):
+                if wildcards.get(key, known[0]) not in known:
+                    shown = known if len(known) < 20 else [known[0], "...", known[-1]]
+                    refuse(f"no {key} {wildcards[key]} of {wildcards.paper} {scenario.id}; there are: {', '.join(shown)}")
+        return files
+
+    return checked
 
 
 def figure_files(key, number):
@@ -206,8 +235,9 @@ def made_figures():
 
 def refuse_figure(wildcards):
     """Input function of what is not made: says what there is, and what is skipped."""
-    made = [one for one in made_figures().split("|") if one.startswith(wildcards.missing.split("/")[0])]
-    raise WorkflowError(f"no figure {wildcards.missing} to make; there are {', '.join(made)}", *PLAN.skipped)
+    paper = wildcards.missing.split("/")[0]
+    made = [one for one in made_figures().split("|") if one.startswith(f"{paper}/")]
+    refuse(f"no figure {wildcards.missing} to make; there are: {', '.join(made)}", paper)
 
 
 def figure_spec(key, numbers):
@@ -228,7 +258,7 @@ def table_display(wildcards):
     """What a table shows."""
     paper, number = PLAN.papers[wildcards.paper], int(wildcards.table_number)
     if number not in paper.tables:
-        raise WorkflowError(f"{wildcards.paper} has no table {number} to make. {'; '.join(PLAN.skipped)}")
+        refuse(f"no table {number} of {wildcards.paper} to make; there are: {', '.join(map(str, paper.tables))}", paper.key)
     return paper.display("tables", number, SCALE)
 
 

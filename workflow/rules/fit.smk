@@ -2,7 +2,7 @@
 # calls itself along the parents named in the paper's config.
 rule fit_batch:
     input:
-        code=code("fit"),
+        code=code("fit", study=False),
         data="<batch>/data.npz",
         executable=program,
         fits=parents("fit.npz", members=False),

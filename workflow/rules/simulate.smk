@@ -1,7 +1,7 @@
 # simulate: the confidential data of one batch of replicates.
 rule simulate_batch:
     input:
-        code=code("simulate"),
+        code=code("simulate", study=False),
     output:
         data="<batch>/data.npz",
     log:

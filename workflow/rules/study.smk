@@ -5,7 +5,7 @@ ruleorder: run_study > measure_batch
 
 rule run_study:
     input:
-        code=code("study"),
+        code=code("study", study=True),
     output:
         details="<batch>/study.details.csv",
         rows="<batch>/study.replicates.csv",
@@ -32,7 +32,7 @@ rule run_study:
 
 rule collect_details:
     input:
-        code=code("collect"),
+        code=code("collect", study=True),
         tables=every_batch("study.details.csv"),
     output:
         table="<results>/{paper}/{scenario}/details.csv",

@@ -91,6 +91,8 @@ class _Reader:
         for name in _flat(names):
             if name not in known:
                 raise self.refuse(key, name, [DATA, *paper.groups])
+        if not names:
+            raise self.refuse(key, names, ["at least one synthesizer"])
         every = paper.order(names)
         for id in every:
             allowed = [name for one in self.configs for name in _beside(one, self.table)]
@@ -104,8 +106,15 @@ class _Reader:
                 raise self.refuse("where", name, parameters or ["no parameter"])
         ids = [id for id in every if paper.fits(id, where)]
         if not ids:
-            raise self.refuse("where" if every else key, where if every else names, ["what leaves at least one synthesizer"])
+            raise self.refuse("where", where, ["what leaves at least one synthesizer"])
         return ids
+
+    def check_rows(self, rows: Mapping[str, Any]) -> None:
+        """Check the columns that rows are chosen by, and the synthesizer where that is one of them."""
+        self.check_columns("rows", rows, numbers=False)
+        id = rows.get("synthesizer")
+        if id is not None and id not in self.ids("rows.synthesizer", [str(id)], {}):
+            raise self.refuse("rows.synthesizer", id, self.ids("rows.synthesizer", [str(id)], {}))
 
     def _rowless(self, id: str) -> bool:
         """Whether a synthesizer has no bounds and no posterior draws, and the table holds such."""
@@ -170,7 +179,7 @@ def check_figure(number: str, entry: FigureConfig, paper: Paper, file: Path) -> 
     reader.check_scenarios("source")
     reader.check_columns("value", _list(entry.value))
     reader.check_columns("x", [entry.x] if entry.x or entry.kind in ("line", "scatter") else [])
-    reader.check_columns("rows", entry.rows, numbers=False)
+    reader.check_rows(entry.rows)
     ids = reader.ids("synthesizers", entry.synthesizers, entry.where)
     _check_names(reader, "labels", entry.labels, [*paper.groups, *ids])
     parameters = reader.parameters(ids)
@@ -194,6 +203,8 @@ def check_table(number: int, entry: TableConfig, paper: Paper, file: Path) -> bo
         ConfigError: something that it names will not be there.
     """
     reader = _Reader(paper, file, f"tables.{number}", [entry.scenario], entry.source)
+    if entry.scenario in paper.config.scenarios and paper.config.scenarios[entry.scenario].study and entry.source == "sets":
+        raise reader.refuse("kind", entry.kind, ["a kind that reads replicates: the scenario has a study"])
     reader.check_scenarios("kind")
     if entry.kind in ("spread", "rate"):
         reader.check_columns("value", [entry.value])
@@ -225,10 +236,10 @@ def check_claim(one: ClaimConfig, paper: Paper, file: Path) -> tuple[list[Scenar
         ConfigError: something that it names will not be there, or it asks for what makes no sense.
     """
     of = one.estimate
-    reader = _Reader(paper, file, f"{one.id}.estimate", _list(of.scenario), of.table, of.size)
+    reader = _Reader(paper, file, f"claims.{one.id}.estimate", _list(of.scenario), of.table, of.size)
     reader.check_scenarios("table")
     reader.check_columns("value", of.value)
-    reader.check_columns("rows", of.rows, numbers=False)
+    reader.check_rows(of.rows)
     reader.check_columns("by", [of.by], numbers=False)
     if of.by in (of.over, *of.value):
         raise reader.refuse("by", of.by, ["another column than over and value"])
@@ -243,9 +254,9 @@ def check_claim(one: ClaimConfig, paper: Paper, file: Path) -> tuple[list[Scenar
     if of.distance == DATA and not all(DATA in _beside(config, of.table) for config in reader.configs):
         raise reader.refuse("distance", of.distance, ["a table with rows of the confidential data"])
     section, _, number = one.shows.partition(" ")
-    shown: Any = {"figure": paper.config.figures, "table": {str(k) for k in paper.config.tables}, "": {""}}[section]
+    shown: Any = {"figure": paper.config.figures, "table": [str(k) for k in paper.config.tables], "": [""]}[section]
     if number not in shown:
-        raise ConfigError(message(file, f"{one.id}.shows", one.shows, [f"{section} {k}" for k in shown]))
+        raise ConfigError(message(file, f"claims.{one.id}.shows", one.shows, [f"{section} {k}" for k in shown]))
     cells = _cells(reader, one)
     _check_test(one, cells, bool(reader.run), file)
     absent = {one.name for one in reader.run} != set(reader.scenarios)
@@ -256,6 +267,8 @@ def _cells(reader: _Reader, one: ClaimConfig) -> list[Any]:
     of = one.estimate
     if of.over != "value" and len(of.value) > 1:
         raise reader.refuse("value", of.value, ["one column, unless over is value"])
+    if of.over not in ("synthesizer", "value", "scenario", "n"):
+        reader.check_columns("over", [of.over], numbers=False)
     if of.over != "synthesizer" and of.where:
         raise reader.refuse("where", of.where, ["nothing, unless over is synthesizer"])
     if of.over == "synthesizer":
@@ -272,13 +285,12 @@ def _cells(reader: _Reader, one: ClaimConfig) -> list[Any]:
         if sizes:
             _check_names(reader, "of", of.of, list(sizes))
         return [float(sizes[size]) for size in of.of or sorted(sizes)] if sizes else []
-    reader.check_columns("over", [of.over], numbers=False)
     return list(of.of)
 
 
 def _check_test(one: ClaimConfig, cells: Sequence[Any], there: bool, file: Path) -> None:
     """Check that a claim's test has what its kind needs, and nothing of another kind."""
-    where, test = f"{one.id}.test", one.test
+    where, test = f"claims.{one.id}.test", one.test
     takes = {
         "value": {"printed", "tolerance"},
         "within": {"low", "high", "share"},
@@ -296,6 +308,6 @@ def _check_test(one: ClaimConfig, cells: Sequence[Any], there: bool, file: Path)
     if test.kind == "value" and cells and len(test.printed) != len(cells):
         raise ConfigError(message(file, f"{where}.printed", test.printed, [f"a number for each of {len(cells)} cells"]))
     if test.kind in ("order", "equal", "trend") and there and len(cells) < 2 and (cells or test.kind == "trend"):
-        raise ConfigError(message(file, f"{one.id}.estimate.of", one.estimate.of, [f"two cells or more, for {test.kind}"]))
+        raise ConfigError(message(file, f"claims.{one.id}.estimate.of", one.estimate.of, [f"two cells or more, for {test.kind}"]))
     if test.kind == "trend" and not all(isinstance(cell, float) and cell > 0 for cell in cells):
-        raise ConfigError(message(file, f"{one.id}.estimate.of", one.estimate.of, ["numbers > 0, for trend"]))
+        raise ConfigError(message(file, f"claims.{one.id}.estimate.of", one.estimate.of, ["numbers > 0, for trend"]))

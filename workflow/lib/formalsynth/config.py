@@ -9,18 +9,37 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", max_length=80)]
+PATTERNS = {
+    "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, a letter first; after a _ also full stops"),
+    "figure": (r"^[1-9][0-9]*[a-z]?$", "a number, with a small letter behind it for a panel"),
+    "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
+    "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
+    "shows": (r"^((figure|table) [1-9][0-9]*[a-z]?)?$", "as in figure 2 or table 1"),
+    "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
+}
+"""Patterns that text has to match, and what they say in words."""
+
+
+def _pattern(name: str) -> str:
+    return PATTERNS[name][0]
+
+
+Identifier = Annotated[str, Field(pattern=_pattern("name"), max_length=80)]
 
 
 def _not_nan(value: float) -> float:
     if math.isnan(value):
         raise ValueError("Input should be a number")
     return value
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _each_once(values: list[Any]) -> list[Any]:
@@ -35,8 +54,8 @@ Positive = Annotated[int, Field(ge=1, le=10**9)]
 Size = Annotated[int, Field(ge=2, le=10**9)]
 Sizes = Annotated[list[Size], Field(min_length=1), AfterValidator(_each_once)]
 Names = Annotated[list[str], Field(min_length=1), AfterValidator(_each_once)]
-Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
-FigureNumber = Annotated[str, BeforeValidator(str, json_schema_input_type=int | str), Field(pattern=r"^[1-9][0-9]*[a-z]?$")]
+Colour = Annotated[str, Field(pattern=_pattern("colour"))]
+FigureNumber = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=int | str), Field(pattern=_pattern("figure"))]
 """Printed number of a figure, with the letter of its panel where the paper has letters."""
 
 
@@ -244,8 +263,8 @@ class PaperConfig(Model):
     sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(
         default_factory=dict, description="Fan-outs."
     )
-    synthesizers: dict[Identifier, SynthesizerConfig] = Field(description="Mechanisms at work.")
-    scenarios: dict[Identifier, ScenarioConfig] = Field(description="Data and models.")
+    synthesizers: dict[Identifier, SynthesizerConfig] = Field(min_length=1, description="Mechanisms at work.")
+    scenarios: dict[Identifier, ScenarioConfig] = Field(min_length=1, description="Data and models.")
     figures: dict[FigureNumber, FigureConfig] = Field(default_factory=dict, description="Figures by printed number.")
     tables: dict[Positive, TableConfig] = Field(default_factory=dict, description="Tables by printed number.")
     telling: list[FigureNumber] = Field(default_factory=list, description="Figures that say the most, for a page of results.")
@@ -310,12 +329,12 @@ class TestConfig(Model):
 class ClaimConfig(Model):
     """One sentence of a paper that a run supports or contradicts."""
 
-    id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", description="Name, unique over all papers.")
+    id: str = Field(pattern=_pattern("claim"), description="Name, unique over all papers.")
     place: str = Field(description="Where the paper says it.")
-    shows: str = Field("", pattern=r"^((figure|table) [1-9][0-9]*[a-z]?)?$", description="Figure or table that it belongs to.")
+    shows: str = Field("", pattern=_pattern("shows"), description="Figure or table that it belongs to.")
     claim: str = Field(description="What it says, in our words, in one line.")
     printed: str = Field("", description="What is printed, where it is a number or a formula.")
-    erratum: str = Field("", pattern=r"^(E[1-9][0-9]*)?$", description="Number of the erratum that it is part of.")
+    erratum: str = Field("", pattern=_pattern("erratum"), description="Number of the erratum that it is part of.")
     estimate: EstimateConfig = Field(description="The numbers that it speaks of.")
     test: TestConfig = Field(description="What has to hold of them.")
     note: str = Field("", description="What a reader has to know of the verdict.")
@@ -375,29 +394,22 @@ def validated(model: type[BaseModel], values: Any, file: Path, where: str = "") 
     """
     try:
         found = model.model_validate(values)
-        wrong = [(path, f": given {given}", "Input should be a number") for path, given in _truth_values(values, found)]
+        wrong = [(path, f": given {given}", "Input should be a number", False) for path, given in _truth_values(values, found)]
     except ValidationError as error:
-        raise ConfigError("\n".join(lines(error, values, file, where, model))) from error
+        wrong = [_problem(model, values, one) for one in error.errors(include_url=False)]
     if wrong:
         raise ConfigError("\n".join(_lines(wrong, file, where)))
     return found
 
 
-def lines(
-    error: ValidationError, values: Any, file: Path, where: str = "", model: type[BaseModel] | None = None
-) -> Iterator[str]:
-    """A line for each thing that is wrong, with everything that is allowed there; arguments as of :func:`validated`."""
-    return _lines([_problem(model, values, one) for one in error.errors(include_url=False)], file, where)
-
-
-def _lines(wrong: Iterable[tuple[tuple[str, ...], str, str]], file: Path, where: str) -> Iterator[str]:
+def _lines(wrong: Sequence[tuple[tuple[str, ...], str, str, bool]], file: Path, where: str) -> Iterator[str]:
     found: dict[tuple[str, ...], dict[str, list[str]]] = {}
-    for path, given, allowed in wrong:
-        found.setdefault(path, {}).setdefault(given, []).append(allowed)
-    for path, problems in found.items():
+    paths = {path for path, *_ in wrong}
+    for path, given, allowed, one_of_kinds in wrong:
         # where a value may be a number or a list, what is wrong in the list says all
-        if any(path != other and path == other[: len(path)] for other in found):
-            continue
+        if not (one_of_kinds and any(path != other and path == other[: len(path)] for other in paths)):
+            found.setdefault(path, {}).setdefault(given, []).append(allowed)
+    for path, problems in found.items():
         key = ".".join([where, *path] if where else path) or "(whole file)"
         for given, allowed in problems.items():
             yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
@@ -416,8 +428,8 @@ def _truth_values(given: Any, found: Any, path: tuple[str, ...] = ()) -> Iterato
             yield from _truth_values(value, inner, (*path, str(place)))
 
 
-def _problem(model: type[BaseModel] | None, values: Any, error: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    """Path of keys to what is wrong, what was given there, and what is allowed."""
+def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str, bool]:
+    """Path of keys to what is wrong, what was given there, what is allowed, and whether other kinds of value are, too."""
     path, here = [], values
     for place, part in enumerate(error["loc"]):
         known = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
@@ -428,16 +440,27 @@ def _problem(model: type[BaseModel] | None, values: Any, error: Mapping[str, Any
             path.append(str(part))
     given = "" if error["type"] == "missing" else f": given {short(error['input'])}"
     allowed = _allowed_keys(model, error["loc"][:-1]) if error["type"] == "extra_forbidden" else ""
-    return tuple(path), given, error["msg"].removeprefix("Value error, ") + allowed
+    says = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "string_pattern_mismatch":
+        says = f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
+    kinds = len(path) < len(error["loc"]) and error["loc"][-1] != "[key]"
+    return tuple(path), given, says + allowed, kinds
 
 
 def _allowed_keys(model: Any, location: Sequence[Any]) -> str:
     """The keys of the section at ``location``, found by walking the models' annotations."""
     for part in location:
-        if isinstance(model, type) and issubclass(model, BaseModel) and part in model.model_fields:
-            found = re.findall(r"config\.(\w+)", str(model.model_fields[part].annotation))
-            model = globals()[found[-1]] if found else None
-    return f"; allowed keys: {', '.join(model.model_fields)}" if model else ""
+        if part in model.model_fields:
+            model = next(_models(model.model_fields[part].annotation))
+    return f"; allowed keys: {', '.join(model.model_fields)}"
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def short(value: Any) -> str:
@@ -454,14 +477,14 @@ def message(file: Path, key: str, given: Any, allowed: Iterable[Any]) -> str:
     return f"{file}: {key}: given {short(given)}; allowed: {', '.join(str(one) for one in allowed)}"
 
 
-def check_unique(pairs: Iterable[tuple[int, str]]) -> None:
-    """Check that no two names have the same integer id.
+def check_unique(pairs: Iterable[tuple[int | str, str]]) -> None:
+    """Check that no two sections have the same id; each is given as its id and where that stands.
 
     Raises:
         ConfigError: two have.
     """
-    seen: dict[int, str] = {}
-    for number, name in pairs:
-        if number in seen:
-            raise ConfigError(f"{name}: id: given {number}; it is already the id of {seen[number]}, ids are never shared")
-        seen[number] = name
+    seen: dict[int | str, str] = {}
+    for id, path in pairs:
+        if id in seen:
+            raise ConfigError(f"{path}: given {id!r}; it is already given at {seen[id]}, ids are never shared")
+        seen[id] = path

@@ -100,7 +100,7 @@ def contents(name: str, folder: str | Path) -> Any:
     except DataError:
         raise
     # whatever else a reader stumbles over: columns, numbers, an encoding
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, LookupError) as error:
         raise DataError(f"{path}: is not in the form of {dataset.source}: {' '.join(str(error).split())}") from error
 
 
@@ -158,7 +158,7 @@ def read_fatigue(path: Path) -> Records:
     table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8"))
     if table.dtype.names != ("stress", "cycle"):
         raise DataError(f"{path}: columns are {table.dtype.names}, expected stress and cycle")
-    if not (np.isfinite(table["stress"]).all() and (table["stress"] > 0).all() and (table["cycle"] > 0).all()):
+    if not all(np.isfinite(table[name]).all() and (table[name] > 0).all() for name in table.dtype.names):
         raise DataError(f"{path}: stress and cycle must be positive numbers in every row")
     log_stress = np.log(table["stress"])
     return {"x": table["cycle"], "design": np.column_stack([np.ones(len(table)), log_stress, log_stress**2])}

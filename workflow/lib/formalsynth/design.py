@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from formalsynth.allowed import refused
 from formalsynth.checks import check_claim, check_figure, check_table
@@ -35,7 +34,6 @@ from formalsynth.config import (
     SynthesizerConfig,
     TableConfig,
     check_unique,
-    lines,
     load_yaml,
     message,
     short,
@@ -205,8 +203,10 @@ def read_plan(config: Mapping[str, Any], folder: Path) -> Plan:
         paper, absent = _paper(key, validated(PaperConfig, load_yaml(path), path), run, path)
         papers[key] = replace(paper, claims=_claims(paper, folder / "claims" / f"{key}.yaml"))
         skipped += absent
-    check_unique((paper.config.id, key) for key, paper in papers.items())
-    check_unique((claim.id, f"{claim.paper} claims") for paper in papers.values() for claim in paper.claims)
+    check_unique((paper.config.id, f"{folder / 'papers' / key}.yaml: id") for key, paper in papers.items())
+    check_unique(
+        (one.id, f"{folder / 'claims' / key}.yaml: claims.{one.id}.id") for key, paper in papers.items() for one in paper.claims
+    )
     return Plan(run, papers, skipped)
 
 
@@ -228,7 +228,7 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if one.replicates > BATCHES * run.batch_size:
             allowed = f"up to {BATCHES * run.batch_size}, {BATCHES} times batch_size"
             raise ConfigError(message(file, f"scenarios.{name}.replicates", one.replicates, [allowed]))
-    check_unique((one.id, f"{file}: scenarios.{name}") for name, one in config.scenarios.items())
+    check_unique((one.id, f"{file}: scenarios.{name}.id") for name, one in config.scenarios.items())
     scenarios: dict[str, Scenario] = {}
     skipped: list[str] = []
     for name, one in config.scenarios.items():
@@ -264,10 +264,11 @@ def _expand(config: PaperConfig, file: Path) -> _Expanded:
             if sweep not in config.sweeps:
                 raise ConfigError(message(file, f"{where}.over", sweep, config.sweeps))
         all.groups[name] = []
+        places = {key: place for sweep in entry.over for point in config.sweeps[sweep] for key, place in _places(sweep, point)}
         for k, point in enumerate(_points(config, entry.over)):
-            one, label = _synthesizer(name, entry, point, file)
+            one, label = _synthesizer(name, entry, point, places, file)
             if one.id in all.looks:
-                raise ConfigError(f"{file}: {where}.id: given {one.id!r}; it is already used, ids are unique")
+                raise ConfigError(message(file, f"{where}.id", one.id, ["an id that is not used already"]))
             all.synthesizers[one.id] = one
             all.looks[one.id] = Look(label, entry.colours[k % len(entry.colours)])
             all.groups[name].append(one.id)
@@ -284,9 +285,9 @@ def _check_references(one: Synthesizer, where: str, synthesizers: Mapping[str, S
             if id not in synthesizers:
                 raise ConfigError(message(file, f"{where}.{key}", id, synthesizers))
             if id != one.id and MECHANISMS[synthesizers[id].mechanism].releases:
-                raise ConfigError(f"{file}: {where}.{key}: given {id!r}; it has no posterior that others could use")
+                raise ConfigError(message(file, f"{where}.{key}", id, ["one with a posterior that others can use"]))
     if synthesizers[one.fit].fit != one.fit:
-        raise ConfigError(f"{file}: {where}.fit: given {one.fit!r}; it has no fit of its own")
+        raise ConfigError(message(file, f"{where}.fit", one.fit, ["one with a fit of its own"]))
     if one.fit != one.id and (one.search or MECHANISMS[one.mechanism].releases):
         why = "a search" if one.search else f"the mechanism {one.mechanism}"
         raise ConfigError(message(file, f"{where}.fit", one.fit, [f"none: {why} needs a fit of its own"]))
@@ -301,7 +302,7 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
 
     def visit(fit: str, below: tuple[str, ...]) -> None:
         if fit in below:
-            raise ConfigError(f"{file}: synthesizers: parents run in a circle: {' -> '.join((*below, fit))}")
+            raise ConfigError(message(file, "synthesizers", " -> ".join((*below, fit)), ["parents that do not run in a circle"]))
         if fit not in done:
             for needed in needs[fit]:
                 visit(needed, (*below, fit))
@@ -318,21 +319,27 @@ def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, fl
         yield {key: value for point in combination for key, value in point.items()}
 
 
+def _places(sweep: str, point: dict[str, float] | float) -> list[tuple[str, str]]:
+    """The parameters of a point of a sweep, with the path of keys to where each is given."""
+    return [(key, f"sweeps.{sweep}.{key}") for key in point] if isinstance(point, dict) else [(sweep, f"sweeps.{sweep}")]
+
+
 def _filled(key: str, template: str, parameters: Mapping[str, str], file: Path, where: str) -> str:
     """A text with the values of the parameters that it names in braces."""
-    allowed = f"allowed in braces: {', '.join(parameters) or 'no parameter'}"
     try:
         parts = list(string.Formatter().parse(template))
-    except ValueError as error:
-        raise ConfigError(f"{file}: {where}.{key}: given {short(template)}: {error}; {allowed}") from error
+    except ValueError:  # a brace that is not closed
+        parts = [("", "", "", None)]
     for _, name, form, conversion in parts:
         if name is not None and (name not in parameters or form or conversion):
-            raise ConfigError(f"{file}: {where}.{key}: given {name!r} in braces; {allowed}")
+            raise ConfigError(message(file, f"{where}.{key}", template, [f"in braces {', '.join(parameters) or 'no parameter'}"]))
     return template.format(**parameters)
 
 
-def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], file: Path) -> tuple[Synthesizer, str]:
-    """A synthesizer at one point of its sweeps, and its label."""
+def _synthesizer(
+    name: str, entry: SynthesizerConfig, point: dict[str, float], places: Mapping[str, str], file: Path
+) -> tuple[Synthesizer, str]:
+    """A synthesizer at one point of its sweeps, and its label; ``places`` are the paths of keys to what sweeps give."""
     where = f"synthesizers.{name}"
     if entry.mechanism not in MECHANISMS:
         raise ConfigError(message(file, f"{where}.mechanism", entry.mechanism, MECHANISMS))
@@ -346,12 +353,10 @@ def _synthesizer(name: str, entry: SynthesizerConfig, point: dict[str, float], f
             raise ConfigError(message(file, f"{where}.search.parameter", key, fitted or ["no parameter"]))
     if entry.search and entry.search.target == "parent" and not mechanism.parents:
         raise ConfigError(message(file, f"{where}.search.target", "parent", ["a number: it has no parent"]))
-    places = dict.fromkeys(point, ", ".join(f"sweeps.{sweep}" for sweep in entry.over))
-    places |= dict.fromkeys(searched, f"{where}.search.high")
-    given = parameters | searched
-    _check_settings(f"{where}.parameters", entry.mechanism, mechanism.function, allowed, given, file, places)
+    given, elsewhere = parameters | searched, {**places, **dict.fromkeys(searched, f"{where}.search.high")}
+    _check_settings(f"{where}.parameters", entry.mechanism, mechanism.function, allowed, given, file, elsewhere)
     if len(entry.parents) != mechanism.parents:
-        raise ConfigError(f"{file}: {where}.parents: given {entry.parents}; {entry.mechanism} takes {mechanism.parents}")
+        raise ConfigError(message(file, f"{where}.parents", entry.parents, [f"{mechanism.parents} for {entry.mechanism}"]))
     text = {key: f"{value:g}" for key, value in parameters.items()}
     filled = functools.partial(_filled, parameters=text, file=file, where=where)
     id = filled("id", entry.id or "_".join([name, *(f"{{{key}}}" for key in point)]))
@@ -383,12 +388,13 @@ def _check_study(where: str, one: ScenarioConfig, file: Path) -> None:
         raise ConfigError(message(file, f"{where}.study.name", name, STUDIES))
     function = STUDIES[name].function
     _check_settings(f"{where}.study", name, function, _keywords(function), given, file)
-    if one.n is None or one.family or one.file or one.population or one.stand_in or one.priors:
-        raise ConfigError(f"{file}: {where}: a study takes n, and neither family nor priors nor file nor population nor stand_in")
-    try:
-        STUDIES[name].check(given)
-    except ValidationError as error:
-        raise ConfigError("\n".join(lines(error, given.get("settings"), file, f"{where}.study.settings"))) from error
+    for key in ("family", "priors", "file", "population", "stand_in"):
+        if getattr(one, key):
+            raise ConfigError(message(file, f"{where}.{key}", getattr(one, key), ["nothing beside study"]))
+    if one.n is None:
+        raise ConfigError(f"{file}: {where}: n is missing; a study needs it")
+    for key, model in STUDIES[name].sections.items():
+        validated(model, given.get(key) or {}, file, f"{where}.study.{key}")
 
 
 def _keywords(function: Callable[..., Any]) -> dict[str, Any]:
@@ -415,17 +421,16 @@ def _check_settings(
     Raises:
         ConfigError: one is unknown, missing or cannot be used.
     """
-    places = elsewhere or {}
     for key in given:
         if key not in wanted:
-            raise ConfigError(message(file, places.get(key, where), key, wanted or ["no parameter"]))
+            raise ConfigError(message(file, where, key, wanted or ["no parameter"]))
     for key, default in wanted.items():
         if default is inspect.Parameter.empty and key not in given:
             raise ConfigError(f"{file}: {where}: {key} is missing; {name} needs it")
     wrong = refused(function, given)
     if wrong:
         key, value, allowed = wrong
-        raise ConfigError(message(file, f"{places.get(key, where)}.{key}", value, [allowed]))
+        raise ConfigError(message(file, (elsewhere or {}).get(key, f"{where}.{key}"), value, [allowed]))
 
 
 def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: Path) -> None:
@@ -438,7 +443,8 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
         for id in groups[synthesizer]:
             belongs = MECHANISMS[expanded.synthesizers[id].mechanism].study
             if belongs != (one.study or {}).get("name", ""):
-                raise ConfigError(f"{file}: {where}.synthesizers: {synthesizer} is for {belongs or 'scenarios with a family'}")
+                allowed = [f"another one: it is for {f'the study {belongs}' if belongs else 'scenarios with a family'}"]
+                raise ConfigError(message(file, f"{where}.synthesizers", synthesizer, allowed))
     if one.study is not None:
         return
     if one.family not in FAMILIES:
@@ -453,13 +459,18 @@ def _check_scenario(name: str, one: ScenarioConfig, expanded: _Expanded, file: P
                 allowed = [f"no censoring: family {one.family} has no censored likelihood"]
                 raise ConfigError(message(file, f"{where}.synthesizers", synthesizer, allowed))
     if (one.population is None) == (one.file is None):
-        raise ConfigError(f"{file}: {where}: one of population and file is needed, not both")
+        given = "both" if one.file else "neither"
+        raise ConfigError(f"{file}: {where}: given {given} population {'and' if one.file else 'nor'} file; allowed: one of them")
     if one.file and one.file.name not in DATASETS:
         raise ConfigError(message(file, f"{where}.file.name", one.file.name, DATASETS))
-    if one.file and ((one.n is not None) != (one.stand_in is not None) or one.replicates != 1):
-        raise ConfigError(f"{file}: {where}: n (but for a stand-in) and replicates are for simulated data, this one reads a file")
+    if one.file and one.stand_in is None and one.n is not None:
+        raise ConfigError(message(file, f"{where}.n", one.n, ["nothing: a file without a stand_in has its own size"]))
+    if one.file and one.replicates != 1:
+        raise ConfigError(message(file, f"{where}.replicates", one.replicates, ["1: a file is one data set"]))
     if one.stand_in is not None and one.file is None:
-        raise ConfigError(f"{file}: {where}.stand_in: it takes the place of a file, and there is none")
+        raise ConfigError(
+            message(file, f"{where}.stand_in", one.stand_in, ["nothing: there is no file that it could stand in for"])
+        )
     if one.population is not None or one.stand_in is not None:
         _check_population(where, one, file)
 
@@ -471,7 +482,7 @@ def _check_population(where: str, one: ScenarioConfig, file: Path) -> None:
     if not isinstance(name, str) or name not in POPULATIONS:
         raise ConfigError(message(file, f"{where}.{key}.name", name, POPULATIONS))
     if one.n is None:
-        raise ConfigError(f"{file}: {where}.n is missing; simulated data need a sample size")
+        raise ConfigError(f"{file}: {where}: n is missing; simulated data need a sample size")
     function = POPULATIONS[name]
     wanted = _keywords(function)
     counts = given.pop("counts", None)
@@ -489,7 +500,7 @@ def _check_records(where: str, one: ScenarioConfig, records: Records, file: Path
     """Check that confidential data are in the family's support."""
     allowed = FAMILIES[one.family].outcomes
     x = records["x"]
-    if not np.isfinite(x).all() or not allowed.holds(x):
+    if not allowed.holds(x):
         takes = [f"a family of these values, {x.min():g} to {x.max():g}; {one.family} takes {allowed.what}"]
         raise ConfigError(message(file, f"{where}.family", one.family, takes))
 
@@ -498,15 +509,19 @@ def _drawn(where: str, population: Mapping[str, Any], n: int, folder: str, file:
     """Records drawn on trial."""
     parameters = dict(population)
     function = POPULATIONS[parameters.pop("name")]
+    given = f"{file}: {where}: given {short(dict(population))} and n = {n}"
     try:
         if parameters.get("counts"):
             parameters["counts"] = load_counts(parameters["counts"], folder)
         with np.errstate(all="ignore"):
-            return function(np.random.default_rng(0), min(n, TRIAL), **parameters)
+            records = function(np.random.default_rng(0), min(n, TRIAL), **parameters)
     except DataError as error:
         raise ConfigError(f"{file}: {where}.counts: {error}") from error
     except (ValueError, OverflowError) as error:
-        raise ConfigError(f"{file}: {where}: given {short(dict(population))}, n = {n}; {error}") from error
+        raise ConfigError(f"{given}; {error}") from error
+    if not np.isfinite(records["x"]).all():
+        raise ConfigError(f"{given}; allowed: what gives finite values")
+    return records
 
 
 def _read(where: str, one: ScenarioConfig, folder: str, file: Path) -> Records:

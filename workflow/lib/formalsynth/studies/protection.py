@@ -36,7 +36,7 @@ _register_methods()
 
 @study(
     requires=lambda settings: FILES.get(settings["dataset"], ()),
-    check=lambda settings: Settings.model_validate(settings.get("settings") or {}),
+    sections={"settings": Settings},
 )
 def protection(run: Run, *, dataset: Annotated[str, one_of(SOURCES)], settings: dict[str, Any] | None = None) -> Outcome:
     """Utility, attacks and per-instance bounds of each method; details by outlier decile.

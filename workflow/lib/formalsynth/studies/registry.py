@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from formalsynth.scenario import Scenario
 
 
@@ -40,8 +42,8 @@ class Study:
     function: Callable[..., Outcome]
     requires: Callable[[dict[str, Any]], tuple[str, ...]]
     """Settings to the registered data files without which it cannot run."""
-    check: Callable[[dict[str, Any]], Any]
-    """Raises a ValueError for settings that cannot be used."""
+    sections: Mapping[str, type[BaseModel]]
+    """Settings that are sections of their own, and what they have to be."""
 
 
 STUDIES: dict[str, Study] = {}
@@ -49,12 +51,12 @@ STUDIES: dict[str, Study] = {}
 
 def study(
     requires: Callable[[dict[str, Any]], tuple[str, ...]] = lambda settings: (),
-    check: Callable[[dict[str, Any]], Any] = lambda settings: None,
+    sections: Mapping[str, type[BaseModel]] | None = None,
 ) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Register a function under its own name; its keyword-only parameters are the settings that config may give."""
 
     def register(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
-        STUDIES[function.__name__] = Study(function.__name__, function, requires, check)
+        STUDIES[function.__name__] = Study(function.__name__, function, requires, sections or {})
         return function
 
     return register
