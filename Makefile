@@ -31,7 +31,7 @@ ifneq '$(WHERE)' '$(CURDIR)'
 AGAIN := again
 endif
 
-.PHONY: all setup test lint bench compare reference lock clean help again
+.PHONY: all setup test test-slow lint bench compare reference lock clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -64,8 +64,11 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	       exit 1; }
 	@touch $(COMPLETE)
 
-test: setup ## set-up, then the tests (PYTEST='-m slow' for those that build CmdStan or submit to Slurm)
+test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
 	@$(RUN) python -m pytest $(PYTEST)
+
+test-slow: setup ## set-up, then the slow tests: kills, full disks, CmdStan from its sources (up to an hour)
+	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)
 
 lint: setup ## style of the code and of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .
@@ -93,4 +96,4 @@ clean: ## remove what the workflow made; packages and CmdStan stay
 	rm -rf results figures logs benchmarks
 
 help:
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' Makefile

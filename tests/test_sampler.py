@@ -149,7 +149,7 @@ def test_a_chain_that_dies_with_one_seed_is_sampled_with_the_next(around, script
         ("echo 'Exception: the matrix is singular'; exit 70", "Exception: the matrix is singular", ["3", "4"]),
         ("kill -s SEGV $$", "signal 11 (Segmentation fault)", ["3", "4"]),
         ("echo 'Exception: rejected'; kill -9 $$", "signal 9 (Killed)", ["3", "3"]),
-        ("kill -s HUP $$", "signal 1 (Hangup)", ["3", "3"]),
+        ("kill -s TERM $$", "signal 15 (Terminated)", ["3", "3"]),
         ("exit 0", None, ["3", "4"]),
     ],
 )
