@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from formalsynth import bounds
 from formalsynth.bounds import Sensitive, maximum_mcse, record_bounds
-from formalsynth.families import FAMILIES
+from formalsynth.families import FAMILIES, base
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -65,7 +64,7 @@ def forms(generator):
 
 @pytest.mark.parametrize("block", [1, 3 * N, 64 * N, 1 << 17])
 def test_bounds_of_every_form_are_the_naive_maxima(study, generator, monkeypatch, block):
-    monkeypatch.setattr(bounds, "BLOCK", block)
+    monkeypatch.setattr(base, "BLOCK", block)
     records, draws, _ = study
     sensitive = forms(generator)
     found = dict(zip(sensitive, record_bounds(FAMILY, records, draws, list(sensitive.values())), strict=True))
@@ -178,7 +177,7 @@ def given_bounds(log_likelihood, **sensitive):
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_log_likelihood_that_is_no_number_has_no_finite_bound(monkeypatch, block, place):
     """In whichever draw and block it occurs: a bound may be too large, never too small."""
-    monkeypatch.setattr(bounds, "BLOCK", block)
+    monkeypatch.setattr(base, "BLOCK", block)
     values = np.array([[1.0], [2.0], [3.0]])
     values[place] = np.nan
     found = given_bounds(values)

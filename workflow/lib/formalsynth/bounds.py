@@ -6,21 +6,18 @@ The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
 weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold.
-No (S, n) array is kept: draws are taken in blocks that stay in the processor's cache.
+No (S, n) array is kept: draws are taken in blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from formalsynth.families import Array, Draws, Family, Records, take
+from formalsynth.families import Array, Draws, Family, Records, blocks, take
 from formalsynth.weights import sensitive_range
-
-BLOCK = 1 << 17
-"""Elements of a block, so that the few arrays of a block fit into the cache."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
     rows = [right[index] for index in active]
     by_record = [np.zeros(n) for _ in sensitive]
     by_draw = [np.zeros(n_draws) for _ in sensitive]
-    for block in _blocks(n_draws, n):
+    ends = {one.range: sensitive_range(records["x"], *one.range) for one in sensitive if one.range is not None}
+    for block in blocks(n_draws, n):
         log_gamma: dict[tuple[float, float], Array] = {}
         for k, one in enumerate(sensitive):
             index = active[k]
@@ -92,8 +90,7 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
             values *= one.weights[index]
             if one.range is not None:
                 if one.range not in log_gamma:
-                    ends = sensitive_range(records["x"], *one.range)
-                    log_gamma[one.range] = family.log_interval_probability(records, take(draws, block), *ends)
+                    log_gamma[one.range] = family.log_interval_probability(records, take(draws, block), *ends[one.range])
                 values -= one.range_weights[index] * log_gamma[one.range][:, index]
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
@@ -127,12 +124,6 @@ def _touched(sensitive: Sensitive) -> Array:
     """Records that the sensitive log-likelihood depends on; the others have the bound 0 whatever their likelihood."""
     touched = sensitive.weights != 0
     return touched if sensitive.range_weights is None else touched | (sensitive.range_weights != 0)
-
-
-def _blocks(n_draws: int, n: int) -> Iterator[slice]:
-    size = max(1, BLOCK // max(n, 1))
-    for start in range(0, n_draws, size):
-        yield slice(start, min(start + size, n_draws))
 
 
 def _censored(by_record: Array, by_draw: Array, sensitive: Sensitive) -> Bounds:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from formalsynth.families import Array
@@ -30,19 +32,23 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
     return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
 
 
-def known_share(x: Array, predictive: Array, a: Array | float, b: Array | float) -> Array:
+def known_share(x: Array, predictive: Iterable[Array], a: Array | float, b: Array | float) -> Array:
     """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``.
 
     Args:
         x: (n,) confidential values.
-        predictive: (S, n) predictive values at each record's predictors.
+        predictive: blocks (s, n) of the S predictive values at each record's predictors.
         a: lower end of the range, relative to the record.
         b: upper end.
 
     Source: range paper, Equation 2.
     """
     lower, upper = sensitive_range(x, a, b)
-    return 1 - ((predictive >= lower) & (predictive <= upper)).mean(axis=0)
+    inside, n_draws = np.zeros(len(x)), 0
+    for block in predictive:
+        inside += ((block >= lower) & (block <= upper)).sum(axis=0)
+        n_draws += len(block)
+    return 1 - inside / n_draws
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:

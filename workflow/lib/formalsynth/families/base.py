@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,9 @@ Records = Mapping[str, Array]
 """One confidential data set: ``x`` (n,) the outcome and ``design`` (n, p) the predictors, constant included."""
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter with the S draws along its first axis."""
+BLOCK = 1 << 15
+"""Elements of a block: its few arrays fit into the cache, and the memory that one block leaves serves the next. With larger
+ones it goes back to the system and is fetched again, which takes longer than the arithmetic."""
 
 
 class Predictor(Protocol):
@@ -57,3 +60,10 @@ class Family(Predictor, Protocol):
 def take(draws: Draws, index: Any) -> dict[str, Array]:
     """The draws at ``index`` along the first axis."""
     return {name: values[index] for name, values in draws.items()}
+
+
+def blocks(n_draws: int, n: int) -> Iterator[slice]:
+    """Slices of the draws that make blocks of about :data:`BLOCK` elements over n records."""
+    size = max(1, BLOCK // max(n, 1))
+    for start in range(0, n_draws, size):
+        yield slice(start, min(start + size, n_draws))
