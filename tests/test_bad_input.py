@@ -403,6 +403,8 @@ CASES = [
      "scenarios.simulation.replicates: given 0; Input should be greater than or equal to 1"),
     (RANGE, "scenarios.simulation.replicates", 10**8,
      "scenarios.simulation.replicates: given 100000000; allowed: up to 1000000, 10000 times batch_size"),
+    (RANGE, "scenarios.simulation.batch_size", 0,
+     "scenarios.simulation.batch_size: given 0; Input should be greater than or equal to 1"),
     (RANGE, "scenarios.simulation.synthetic_sets", 5000,
      "scenarios.simulation.synthetic_sets: given 5000; allowed: up to sampler.draws, which is 1000"),
     (RANGE, "scenarios.simulation.unit", 0, "scenarios.simulation.unit: given 0; Input should be greater than 0"),

@@ -203,6 +203,7 @@ HARMLESS = {
     "colour": (1, "synthesizers.averaged.colours", ["#000000"], ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
     "replicates": (1, "scenarios.simulation.replicates", 7, ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
     "batch size": (0, "batch_size", 3, ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
+    "its batch size": (1, "scenarios.simulation.batch_size", 3, ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
     "place": (1, "scenarios.simulation.place", "Section 9", ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
     "figure": (1, "figures.1.y", "bound", ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
     "another scenario": (1, "scenarios.contraction.n", [300], ["Unweighted", "Weighted", "averaged_0.4_1.8"]),
@@ -222,6 +223,14 @@ def test_what_a_fit_does_not_use_does_not_change_its_job(config, plan_of, real_d
     after = plan_of(*changed)
     for fit in fits:
         assert of_job(before, fit, options) == of_job(after, fit, options), fit
+
+
+def test_a_scenario_may_have_a_batch_size_of_its_own(config, plan_of):
+    put(config[0], "batch_size", 50)
+    put(config[1], "scenarios.simulation.batch_size", 7)
+    scenarios = plan_of(*config).papers["range"].scenarios
+    assert {name: one.batch_size for name, one in scenarios.items() if one.name == "simulation"} == {"simulation_n2000": 7}
+    assert {one.batch_size for one in scenarios.values() if one.name != "simulation"} == {50}
 
 
 # changes that are

@@ -76,13 +76,14 @@ def scenario_of(wildcards):
 
 def batches(scenario):
     """Ids of a scenario's batches."""
-    return [f"{k:04d}" for k in range(-(-scenario.replicates // PLAN.config.batch_size))]
+    return [f"{k:04d}" for k in range(-(-scenario.replicates // scenario.batch_size))]
 
 
 def replicates(wildcards):
     """The replicates of a batch."""
-    size, first = PLAN.config.batch_size, int(wildcards.batch) * PLAN.config.batch_size
-    return list(range(first, min(first + size, scenario_of(wildcards).replicates)))
+    scenario = scenario_of(wildcards)
+    first = int(wildcards.batch) * scenario.batch_size
+    return list(range(first, min(first + scenario.batch_size, scenario.replicates)))
 
 
 def growing(first):

@@ -182,6 +182,7 @@ class ScenarioConfig(Model):
     n: Size | Sizes | None = Field(None, description="Sample size or sizes of simulated data.")
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: Positive = Field(1, description="Data sets to simulate.")
+    batch_size: Positive | None = Field(None, description="Replicates that one job handles, where that differs from the run's.")
     synthetic_sets: Positive = Field(1, description="Synthetic data sets drawn for the first replicate.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
 

@@ -225,8 +225,9 @@ def _paper(key: str, config: PaperConfig, run: RunConfig, file: Path) -> tuple[P
         if one.synthetic_sets > run.sampler.draws:
             where = f"{file}: scenarios.{name}.synthetic_sets"
             raise ConfigError(f"{where}: given {one.synthetic_sets}; allowed: up to sampler.draws, which is {run.sampler.draws}")
-        if one.replicates > BATCHES * run.batch_size:
-            allowed = f"up to {BATCHES * run.batch_size}, {BATCHES} times batch_size"
+        most = BATCHES * (one.batch_size or run.batch_size)
+        if one.replicates > most:
+            allowed = f"up to {most}, {BATCHES} times batch_size"
             raise ConfigError(message(file, f"scenarios.{name}.replicates", one.replicates, [allowed]))
     check_unique((one.id, f"{file}: scenarios.{name}.id") for name, one in config.scenarios.items())
     scenarios: dict[str, Scenario] = {}
@@ -579,6 +580,7 @@ def _scenarios(key: str, config: PaperConfig, name: str, run: RunConfig, expande
             n=n,
             size=n if one.file else size,
             replicates=min(one.replicates, scale.replicates or one.replicates),
+            batch_size=one.batch_size or run.batch_size,
             synthetic_sets=min(one.synthetic_sets, scale.synthetic_sets or one.synthetic_sets),
             synthesizers={id: synthesizers[id] for id in ids},
         )

@@ -66,6 +66,8 @@ class Scenario:
     size: int
     """Sample size in config, before the scale shrinks it."""
     replicates: int
+    batch_size: int
+    """Replicates that one job handles."""
     synthetic_sets: int
     synthesizers: dict[str, Synthesizer] = field(repr=False)
 
@@ -103,7 +105,8 @@ class Scenario:
             needed = [id for id in self.synthesizers if id in (*chosen, *parents, *fits)]
         kept = {id: self.synthesizers[id] for id in needed}
         sets_kept = self.synthetic_sets if sets else 0
-        return asdict(replace(self, place="", label="", size=0, replicates=0, synthetic_sets=sets_kept, synthesizers=kept))
+        left_out = {"place": "", "label": "", "size": 0, "replicates": 0, "batch_size": 0}
+        return asdict(replace(self, **left_out, synthetic_sets=sets_kept, synthesizers=kept))
 
     @staticmethod
     def from_plain(values: Mapping[str, Any]) -> Scenario:
