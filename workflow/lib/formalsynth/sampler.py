@@ -24,6 +24,8 @@ from formalsynth.families import Array
 TREE_DEPTH = 10
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 """Signals that say nothing of the program that they end."""
+STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
+"""Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
 PROBE = 2**16
 """Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
 DIAGNOSTICS = (
@@ -125,7 +127,8 @@ def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) ->
     parts = [(source.parent / "native" / f"{name}.hpp").read_text(encoding="utf-8") for name in functions]
     header.write_text("\n".join(parts).replace("MODEL_NAMESPACE", f"{source.stem}_model_namespace"), encoding="utf-8")
     options["allow-undefined"] = True
-    return str(_cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, user_header=header).exe_file)
+    built = _cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, cpp_options=dict(STAN_FIRST), user_header=header)
+    return str(built.exe_file)
 
 
 def sample(
@@ -167,7 +170,8 @@ def _attempt(
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         try:
             result = model.sample(
-                data=_plain(data), inits=_plain(inits), seed=seed, chains=1, output_dir=folder, sig_figs=14,
+                data=_json(folder, "data", data), inits=_json(folder, "inits", inits), seed=seed, chains=1,
+                output_dir=folder, sig_figs=14,
                 iter_warmup=settings.warmup * thin, iter_sampling=settings.draws * thin, thin=thin,
                 metric="dense", adapt_delta=0.8 if thin == 1 else 0.95, max_treedepth=TREE_DEPTH,
                 show_progress=False, show_console=False,
@@ -201,11 +205,16 @@ def _cmdstanpy() -> ModuleType:
     return cmdstanpy
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain numbers and lists, and a clear error for what JSON cannot hold."""
+def _json(folder: str, name: str, values: Mapping[str, Any]) -> str:
+    """Path of a JSON file with the values, which cmdstanpy would take ten times as long to write.
+
+    Raises:
+        ValueError: a value is not finite.
+    """
     plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
-    json.dumps(plain, allow_nan=False)
-    return plain
+    path = Path(folder, f"{name}.json")
+    path.write_text(json.dumps(plain, allow_nan=False), encoding="utf-8")
+    return str(path)
 
 
 def _require_room(folder: str) -> None:
