@@ -125,7 +125,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         OSError: the file is damaged.
     """
     try:
-        return pd.read_csv(unbroken(path), float_precision="round_trip", keep_default_na=False, na_values=[""])
+        return pd.read_csv(unbroken(path), keep_default_na=False, na_values=[""])
     except (ValueError, pd.errors.ParserError) as error:
         raise _damaged(path, error) from error
 
