@@ -118,7 +118,8 @@ def straightforward(one: Comparison, model: cmdstanpy.CmdStanModel, weights: np.
     """One chain of the plain program, bounds from its log_lik columns."""
     with tempfile.TemporaryDirectory() as folder:
         data = one.data(one.records) | {"weight": weights}
-        fit = model.sample(data=data, chains=1, seed=seed, output_dir=folder, show_progress=False)
+        delta = SETTINGS.adapt_delta
+        fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False)
         return float(np.abs(fit.stan_variable("log_lik")).max())
 
 

@@ -82,6 +82,7 @@ class SamplerConfig(Model):
 
     warmup: Positive = Field(1000, description="Warm-up iterations.")
     draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
+    adapt_delta: float = Field(0.65, gt=0, lt=1, description="Acceptance that a first fit aims at; refits aim at 0.95.")
     rhat_max: float = Field(1.05, gt=1, description="Largest R-hat that passes the gate.")
     ess_min: float = Field(400, gt=0, description="Least bulk and tail effective sample size that passes the gate.")
     divergences_max: int = Field(0, ge=0, description="Most divergent transitions that pass the gate.")

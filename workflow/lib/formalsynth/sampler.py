@@ -22,6 +22,8 @@ import numpy as np
 from formalsynth.families import Array
 
 TREE_DEPTH = 10
+CAREFUL = 0.95
+"""Acceptance that refits aim at: shorter steps follow a posterior that the first fit lost its way in."""
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 """Signals that say nothing of the program that they end."""
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
@@ -48,6 +50,8 @@ class Settings:
     warmup: int = 1000
     draws: int = 1000
     """S, the kept draws of one fit."""
+    adapt_delta: float = 0.65
+    """Acceptance that the first fit aims at."""
     rhat_max: float = 1.05
     ess_min: float = 400
     """Least bulk and tail effective sample size."""
@@ -173,7 +177,7 @@ def _attempt(
                 data=_json(folder, "data", data), inits=_json(folder, "inits", inits), seed=seed, chains=1,
                 output_dir=folder, sig_figs=14,
                 iter_warmup=settings.warmup * thin, iter_sampling=settings.draws * thin, thin=thin,
-                metric="dense", adapt_delta=0.8 if thin == 1 else 0.95, max_treedepth=TREE_DEPTH,
+                metric="dense", adapt_delta=settings.adapt_delta if thin == 1 else CAREFUL, max_treedepth=TREE_DEPTH,
                 show_progress=False, show_console=False,
             )  # fmt: skip
             draws = {name: np.ascontiguousarray(result.stan_variable(name)) for name in parameters}
