@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.design import DATA, read_plan
+from formalsynth.provenance import commit
 from runs import (
     FIGURES,
     PART,
@@ -111,6 +112,11 @@ def test_jobs_leave_a_log_and_what_they_cost(finished):
         assert len(made) > 10
         assert len(files(finished / "logs" / SCALE / step)) == len(made)
         assert len([path for path in files(finished / "benchmarks" / SCALE / step) if path.suffix == suffix]) == len(made)
+
+
+def test_the_report_names_the_commit_that_was_run(finished, repository):
+    page = (finished / "results" / SCALE / "report" / "index.html").read_text(encoding="utf-8")
+    assert f"<dt>commit</dt><dd>{commit(repository).split(',')[0]}" in page
 
 
 def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finished, snakemake, tmp_path):
