@@ -231,7 +231,7 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
     assert len(moments) >= MOMENTS
 
 
-STUDY = Path("results", SCALE, "zcdp", "accounting")
+STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
 DAMAGES = [
     (BATCH / "data.npz", BATCH / "Unweighted.fit.npz"),
     (BATCH / "Unweighted.fit.npz", BATCH / "Unweighted.measure.npz"),
