@@ -24,7 +24,8 @@ for path in snakemake.input.replicates:
     tables.setdefault(Path(path).parts[-3], []).append(read_rows(path))
 tables = {key: pd.concat(parts, ignore_index=True) for key, parts in tables.items()}
 steps, seconds = costs(Path(snakemake.params.benchmarks), [(one["key"], id) for one in told["papers"] for id in one["scenarios"]])
-facts = {"commit": commit(Path(snakemake.scriptdir).resolve().parents[1]), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}
+repository = Path(snakemake.scriptdir).resolve().parents[1]
+facts = {"commit": commit(repository), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}
 if snakemake.input.cmdstan:
     facts["CmdStan"] = json.loads(Path(snakemake.input.cmdstan[0]).read_text())["version"]
 makers = {kind: by_name(snakemake.input[f"{kind}_by"]) for kind in ("figures", "tables", "claims")}
