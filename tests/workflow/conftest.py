@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runs import command, environment, prepared
+from runs import command, environment, prepared, with_programs
 
 
 @pytest.fixture(scope="session")
@@ -34,10 +34,7 @@ def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
 @pytest.fixture
 def folder(tmp_path, repository, cmdstan, finished):
     """A folder where nothing but the program has been made."""
-    made = prepared(tmp_path / "work", repository, cmdstan)
-    for program in shutil.copytree(finished / "results" / "stan", made / "results" / "stan").iterdir():
-        program.touch()  # made after CmdStan was found
-    return made
+    return with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
 
 
 @pytest.fixture

@@ -44,6 +44,13 @@ def read_config(folder):
     ]
 
 
+def with_programs(folder, made):
+    """Spare a folder the compilers: it gets the programs of one in which everything has been made."""
+    for program in shutil.copytree(made / "results" / "stan", folder / "results" / "stan").iterdir():
+        program.touch()  # made after CmdStan was found
+    return folder
+
+
 def command(folder, *arguments, snakefile):
     return [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--directory", str(folder), *map(str, arguments)]
 

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from one_node_slurm import missing, one_node_slurm
-from runs import SCALE, prepared, read_config, results, write_config
+from runs import SCALE, prepared, read_config, results, with_programs, write_config
 
 pytestmark = pytest.mark.workflow
 
@@ -45,10 +44,7 @@ def locally(slurm, tmp_path_factory, repository, cmdstan, snakemake):
 @pytest.fixture
 def folder(tmp_path, repository, cmdstan, locally):
     """A folder where nothing but the program has been made."""
-    made = with_study(tmp_path / "work", repository, cmdstan)
-    for program in shutil.copytree(locally / "results" / "stan", made / "results" / "stan").iterdir():
-        program.touch()  # made after CmdStan was found
-    return made
+    return with_programs(with_study(tmp_path / "work", repository, cmdstan), locally)
 
 
 def with_study(folder, repository, cmdstan):

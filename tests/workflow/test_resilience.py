@@ -27,6 +27,7 @@ from runs import (
     read_config,
     results,
     start,
+    with_programs,
     write_config,
 )
 
@@ -181,11 +182,10 @@ def reference(tmp_path_factory, repository, cmdstan, snakemake):
     return folder, time.monotonic() - began
 
 
-def with_programs(folder, reference):
+def set_up(folder, reference):
     """Spare a folder the search for CmdStan and the compilers."""
     shutil.copytree(reference / ".cmdstan", folder / ".cmdstan", dirs_exist_ok=True)
-    shutil.copytree(reference / "results" / "stan", folder / "results" / "stan")
-    return folder
+    return with_programs(folder, reference)
 
 
 MOMENTS = 20
@@ -208,7 +208,7 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
         folder = every_kind(tmp_path / f"lap{lap}", repository, cmdstan)
         shutil.rmtree(folder / ".cmdstan")
         if lap:
-            with_programs(folder, undisturbed)
+            set_up(folder, undisturbed)
         while True:
             run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan), TMPDIR=str(temporary))
             moment = generator.uniform(0, seconds / 2)
@@ -283,7 +283,7 @@ def test_a_full_disk_is_a_clear_failure_and_the_run_resumes(room, small_disk, re
     """With so many kilobytes left for a run that needs about 4000, and then with enough."""
     undisturbed, _ = reference
     disk = small_disk(20_000)
-    folder = with_programs(every_kind(disk / "work", repository, cmdstan), undisturbed)
+    folder = set_up(every_kind(disk / "work", repository, cmdstan), undisturbed)
     ballast = disk / "ballast"
     ballast.write_bytes(bytes(shutil.disk_usage(disk).free - room * 1024))
     run = snakemake(folder, "--cores", 1)

@@ -113,8 +113,8 @@ class _Reader:
         """Check the columns that rows are chosen by, and the synthesizer where that is one of them."""
         self.check_columns("rows", rows, numbers=False)
         id = rows.get("synthesizer")
-        if id is not None and id not in self.ids("rows.synthesizer", [str(id)], {}):
-            raise self.refuse("rows.synthesizer", id, self.ids("rows.synthesizer", [str(id)], {}))
+        if id is not None and id not in (allowed := self.ids("rows.synthesizer", [str(id)], {})):
+            raise self.refuse("rows.synthesizer", id, allowed)
 
     def _rowless(self, id: str) -> bool:
         """Whether a synthesizer has no bounds and no posterior draws, and the table holds such."""

@@ -118,14 +118,14 @@ def read_parents(fits: Sequence[str], measures: Sequence[str]) -> dict[str, dict
     return {Path(fit).name.removesuffix(".fit.npz"): read_arrays(fit) | read_arrays(measure) for fit, measure in pairs}
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table of :func:`write_table` with the very numbers that were written.
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a table of :func:`write_table`, or some of its columns, with the very numbers that were written.
 
     Raises:
         OSError: the file is damaged.
     """
     try:
-        return pd.read_csv(unbroken(path), keep_default_na=False, na_values=[""])
+        return pd.read_csv(unbroken(path), usecols=columns, keep_default_na=False, na_values=[""])
     except (ValueError, pd.errors.ParserError) as error:
         raise _damaged(path, error) from error
 

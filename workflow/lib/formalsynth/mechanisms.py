@@ -18,7 +18,7 @@ import numpy as np
 
 from formalsynth.allowed import Finite, NotNegative, Positive, Share, WholeOrZero
 from formalsynth.bounds import Sensitive, record_bounds
-from formalsynth.families import Array, Draws, Family, Predictor, Records, blocks, take
+from formalsynth.families import Array, Draws, Family, Predictor, Records, blocks, count, take
 from formalsynth.histogram import BinPredictor, perturb
 from formalsynth.isolation import isolation_weights
 from formalsynth.streams import Address, parameter_words
@@ -270,7 +270,7 @@ def _known(context: Context, a: float | Array, b: float | Array) -> Array:
     if "known" not in context.found:
         generator = context.address.generator("predict")
         records, draws = context.records, context.parents[0].draws
-        parts = (take(draws, block) for block in blocks(len(next(iter(draws.values()))), len(records["x"])))
+        parts = (take(draws, block) for block in blocks(count(draws), len(records["x"])))
         predictive = (context.family.predict(generator, records, part) for part in parts)
         context.found["known"] = known_share(records["x"], predictive, a, b)
     return context.found["known"]

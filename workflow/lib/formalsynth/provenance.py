@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from formalsynth.files import unbroken
+from formalsynth.files import read_table
 
 PACKAGES = (
     "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy", "arviz-stats",
@@ -118,7 +118,7 @@ def read_rows(path: Path) -> pd.DataFrame:
     Raises:
         OSError: the file is damaged.
     """
-    return pd.read_csv(unbroken(path), usecols=ROWS, keep_default_na=False, na_values=[""])
+    return read_table(path, ROWS)
 
 
 def sampling(table: pd.DataFrame) -> dict[str, Any]:

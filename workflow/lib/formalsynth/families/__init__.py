@@ -1,6 +1,6 @@
 """Model families by the name that config uses."""
 
-from formalsynth.families.base import Array, Draws, Family, Predictor, Records, blocks, take
+from formalsynth.families.base import Array, Draws, Family, Predictor, Records, blocks, count, take
 from formalsynth.families.beta import BetaFamily, BetaRegressionFamily
 from formalsynth.families.counts import NegativeBinomialFamily, NegativeBinomialRegressionFamily, PoissonFamily
 from formalsynth.families.linear import LinearFamily
@@ -16,4 +16,4 @@ FAMILIES: dict[str, Family] = {
     "negative_binomial_regression": NegativeBinomialRegressionFamily(),
 }
 
-__all__ = ["FAMILIES", "Array", "Draws", "Family", "Predictor", "Records", "blocks", "take"]
+__all__ = ["FAMILIES", "Array", "Draws", "Family", "Predictor", "Records", "blocks", "count", "take"]

@@ -62,6 +62,11 @@ def take(draws: Draws, index: Any) -> dict[str, Array]:
     return {name: values[index] for name, values in draws.items()}
 
 
+def count(draws: Draws) -> int:
+    """S, how many draws there are."""
+    return len(next(iter(draws.values())))
+
+
 def blocks(n_draws: int, n: int) -> Iterator[slice]:
     """Slices of the draws that make blocks of about :data:`BLOCK` elements over n records."""
     size = max(1, BLOCK // max(n, 1))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from formalsynth.families import FAMILIES, Array, Draws
+from formalsynth.families import FAMILIES, Array, Draws, count
 from formalsynth.scenario import DATA, PRIOR, Scenario
 from formalsynth.steps.batch import SAMPLE, Arrays, draws_of
 from formalsynth.steps.rows import REPLICATE_COLUMNS, replicate_table
@@ -77,7 +77,7 @@ def _draws_table(id: str, draws: Draws) -> pd.DataFrame:
     for name, values in draws.items():
         flat = values.reshape(len(values), -1)
         columns |= {name if flat.shape[1] == 1 else f"{name}_{k + 1}": flat[:, k] for k in range(flat.shape[1])}
-    return _labelled(id, draw=np.arange(len(next(iter(draws.values())))), **columns)
+    return _labelled(id, draw=np.arange(count(draws)), **columns)
 
 
 def _labelled(synthesizer: str, **columns: Array) -> pd.DataFrame:

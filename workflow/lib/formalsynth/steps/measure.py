@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.bounds import Bounds, record_bounds
-from formalsynth.families import Array, Draws, Predictor, Records, take
+from formalsynth.families import Array, Draws, Predictor, Records, count, take
 from formalsynth.mechanisms import MECHANISMS, Form, Release
 from formalsynth.sampler import DIAGNOSTICS
 from formalsynth.scenario import Scenario, Synthesizer
@@ -58,7 +58,7 @@ def _measure_one(
     n_sets = scenario.synthetic_sets if replicate == SAMPLE else 1
     generator = contexts[0].address.generator("synthesize", owner.words)
     synthetic = synthesize(predictor, generator, records, draws, n_sets) * scenario.unit
-    shared = utility(records["x"] * scenario.unit, synthetic[0]) | {"draws": len(next(iter(draws.values())))}
+    shared = utility(records["x"] * scenario.unit, synthetic[0]) | {"draws": count(draws)}
     shared |= {name: float(found[name]) for name in ("searched", "search_steps") if name in found}
     if released:
         measured = {owner.id: (shared | {"epsilon": forms[0].epsilon}, {})}
@@ -90,5 +90,5 @@ def synthesize(predictor: Predictor, generator: np.random.Generator, records: Re
     Returns:
         (min(n_sets, S), n) values.
     """
-    chosen = generator.permutation(len(next(iter(draws.values()))))[:n_sets]
+    chosen = generator.permutation(count(draws))[:n_sets]
     return predictor.predict(generator, records, take(draws, chosen))
