@@ -31,7 +31,7 @@ ifneq '$(WHERE)' '$(CURDIR)'
 AGAIN := again
 endif
 
-.PHONY: all setup test test-slow lint bench compare reference lock clean help again
+.PHONY: all setup test test-slow lint bench compare same reference lock clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -39,7 +39,7 @@ all: setup ## set-up, then every figure and table and the report (SCALE=smoke fo
 	@echo "The report: $(CURDIR)/results/$(CHOSEN)/report/index.html"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
-	@$(BIN)/python -m formalsynth.cmdstan --record .cmdstan > /dev/null
+	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \
@@ -70,12 +70,14 @@ test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for 
 test-slow: setup ## set-up, then the slow tests: kills, full disks, CmdStan from its sources (up to an hour)
 	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)
 
-lint: setup ## style of the code and of the rules, and whether generated files are up to date
+lint: setup ## style and types of the code, which room may import which, style of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
+	@$(RUN) mypy
+	@$(RUN) lint-imports
 	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	@$(RUN) snakemake --lint
-	@$(RUN) python -m formalsynth.schema --check
+	@$(RUN) python -m formalsynth.plan.docs --check
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) python bench/fits.py
@@ -83,10 +85,14 @@ bench: setup ## our fits against straightforward ones, and the workflow's own co
 	@$(RUN) python bench/many.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run
-	@$(RUN) python -m formalsynth.reference --compare
+	@$(RUN) python -m formalsynth.report.reference --compare
+
+same: setup ## whether the tables are those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
+	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make same BEFORE=<folder of another run>." >&2; exit 2; fi
+	@$(RUN) python -m formalsynth.report.same '$(BEFORE)' $(PAPERS) --scale $(CHOSEN)
 
 reference: setup ## keep the small part of a run at scale paper in docs/
-	@$(RUN) python -m formalsynth.reference --keep
+	@$(RUN) python -m formalsynth.report.reference --keep
 
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
 	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra cluster --extra dev --no-header --no-annotate \

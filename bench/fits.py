@@ -15,16 +15,22 @@ from typing import Any
 
 import cmdstanpy
 import numpy as np
-from formalsynth.bounds import Sensitive, record_bounds
-from formalsynth.families import FAMILIES
-from formalsynth.populations import beta, lognormal_on_normal, negative_binomial_mixture
-from formalsynth.sampler import Settings, compile_program, sample
-from formalsynth.weights import lipschitz_weights
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.data.populations.beta import beta
+from formalsynth.data.populations.counts import negative_binomial_mixture
+from formalsynth.data.populations.lognormal import lognormal_on_normal
+from formalsynth.stan.compile import compile_program
+from formalsynth.stan.sample import sample
 
+FAMILIES.find()
 ROOT = Path(__file__).parents[1]
-# One attempt, whatever the gate says: both sides are to do the same work.
-SETTINGS = Settings(attempts=1, ess_min=0, rhat_max=float("inf"), divergences_max=10_000)
-Records = Mapping[str, Any]
+# One attempt, whatever the gate says: both sides are to do the same work. The copy is not checked; config may not say this.
+OPEN_GATE = {"ess_min": 0.0, "rhat_max": float("inf"), "divergences_max": 10_000}
+SETTINGS = SamplerSettings(attempts=1).model_copy(update=OPEN_GATE)
 
 
 @dataclass(frozen=True)
@@ -51,16 +57,16 @@ def comparisons() -> list[Comparison]:
         Comparison(
             "weighted lognormal regression, n = 2000", "lognormal_regression", "straightforward_lognormal", lognormal,
             {"beta": [[1.0, 1.0]], "sigma": [1.0]},
-            lambda records: {"n": 2000, "p": 2, "x": records["x"], "design": records["design"]},
+            lambda records: {"n": 2000, "p": 2, "x": records.x, "design": records.design},
         ),
         Comparison(
             "censored Beta, n = 2000, epsilon 4", "beta", "straightforward_beta",
             beta(np.random.default_rng(1), 2000, shape1=0.5, shape2=3), {"phi": [1 / 7], "lambda": [3.5]},
-            lambda records: {"n": 2000, "x": records["x"], "threshold": 2.0}, threshold=2.0,
+            lambda records: {"n": 2000, "x": records.x, "threshold": 2.0}, threshold=2.0,
         ),
         Comparison(
             "weighted negative binomial, n = 1000", "negative_binomial", "straightforward_negative_binomial", counts,
-            {"mu": [100.0], "phi": [12.0]}, lambda records: {"n": 1000, "x": records["x"].astype(int)},
+            {"mu": [100.0], "phi": [12.0]}, lambda records: {"n": 1000, "x": records.x.astype(int)},
         ),
     ]  # fmt: skip
 
@@ -70,54 +76,54 @@ def main() -> None:
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text())["path"])
     with tempfile.TemporaryDirectory() as folder:
-        for one in comparisons():
-            compare(one, Path(folder), cmdstan, repetitions)
+        for comparison in comparisons():
+            compare(comparison, Path(folder), cmdstan, repetitions)
         compare_sizes(Path(folder), cmdstan, repetitions)
 
 
-def compare(one: Comparison, folder: Path, cmdstan: Path, repetitions: int) -> None:
+def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int) -> None:
     """Every form of our program beside the straightforward one, in turn."""
-    program = FAMILIES[one.family].program
+    program = FAMILIES[comparison.family].program
     forms = {}
     for native in (True, False):
         if "plain" in forms:
             break
         executable = folder / f"{program}_{native}"
         forms[compile_program(ROOT / "stan" / f"{program}.stan", executable, cmdstan, native=native)] = executable
-    copy = folder / f"{one.plain}.stan"
+    copy = folder / f"{comparison.plain}.stan"
     copy.write_text((ROOT / "bench" / copy.name).read_text())
     model = cmdstanpy.CmdStanModel(stan_file=copy)
-    family = FAMILIES[one.family]
-    left, right = family.factors(one.records, {name: np.array(value) for name, value in one.near.items()})
+    family = FAMILIES[comparison.family]
+    left, right = family.factors(comparison.records, {name: np.array(value) for name, value in comparison.near.items()})
     weights = lipschitz_weights(np.abs(left @ right.T)[0])
     runs: dict[str, Callable[[int], float]] = {
-        f"ours, {form} form": lambda seed, executable=executable: ours(one, executable, weights, seed)
+        f"ours, {form} form": lambda seed, executable=executable: ours(comparison, executable, weights, seed)
         for form, executable in forms.items()
     }
-    runs["straightforward"] = lambda seed: straightforward(one, model, weights, seed)
+    runs["straightforward"] = lambda seed: straightforward(comparison, model, weights, seed)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     bounds: dict[str, float] = {}
     for seed in range(1, repetitions + 1):
         for name, run in runs.items():
             bounds[name] = timed(lambda run=run, seed=seed: run(seed), seconds[name])
-    print(f"{one.title}: sampling and by-record bounds")
+    print(f"{comparison.title}: sampling and by-record bounds")
     for name, values in seconds.items():
         ratio = statistics.median(seconds["straightforward"]) / statistics.median(values)
         print(f"  {line(values)}  {ratio:6.1f} x  {name}, largest bound {bounds[name]:.3f}")
 
 
-def ours(one: Comparison, executable: Path, weights: np.ndarray, seed: int) -> float:
+def ours(comparison: Comparison, executable: Path, weights: np.ndarray, seed: int) -> float:
     """Sampling and bounds as the workflow does them, the gate's diagnostics included."""
-    family = FAMILIES[one.family]
-    data = family.stan_data(one.records, weights, family.priors, one.threshold)
+    family = FAMILIES[comparison.family]
+    data = family.stan_data(comparison.records, weights, family.priors, comparison.threshold)
     fit = sample(executable, data, family.inits(data), family.parameters, seed, SETTINGS)
-    return record_bounds(family, one.records, fit.draws, [Sensitive(weights)])[0].delta
+    return record_bounds(family, comparison.records, fit.draws, [Sensitive(weights)])[0].delta
 
 
-def straightforward(one: Comparison, model: cmdstanpy.CmdStanModel, weights: np.ndarray, seed: int) -> float:
+def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weights: np.ndarray, seed: int) -> float:
     """One chain of the plain program, bounds from its log_lik columns."""
     with tempfile.TemporaryDirectory() as folder:
-        data = one.data(one.records) | {"weight": weights}
+        data = comparison.data(comparison.records) | {"weight": weights}
         delta = SETTINGS.adapt_delta
         fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False)
         return float(np.abs(fit.stan_variable("log_lik")).max())

@@ -43,9 +43,9 @@ def multiply(papers: Path, replicates: int) -> None:
     """Give every scenario with replicates that many."""
     for path in papers.glob("*.yaml"):
         paper = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for one in paper["scenarios"].values():
-            if one.get("replicates", 1) > 1:
-                one["replicates"] = replicates
+        for scenario in paper["scenarios"].values():
+            if scenario.get("replicates", 1) > 1:
+                scenario["replicates"] = replicates
         path.write_text(yaml.safe_dump(paper, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from formalsynth.jobs import ACCOUNT
+from formalsynth.runtime.logs import ACCOUNT
 
 ROOT = Path(__file__).parents[1]
 SCENARIO = "results/paper/range/simulation_n2000"

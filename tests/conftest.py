@@ -1,5 +1,6 @@
-"""What the tests share: the repository, the real data, CmdStan and a compiled Stan program."""
+"""What the tests share: the repository, the shipped plan, the real data, CmdStan and a compiled Stan program."""
 
+import copy
 import hashlib
 import json
 import os
@@ -9,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from formalsynth import datasets
-from formalsynth.sampler import compile_program
+import yaml
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -27,6 +27,57 @@ settings.load_profile("suite")
 def repository():
     """Folder of the repository."""
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def plan_of(repository, tmp_path_factory):
+    """The plan of one shipped paper, or of that paper with some of its config changed.
+
+    ``plan_of("range", "smoke", **{"scenarios.contraction.n": [200, 400], "run.batch_size": 7})``: each change is the path of a
+    key in the paper's file, or behind ``run.`` in ``config.yaml``, with its new value; ``...`` takes the key away. A number in
+    a path is a place in a list or a key that is a number. ``claims`` are those of the paper's other file.
+    """
+    from config_trees import untied
+    from formalsynth.plan.load import load_yaml, read_plan
+
+    made = {}
+
+    def plan_of(paper, scale="paper", **changes):
+        key = (paper, scale, repr(changes))
+        if key not in made:
+            folder = repository / "config"
+            run = dict(load_yaml(folder / "config.yaml")) | {"papers": [paper], "scale": scale}
+            if changes:
+                folder = shutil.copytree(folder, tmp_path_factory.mktemp("config"), dirs_exist_ok=True)
+                file, claims = (folder / part / f"{paper}.yaml" for part in ("papers", "claims"))
+                trees = {"run": run, "paper": untied(load_yaml(file))}
+                for path, value in changes.items():
+                    if path == "claims":
+                        claims.write_text(yaml.safe_dump({"claims": value}), encoding="utf-8")
+                    else:
+                        change(trees, path if path.startswith("run.") else f"paper.{path}", value)
+                file.write_text(yaml.safe_dump(trees["paper"], sort_keys=False, allow_unicode=True), encoding="utf-8")
+            made[key] = read_plan(run, folder)
+        return made[key]
+
+    return plan_of
+
+
+def change(tree, path, value):
+    """Set the key of a nested section that a dotted path leads to; ``...`` takes it away."""
+    *above, last = path.split(".")
+    for name in above:
+        tree = tree[key_of(tree, name)]
+    if value is ...:
+        del tree[key_of(tree, last)]
+    else:
+        tree[key_of(tree, last)] = copy.deepcopy(value)
+
+
+def key_of(tree, name):
+    """A part of a path as the key that it stands for."""
+    numeric = name.isdigit() and (isinstance(tree, list) or int(name) in tree)
+    return int(name) if numeric else name
 
 
 @pytest.fixture(scope="session")
@@ -53,6 +104,8 @@ def _cmdstan_candidates():
 @pytest.fixture(scope="session")
 def compiled(cmdstan, request, tmp_path_factory):
     """Compile a Stan program by its name, with its native or its portable functions; kept until its sources change."""
+    from formalsynth.stan.compile import compile_program
+
     sources = sorted(path for path in (REPOSITORY / "stan").rglob("*") if path.is_file())
     functions = b"".join(path.read_bytes() for path in sources if path.parent.name != "stan")
 
@@ -79,9 +132,13 @@ def program(compiled):
 @pytest.fixture(scope="session")
 def fatigue():
     """The 19 rows of the fatigue data that the range paper uses."""
-    if datasets.find("fatigue", REPOSITORY / "resources") is None:
+    from formalsynth.core.registry import load
+    from formalsynth.data import files
+
+    load(["formalsynth.data.fatigue"])
+    if files.find("fatigue", REPOSITORY / "resources") is None:
         pytest.skip("fatigue.csv is neither in resources nor in FORMALSYNTH_DATA")
-    return datasets.load("fatigue", REPOSITORY / "resources", drop_rows=(1, 13, 22))
+    return files.load("fatigue", REPOSITORY / "resources", drop_rows=(1, 13, 22))
 
 
 @pytest.fixture

@@ -5,9 +5,13 @@ from pathlib import Path
 
 import matplotlib.image
 import numpy as np
-from formalsynth.claims import VERDICTS
-from formalsynth.report import Files, Ran, write_report
-from formalsynth.steps.judge import COLUMNS
+from formalsynth.core.job import SamplerSettings
+from formalsynth.ledger.judge import COLUMNS
+from formalsynth.ledger.verdicts import VERDICTS
+from formalsynth.report.contents import Files
+from formalsynth.report.pages import Ran, write_report
+from formalsynth.report.provenance import Cost, Loss, Sampling
+from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
 
 TEMPLATES = sorted(Path(__file__).parents[1].joinpath("workflow", "report").iterdir())
 NASTY = '<script>alert("x")</script> & "quotes" <b>'
@@ -16,14 +20,19 @@ WIDE, NARROW = (30, 90), (60, 90)
 
 def figure(number, **changes):
     plain = {
-        "number": number, "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "kind": "violin", "same_as": "",
-        "stand_in": False, "columns": ["delta", "epsilon"], "guarantees": ["asymptotic DP (local eps_x)", "DP | fixed weights"],
+        "number": number, "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "same_as": "", "stand_in": False,
+        "columns": ["delta", "epsilon"], "guarantees": ["asymptotic DP (local eps_x)", "DP | fixed weights"],
+        "alt": f"Violin plots: Bounds {NASTY}. The caption says more.",
     }  # fmt: skip
-    return plain | changes
+    return ToldFigure(**plain | changes)
 
 
 def table(number, **changes):
-    return figure(number, file=f"first/table{number}", kind="sample", columns=["mean"], guarantees=[]) | changes
+    plain = {
+        "number": number, "file": f"first/table{number}", "subject": f"Means {NASTY}", "stand_in": False, "columns": ["mean"],
+        "guarantees": [], "headings": {"mean": f"Mean {NASTY}"},
+    }  # fmt: skip
+    return ToldTable(**plain | changes)
 
 
 def paper(key, **changes):
@@ -31,39 +40,43 @@ def paper(key, **changes):
         "key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"],
         "left_out": [], "skipped": [], "figures": [], "tables": [],
     }  # fmt: skip
-    return plain | changes
+    return ToldPaper(**plain | changes)
+
+
+def changed(told, **changes):
+    """What is told, with some of it changed."""
+    return type(told)(**dict(told) | changes)
 
 
 FIRST = paper(
     "first",
     figures=[figure("1"), figure("2", stand_in=True), figure("3", same_as="1")],
-    tables=[table("1"), table("2", kind="spread", columns=["affected"])],
+    tables=[table("1"), table("2", columns=["affected"], headings={"mean": "mean"})],
     left_out=["figure 4"],
     skipped=["first: Section 5 (salary): salary.csv is absent, a STAND-IN takes its place"],
 )
-TOLD = {
-    "scale": "smoke",
-    "size": {"replicates": 2, "shrink": 10.0, "synthetic_sets": 50, "judged": False},
-    "root_seed": 20260205,
-    "sampler": {"rhat_max": 1.05, "ess_min": 400, "divergences_max": 0, "lengthen": 4, "attempts": 3},
-    "verdicts": VERDICTS,
-    "data": [
-        {"file": "there.csv", "source": f"an agency {NASTY}", "found": True},
-        {"file": "salary.csv", "source": "", "found": False},
+TOLD = ToldRun(
+    scale="smoke",
+    size=ToldSize(replicates=2, shrink=10.0, judged=False),
+    root_seed=20260205,
+    sampler=SamplerSettings(),
+    data=[
+        ToldFile(file="there.csv", source=f"an agency {NASTY}", found=True),
+        ToldFile(file="salary.csv", source="", found=False),
     ],
-    "skipped": FIRST["skipped"],
-    "papers": [FIRST, paper("second")],
-}  # fmt: skip
+    skipped=FIRST.skipped,
+    papers=[FIRST, paper("second")],
+)
 RAN = Ran(
     facts={"commit": "abc1234, with uncommitted changes", "CmdStan": "2.27.0", "Python": "3.11"},
     sampling={
-        "first": {
-            "fits": 40, "refits": 3, "failed": 1, "rhat_max": 1.01, "ess_bulk_min": 512.3, "ess_tail_min": 430.0,
-            "divergences": 0, "treedepth_hits": 0, "seconds": 75.0,
-        }
+        "first": Sampling(
+            fits=40, refits=3, failed=1, rhat_max=1.01, ess_bulk_min=512.3, ess_tail_min=430.0, divergences=0, treedepth_hits=0,
+            seconds=75.0,
+        )
     },
-    losses={"first": [{"scenario": "scaled", "synthesizer": "solved", "failed": 1, "rows": 2, "reason": f"no {NASTY}"}]},
-    costs=[{"step": "fit_batch", "jobs": 4, "seconds": 80.0, "processor_seconds": 75.0, "memory_mb": 150.2}],
+    losses={"first": [Loss(scenario="scaled", synthesizer="solved", failed=1, rows=2, reason=f"no {NASTY}")]},
+    costs=[Cost(step="fit_batch", jobs=4, seconds=80.0, processor_seconds=75.0, memory_mb=150.2)],
     seconds=45.0,
 )  # fmt: skip
 
@@ -94,14 +107,14 @@ def claims():
 def made(folder, papers, ledger):
     """The files of the run."""
     shown = {}
-    for one in papers:
-        for item in (*one["figures"], *one["tables"]):
-            for ending, text in {"csv": TIDY, "txt": f"Caption of {item['file']} {NASTY}\n", "svg": "<svg/>"}.items():
-                shown[f"{item['file']}.{ending}"] = write(folder / f"{item['file']}.{ending}", text)
-        for k, item in enumerate(one["figures"]):
-            matplotlib.image.imsave(folder / f"{item['file']}.png", np.ones((*(WIDE if k else NARROW), 3)))
-            shown[f"{item['file']}.png"] = folder / f"{item['file']}.png"
-    sources = {f"papers/{one['key']}.yaml": write(folder / f"{one['key']}.yaml", CONFIG) for one in papers}
+    for told in papers:
+        for item in (*told.figures, *told.tables):
+            for ending, text in {"csv": TIDY, "txt": f"Caption of {item.file} {NASTY}\n", "svg": "<svg/>"}.items():
+                shown[f"{item.file}.{ending}"] = write(folder / f"{item.file}.{ending}", text)
+        for k, item in enumerate(told.figures):
+            matplotlib.image.imsave(folder / f"{item.file}.png", np.ones((*(WIDE if k else NARROW), 3)))
+            shown[f"{item.file}.png"] = folder / f"{item.file}.png"
+    sources = {f"papers/{told.key}.yaml": write(folder / f"{told.key}.yaml", CONFIG) for told in papers}
     sources |= {
         f"claims/{key}.yaml": write(folder / f"claims-{key}.yaml", claims_yaml(ledger, key))
         for key in {c["paper"] for c in ledger}
@@ -142,6 +155,6 @@ def write(path, text):
 
 def report(folder, told=TOLD, ran=RAN, ledger=None, templates=TEMPLATES):
     """Write the report of the run below ``folder`` and return where it is."""
-    files = made(folder / "run", told["papers"], claims() if ledger is None else ledger)
+    files = made(folder / "run", told.papers, claims() if ledger is None else ledger)
     write_report(folder / "report", told, ran, files, templates)
     return folder / "report"

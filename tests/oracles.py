@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from arviz_stats.base import array_stats
-from formalsynth.families import FAMILIES
+from formalsynth.core.family import FAMILIES
 from scipy import stats
 from scipy.special import gammaln, logsumexp
 
+FAMILIES.find()
 PRIORS = dict(FAMILIES["lognormal_regression"].priors)
 
 

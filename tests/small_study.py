@@ -2,15 +2,18 @@
 
 import numpy as np
 import yaml
-from formalsynth.design import Scenario, read_plan
-from formalsynth.sampler import Fit, Settings
+from formalsynth.core.job import SamplerSettings
+from formalsynth.plan.load import read_plan
+from formalsynth.stan.fit import Fit
+from formalsynth.steps.batch import Fitted
+from formalsynth.steps.collect import collect_replicates, collect_sample
 from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.measure import measure_batch
 from formalsynth.steps.simulate import simulate_batch
 from oracles import PRIORS, Posterior
 
 ROOT = 7
-SETTINGS = Settings(draws=200, ess_min=20, rhat_max=2)
+SETTINGS = SamplerSettings(draws=200, ess_min=20, rhat_max=2)
 RUN = {"papers": ["small"], "root_seed": ROOT, "scale": "paper", "scales": {"paper": {}}}
 EVERYONE = ["Unweighted", "Weighted", ["averaged", "truncated"]]
 PAPER = {
@@ -42,11 +45,11 @@ PAPER = {
     },
     "figures": {
         1: {
-            "scenario": "skewed", "source": "records", "value": "bound", "synthesizers": EVERYONE,
+            "scenario": "skewed", "table": "records", "value": "bound", "synthesizers": EVERYONE,
             "y": "bound", "subject": "Bounds of the records",
         },
         2: {
-            "scenario": "skewed", "source": "replicates", "value": "q90", "synthesizers": ["Data", *EVERYONE],
+            "scenario": "skewed", "table": "replicates", "value": "q90", "synthesizers": ["Data", *EVERYONE],
             "y": "90 % quantile", "subject": "Quantiles", "note": "That is all.",
         },
     },
@@ -81,16 +84,29 @@ def exact_sample(executable, data, inits, parameters, seed, settings):
     return Fit("ok", "", draws, seed, 1.0, 200.0, 200.0, attempts=1, seconds=0.1)
 
 
-def run_batch(scenario, replicates, executable=None, root=ROOT):
+def told(job):
+    """A job's model as it arrives in the job: plain data in between."""
+    return type(job).of(job.plain())
+
+
+def run_batch(scenario, replicates, executable=None):
     """Simulate, fit and measure a batch; each job gets what it would get from the workflow, and no more."""
-    data = simulate_batch(Scenario.from_plain(scenario.plain()), root, replicates, "resources")
-    fits, measures, rows = {}, {}, {}
+    job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
+    data = simulate_batch(told(job))
+    fitted, rows = {}, {}
     for id in scenario.fits():
-        parents = {one: fits[one] | measures[one] for one in scenario.ancestors(id)}
-        fits[id] = fit_batch(Scenario.from_plain(scenario.plain(fit=id)), id, root, data, parents, executable, SETTINGS)
-        job = Scenario.from_plain(scenario.plain(fit=id, sets=True))
-        rows[id], measures[id] = measure_batch(job, id, root, data, fits[id], parents)
-    return data, fits, measures, rows
+        parents = {parent: fitted[parent] for parent in scenario.ancestors(id, members=False)}
+        fit = fit_batch(told(scenario.fit_job(id, SETTINGS)), data, parents, executable)
+        parents = {parent: fitted[parent] for parent in scenario.ancestors(id)}
+        rows[id], measured = measure_batch(told(scenario.measure_job(id)), data, fit, parents)
+        fitted[id] = Fitted(fit, measured)
+    return data, fitted, rows
 
 
-__all__ = ["PRIORS", "ROOT", "SETTINGS", "exact_sample", "run_batch", "small_paper"]
+def collected(scenario, data, fitted, rows):
+    """Every collected table of a scenario of one batch, by name."""
+    job = told(scenario.collect_job())
+    return collect_sample(job, data, fitted) | {"replicates": collect_replicates(job, [data], list(rows.values()))}
+
+
+__all__ = ["PRIORS", "ROOT", "SETTINGS", "collected", "exact_sample", "run_batch", "small_paper", "told"]

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,13 @@ from packaging.version import Version
 REPOSITORY = Path(__file__).parents[1]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 EXTRAS = [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PACKAGE = REPOSITORY / "workflow" / "lib" / "formalsynth"
+ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+GUIDES = {
+    name: (REPOSITORY / name).read_text(encoding="utf-8")
+    for name in ("README.md", "CONTRIBUTING.md", "config/README.md", "docs/ARCHITECTURE.md")
+}
+README = GUIDES["README.md"]
 MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 CONFIG = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
 PROGRAMS = {"python", "pip", "cmdstan", "cxx-compiler", "make"}
@@ -115,20 +123,84 @@ def test_no_tracked_file_names(pattern):
 
 
 def test_no_data_file_is_tracked():
-    from formalsynth.datasets import DATASETS, TABLES
+    from formalsynth.data.files import FILES
 
+    FILES.find()
     names = {Path(name).name for name, _ in tracked()}
-    assert names.isdisjoint({one.file for one in (DATASETS | TABLES).values()})
+    assert names.isdisjoint({dataset.file for dataset in FILES.values()})
 
 
-def test_readme_links_lead_somewhere():
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
-        assert (REPOSITORY / target).exists(), target
+@pytest.mark.parametrize("name", GUIDES)
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", GUIDES[name]):
+        assert (REPOSITORY / name).parent.joinpath(target).exists(), target
 
 
-def test_readme_names_make_targets_that_exist():
-    known = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
-    assert set(re.findall(r"`make ([a-z]+)", README)) <= known
+@pytest.mark.parametrize("name", GUIDES)
+def test_make_targets_that_are_named_exist(name):
+    known = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.M))
+    assert set(re.findall(r"`make ([a-z-]+)", GUIDES[name])) <= known
+
+
+def test_readme_leads_to_the_guides_of_the_code():
+    assert {"docs/ARCHITECTURE.md", "CONTRIBUTING.md"} <= set(re.findall(r"\]\(([^)#]+)", README))
+
+
+def test_modules_that_are_run_by_name_exist():
+    """In documents, the Makefile, hooks and containers; what the change log names is history."""
+    texts = {name: text for name, text in tracked() if not name.endswith((".py", "CHANGELOG.md"))} | GUIDES
+    named = {(name, module) for name, text in texts.items() for module in re.findall(r"python -m (formalsynth[.\w]*\w)", text)}
+    assert len(named) > 5
+    for name, module in named:
+        assert find_spec(module), f"{name}: {module}"
+
+
+@pytest.mark.parametrize("name", ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_what_the_guides_name_exists(name):
+    """Paths, names in the package, keys of config and files among the results."""
+    text = re.sub(r"^```.*?^```$", "", GUIDES[name], flags=re.M | re.S)
+    named = [token for code in re.findall(r"`([^`]+)`", text) for token in re.findall(r"[\w./<>*-]+", code)]
+    parts = [token for token in named if re.match(r"[A-Za-z]\w*[./]\w", token) and not set("<>*") & set(token)]
+    assert len(parts) > 10
+    for token in parts:
+        assert is_path(token) or is_in_package(token) or is_key(token) or is_result(token), token
+
+
+def is_path(token):
+    """A file or folder of the repository, or of the package where it begins with a room."""
+    return any((folder / token).exists() for folder in (REPOSITORY, PACKAGE))
+
+
+def is_in_package(token):
+    """A dotted name that begins with a room or with the package: a module, or what is reached from one by attributes."""
+    parts = token.removeprefix("formalsynth.").split(".")
+    if parts[0] not in ROOMS or "/" in token:
+        return False
+    depth = next(k for k in range(len(parts), 0, -1) if is_path("/".join(parts[:k])) or is_path("/".join(parts[:k]) + ".py"))
+    found = import_module(".".join(["formalsynth", *parts[:depth]]))
+    for attribute in parts[depth:]:
+        fields = getattr(found, "model_fields", {})
+        if attribute not in fields and not hasattr(found, attribute):
+            return False
+        found = fields[attribute] if attribute in fields else getattr(found, attribute)
+    return True
+
+
+def is_key(token):
+    """A dotted path of keys in the config of the range paper."""
+    tree = yaml.safe_load((REPOSITORY / "config" / "papers" / "range.yaml").read_text())
+    for key in token.split("."):
+        if not isinstance(tree, dict) or key not in tree:
+            return False
+        tree = tree[key]
+    return True
+
+
+def is_result(token):
+    """A file that a rule names, an ending of one, or what is made of one synthesizer or figure."""
+    rules = "\n".join(path.read_text() for path in (REPOSITORY / "workflow" / "rules").glob("*.smk"))
+    token = re.sub(r"^averaged_0\.\d_1\.\d", "{synthesizer}", re.sub(r"^fig\d\d", "fig", token))
+    return token in ("{synthesizer}", "fig.csv") or f"/{token}" in rules
 
 
 def test_readme_tells_the_same_times_as_make():
@@ -154,6 +226,13 @@ def test_hosted_ci_calls_make_targets_that_exist():
     called = {name for text in files for name in re.findall(r"run: make ([a-z]+)", text)}
     assert called == {"setup", "lint", "test", "compare"}
     assert called <= known
+
+
+def test_hosted_ci_caches_by_files_that_exist():
+    text = (REPOSITORY / ".github" / "actions" / "setup" / "action.yml").read_text()
+    patterns = [name for call in re.findall(r"hashFiles\(([^)]+)\)", text) for name in re.findall(r"'([^']+)'", call)]
+    assert {"requirements.txt", "workflow/lib/formalsynth/stan/install.py"} <= set(patterns)
+    assert [name for name in patterns if not list(REPOSITORY.glob(name))] == []
 
 
 def test_pre_commit_needs_no_host():

@@ -4,19 +4,22 @@ import subprocess
 
 import numpy as np
 import pytest
-from formalsynth.bounds import Sensitive, record_bounds
-from formalsynth.datasets import salary_records
-from formalsynth.families import FAMILIES
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.data.populations.beta import beta
+from formalsynth.data.sdr import salary_records
 from formalsynth.families.beta import LARGEST, SMALLEST, beta_coefficients, beta_terms
-from formalsynth.populations import beta
-from formalsynth.sampler import Settings, sample
-from formalsynth.weights import lipschitz_weights
+from formalsynth.stan.sample import sample
 from scipy import stats
 from scipy.special import betaln
 
+FAMILIES.find()
 BETA = FAMILIES["beta"]
 REGRESSION = FAMILIES["beta_regression"]
-LONG = Settings(draws=4000, ess_min=1000)
+LONG = SamplerSettings(draws=4000, ess_min=1000)
 # Each comparison below is at this many standard errors; about sixty comparisons, two-sided: 60 * 2 * P(Z > 5.5) < 1e-5.
 BAND = 5.5
 
@@ -30,7 +33,7 @@ def grid_posterior(records, weights, threshold):
     centre = sample_free_centre(records, weights)
     phi = np.linspace(*centre["phi"], 401)
     lam = np.exp(np.linspace(*np.log(centre["lambda"]), 401))
-    terms = weights[:, None] * beta_terms(records["x"])
+    terms = weights[:, None] * beta_terms(records.x)
     log_density = np.empty((len(phi), len(lam)))
     beyond = np.empty_like(log_density)
     for k, value in enumerate(phi):
@@ -131,7 +134,7 @@ def test_factors_are_the_log_density(family):
     draws |= {"phi": generator.random(20)} if family == "beta" else {"coefficient": generator.normal(0, 0.5, (20, 11))}
     left, right = one.factors(records, draws)
     shape1, shape2 = one.shapes(records, draws)
-    expected = stats.beta(shape1, shape2).logpdf(records["x"])
+    expected = stats.beta(shape1, shape2).logpdf(records.x)
     np.testing.assert_allclose(left @ right.T, expected, rtol=1e-9, atol=1e-8)
 
 
@@ -141,7 +144,7 @@ def test_records_at_the_edge_of_the_unit_interval_stay_finite():
     assert np.isfinite(terms).all()
     np.testing.assert_allclose(terms[3], [np.log(1e-12), np.log1p(-1e-12), 1])
     draws = {"phi": np.array([0.2, 0.9]), "lambda": np.array([0.3, 20.0])}
-    bounds = record_bounds(BETA, {"x": x, "design": np.ones((7, 1))}, draws, [Sensitive(np.ones(7))])[0]
+    bounds = record_bounds(BETA, Records(x, np.ones((7, 1))), draws, [Sensitive(np.ones(7))])[0]
     assert np.isfinite(bounds.by_record).all()
 
 
@@ -149,7 +152,7 @@ def test_heavy_draws_near_zero_are_exact():
     """Beta(0.5, 3) draws go down to 1e-9 and below: their density is that of scipy to the last digits."""
     x = np.array([1e-9, 1e-14, 1e-30, 1e-200])
     draws = {"phi": np.array([1 / 7]), "lambda": np.array([3.5])}
-    left, right = BETA.factors({"x": x, "design": np.ones((4, 1))}, draws)
+    left, right = BETA.factors(Records(x, np.ones((4, 1))), draws)
     expected = -0.5 * np.log(x) + 2 * np.log1p(-x) - betaln(0.5, 3)
     np.testing.assert_allclose((left @ right.T)[0], expected, rtol=1e-13)
 
@@ -175,7 +178,7 @@ def test_uncensored_terms_add_up_to_the_weighted_log_likelihood(family):
 
 def test_intervals_match_the_distribution_function():
     draws = {"phi": np.array([0.2, 0.6]), "lambda": np.array([3.0, 40.0])}
-    records = {"x": np.array([0.1, 0.5, 0.95]), "design": np.ones((3, 1))}
+    records = Records(np.array([0.1, 0.5, 0.95]), np.ones((3, 1)))
     lower, upper = np.array([0.05, 0.3, 0.9]), np.array([0.2, 0.9, 1.7])
     found = BETA.log_interval_probability(records, draws, lower, upper)
     distribution = stats.beta(*BETA.shapes(records, draws))
@@ -189,6 +192,6 @@ def test_prior_draws_have_the_prior_quantiles():
 
 
 def test_collinear_predictors_are_refused():
-    records = {"x": np.full(5, 0.5), "design": np.ones((5, 2))}
+    records = Records(np.full(5, 0.5), np.ones((5, 2)))
     with pytest.raises(ValueError, match="collinear"):
         REGRESSION.stan_data(records, np.ones(5), REGRESSION.priors)

@@ -1,24 +1,25 @@
 """Count families against conjugate and grid posteriors, exact probabilities and naive sums."""
 
-import os
 from fractions import Fraction
 from math import comb
 
 import numpy as np
 import pytest
-from formalsynth.bounds import Sensitive, record_bounds
-from formalsynth.datasets import load_counts
-from formalsynth.families import FAMILIES
-from formalsynth.families.counts import grouped
-from formalsynth.populations import negative_binomial_mixture, poisson, published_salaries, without_replacement
-from formalsynth.sampler import Settings, diagnose, sample
-from formalsynth.weights import lipschitz_weights
-from scipy import optimize, stats
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.data.populations.counts import negative_binomial_mixture, poisson
+from formalsynth.families._counts import grouped
+from formalsynth.stan.sample import diagnose, sample
+from scipy import stats
 from scipy.special import gammaln, logsumexp
 
+FAMILIES.find()
 COUNTS = ("poisson", "negative_binomial", "negative_binomial_regression")
 MIXTURE = {"share": 0.2, "mu1": 100, "phi1": 5, "mu2": 100, "phi2": 20}
-LONG = Settings(draws=8000, ess_min=1000)
+LONG = SamplerSettings(draws=8000, ess_min=1000)
 # Each Monte Carlo comparison below is at this many standard errors; about sixty comparisons, two-sided:
 # 60 * 2 * P(Z > 5.5) < 1e-5.
 BAND = 5.5
@@ -32,7 +33,7 @@ def regression_records(n=40, seed=3):
     generator = np.random.default_rng(seed)
     z = generator.integers(-1, 3, n).astype(float)
     mean = np.exp(1 + 0.4 * z)
-    return {"x": generator.negative_binomial(2, 2 / (2 + mean)).astype(float), "design": np.column_stack([np.ones(n), z])}
+    return Records(generator.negative_binomial(2, 2 / (2 + mean)).astype(float), np.column_stack([np.ones(n), z]))
 
 
 def records_for(family, n=60):
@@ -50,8 +51,8 @@ def draws_for(family, size=25):
 
 def naive_log_likelihood(family, records, draws):
     """(S, n), record by record from the textbook formula."""
-    x, size = records["x"], len(next(iter(draws.values())))
-    mean = np.exp(draws["beta"] @ records["design"].T) if "beta" in draws else np.tile(draws["mu"][:, None], len(x))
+    x, size = records.x, len(next(iter(draws.values())))
+    mean = np.exp(draws["beta"] @ records.design.T) if "beta" in draws else np.tile(draws["mu"][:, None], len(x))
     if family == "poisson":
         return x * np.log(mean) - mean - gammaln(x + 1)
     phi = draws["phi"].reshape(size, 1)
@@ -80,7 +81,7 @@ def test_poisson_posterior_is_the_conjugate_gamma(compiled, weighted):
     weights = np.linspace(0, 1, 50) if weighted else np.ones(50)
     # a prior that is strong enough to be seen
     fit = fitted(compiled, "poisson", records, weights, {"shape": 4.0, "rate": 7.0})
-    exact = stats.gamma(4 + weights @ records["x"], scale=1 / (7 + weights.sum()))
+    exact = stats.gamma(4 + weights @ records.x, scale=1 / (7 + weights.sum()))
     effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
     check_moments(fit.draws["mu"], exact.mean(), exact.std(), effective, "mu")
     for level in (0.05, 0.5, 0.95):
@@ -95,7 +96,7 @@ def negative_binomial_grid(records, weights, priors):
     # d mu = mu d log mu and d (1 / phi) = (1 / phi) d log (1 / phi) on the grid
     density = stats.gamma(priors["shape"], scale=1 / priors["rate"]).logpdf(mu) + log_mu
     density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(1 / phi) + log_reciprocal
-    for x, weight in zip(records["x"], weights, strict=True):
+    for x, weight in zip(records.x, weights, strict=True):
         choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
         density += weight * (choose + phi * np.log(phi / (phi + mu)) + x * np.log(mu / (phi + mu)))
     mass = np.exp(density - density.max())
@@ -109,7 +110,7 @@ def negative_binomial_grid(records, weights, priors):
 def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
     records, weights, priors = mixture_of(100), np.ones(100), {}
     if case == "strong prior":
-        records, weights = {"x": np.array([0.0, 0, 1, 1, 2, 7, 9]), "design": np.ones((7, 1))}, np.linspace(0.4, 1, 7)
+        records, weights = Records(np.array([0.0, 0, 1, 1, 2, 7, 9]), np.ones((7, 1))), np.linspace(0.4, 1, 7)
         priors = {"shape": 4.0, "rate": 2.0, "dispersion": 0.5}
     if case == "weighted":
         draw = {"mu": np.array([100.0]), "phi": np.array([10.0])}
@@ -128,7 +129,9 @@ def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
 def test_dispersions_at_which_rounding_makes_a_false_mode_are_outside_the_support(compiled):
     one, records = FAMILIES["negative_binomial"], mixture_of(100)
     data = one.stan_data(records, np.ones(100), one.priors)
-    fit = sample(compiled(one.program), data, {"mu": 100.0, "reciprocal_phi": 1e-30}, one.parameters, 7, Settings(attempts=1))
+    fit = sample(
+        compiled(one.program), data, {"mu": 100.0, "reciprocal_phi": 1e-30}, one.parameters, 7, SamplerSettings(attempts=1)
+    )
     assert fit.status == "failed"
     assert "CmdStan stopped" in fit.reason
 
@@ -155,8 +158,8 @@ def regression_grid(records, weights, priors):
     """Means and standard deviations of coefficients, phi and hyperparameters, by quadrature."""
     b0, b1, log_reciprocal = np.linspace(-2, 3.5, 56), np.linspace(-1.5, 2.2, 53), np.linspace(-12, 4.5, 91)
     beta = np.stack(np.meshgrid(b0, b1, indexing="ij"), axis=-1).reshape(-1, 2)
-    mean, phi = np.exp(beta @ records["design"].T)[:, None, :], np.exp(-log_reciprocal)[None, :, None]
-    x = records["x"]
+    mean, phi = np.exp(beta @ records.design.T)[:, None, :], np.exp(-log_reciprocal)[None, :, None]
+    x = records.x
     choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
     density = ((choose - phi * np.log1p(mean / phi) - x * np.log1p(phi / mean)) * weights).sum(axis=2)
     density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(np.exp(log_reciprocal)) + log_reciprocal
@@ -207,16 +210,16 @@ def test_factors_agree_with_scipy():
     records, draws = mixture_of(), draws_for("negative_binomial")
     left, right = FAMILIES["negative_binomial"].factors(records, draws)
     mu, phi = draws["mu"][:, None], draws["phi"][:, None]
-    np.testing.assert_allclose(left @ right.T, stats.nbinom(phi, phi / (phi + mu)).logpmf(records["x"]), rtol=1e-9)
+    np.testing.assert_allclose(left @ right.T, stats.nbinom(phi, phi / (phi + mu)).logpmf(records.x), rtol=1e-9)
     left, right = FAMILIES["poisson"].factors(records, draws)
-    np.testing.assert_allclose(left @ right.T, stats.poisson(mu).logpmf(records["x"]), rtol=1e-9)
+    np.testing.assert_allclose(left @ right.T, stats.poisson(mu).logpmf(records.x), rtol=1e-9)
 
 
 def test_negative_binomial_keeps_its_digits_in_the_poisson_limit():
-    records = {"x": np.array([0.0, 1, 90, 400]), "design": np.ones((4, 1))}
+    records = Records(np.array([0.0, 1, 90, 400]), np.ones((4, 1)))
     draws = {"mu": np.full(3, 100.0), "phi": np.array([1e12, 1e15, 1e60])}
     left, right = FAMILIES["negative_binomial"].factors(records, draws)
-    expected = np.tile(stats.poisson(100).logpmf(records["x"]), (3, 1))
+    expected = np.tile(stats.poisson(100).logpmf(records.x), (3, 1))
     np.testing.assert_allclose(left @ right.T, expected, rtol=1e-8)
 
 
@@ -225,7 +228,7 @@ def test_negative_binomial_agrees_with_exact_fractions(phi):
     """For whole phi the probabilities are rational numbers."""
     p = Fraction(phi, phi + 12)
     exact = [comb(x + phi - 1, x) * p**phi * (1 - p) ** x for x in range(40)]
-    records = {"x": np.arange(40.0), "design": np.ones((40, 1))}
+    records = Records(np.arange(40.0), np.ones((40, 1)))
     left, right = FAMILIES["negative_binomial"].factors(records, {"mu": np.array([12.0]), "phi": np.array([float(phi)])})
     np.testing.assert_allclose(np.exp(left @ right.T)[0], [float(one) for one in exact], rtol=1e-12)
 
@@ -241,17 +244,17 @@ def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood(family):
         found = data["weighted_sum"] * np.log(draws["mu"]) - data["weight_total"] * draws["mu"]
     else:
         design = data["basis"] @ np.linalg.inv(data["inverse_factor"]) if "basis" in data else np.ones((data["u"], 1))
-        distinct = {"x": data["y"].astype(float), "design": design}
+        distinct = Records(data["y"].astype(float), design)
         found = naive_log_likelihood(family, distinct, draws) @ data["weight"]
         assert data["u"] < (weights > 0).sum()
-        assert len(np.unique(np.column_stack([distinct["x"], design.round(9)]), axis=0)) == data["u"]
+        assert len(np.unique(np.column_stack([distinct.x, design.round(9)]), axis=0)) == data["u"]
     assert found[1] - found[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
 
 
 def test_size_of_the_stan_data_does_not_grow_with_n():
     one = FAMILIES["negative_binomial"]
     x = np.tile(np.arange(30.0), 1000)
-    data = one.stan_data({"x": x, "design": np.ones((len(x), 1))}, np.full(len(x), 0.5), one.priors)
+    data = one.stan_data(Records(x, np.ones((len(x), 1))), np.full(len(x), 0.5), one.priors)
     assert data["u"] == 30
     np.testing.assert_allclose(data["weight"], 500)
 
@@ -276,7 +279,7 @@ def test_grouping_is_complete():
 )
 def test_unusable_data_are_refused(family, x, weights, threshold, message):
     one = FAMILIES[family]
-    records = {"x": np.array(x), "design": np.ones((3, 1))}
+    records = Records(np.array(x), np.ones((3, 1)))
     with pytest.raises(ValueError, match=message):
         one.stan_data(records, np.array(weights, dtype=float), one.priors, threshold)
 
@@ -284,14 +287,14 @@ def test_unusable_data_are_refused(family, x, weights, threshold, message):
 def test_unidentified_regression_is_refused():
     one = FAMILIES["negative_binomial_regression"]
     with pytest.raises(ValueError, match="identify"):
-        one.stan_data({"x": np.arange(5.0), "design": np.ones((5, 2))}, np.ones(5), one.priors)
+        one.stan_data(Records(np.arange(5.0), np.ones((5, 2))), np.ones(5), one.priors)
 
 
 @pytest.mark.parametrize("family", COUNTS)
 def test_start_is_finite_for_awkward_data(family):
     one = FAMILIES[family]
     for x in (np.zeros(4), np.full(4, 7.0), np.array([0.0, 0, 0, 1e6])):
-        data = one.stan_data({"x": x, "design": np.ones((4, 1))}, np.full(4, 0.1), one.priors)
+        data = one.stan_data(Records(x, np.ones((4, 1))), np.full(4, 0.1), one.priors)
         inits = one.inits(data)
         assert all(np.isfinite(value).all() for value in inits.values())
         assert all(inits[name] > 0 for name in ("mu", "reciprocal_phi") if name in inits)
@@ -300,17 +303,17 @@ def test_start_is_finite_for_awkward_data(family):
 @pytest.mark.parametrize("family", COUNTS)
 def test_intervals_are_closed_and_match_the_sum_of_probabilities(family):
     one, records, draws = FAMILIES[family], records_for(family), draws_for(family)
-    lower, upper = 0.6 * records["x"], 1.4 * records["x"]
+    lower, upper = 0.6 * records.x, 1.4 * records.x
     found = one.log_interval_probability(records, draws, lower, upper)
     for i in range(0, 60, 7):
         inside = np.arange(np.ceil(lower[i]), np.floor(upper[i]) + 1)
-        design = np.tile(records["design"][i], (len(inside), 1))
-        expected = logsumexp(naive_log_likelihood(family, {"x": inside, "design": design}, draws), axis=1)
+        design = np.tile(records.design[i], (len(inside), 1))
+        expected = logsumexp(naive_log_likelihood(family, Records(inside, design), draws), axis=1)
         np.testing.assert_allclose(found[:, i], expected, rtol=1e-8, atol=1e-9)
 
 
 def test_intervals_with_special_ends():
-    one, records = FAMILIES["poisson"], {"x": np.zeros(5), "design": np.ones((5, 1))}
+    one, records = FAMILIES["poisson"], Records(np.zeros(5), np.ones((5, 1)))
     lower, upper = np.array([3.0, 0, 2.2, 0, -4]), np.array([3.0, np.inf, 2.9, 0, 0])
     found = one.log_interval_probability(records, {"mu": np.array([2.0])}, lower, upper)[0]
     law = stats.poisson(2)
@@ -321,11 +324,11 @@ def test_intervals_with_special_ends():
 @pytest.mark.parametrize("family", ["poisson", "negative_binomial"])
 def test_intervals_deep_in_a_tail_do_not_underflow(family, low, high):
     mu = 2000.0 if high < 100 else 100.0
-    records = {"x": np.array([1.0]), "design": np.ones((1, 1))}
+    records = Records(np.array([1.0]), np.ones((1, 1)))
     draws = {"mu": np.array([mu])} | ({} if family == "poisson" else {"phi": np.array([1e4])})
     found = FAMILIES[family].log_interval_probability(records, draws, np.array([low]), np.array([high]))
     inside = np.arange(max(low, 0), min(high, 4000) + 1.0)
-    terms = naive_log_likelihood(family, {"x": inside, "design": np.ones((len(inside), 1))}, draws)
+    terms = naive_log_likelihood(family, Records(inside, np.ones((len(inside), 1))), draws)
     assert found.item() < -600
     assert found.item() == pytest.approx(logsumexp(terms), rel=1e-9)
 
@@ -337,7 +340,7 @@ def test_predictive_values_have_the_model_moments(family):
     draw = {"beta": np.array([2.0, 1.0]), "phi": 4.0} if family.endswith("regression") else {"mu": 30.0, "phi": 4.0}
     size = 40_000
     draws = {name: np.tile(value, (size,) + (1,) * np.ndim(value)) for name, value in draw.items()}
-    values = one.predict(generator, {"x": np.zeros(2), "design": design}, draws)
+    values = one.predict(generator, Records(np.zeros(2), design), draws)
     assert values.shape == (size, 2)
     np.testing.assert_array_equal(values, np.floor(values))
     mean = np.exp(design @ draw["beta"]) if "beta" in draw else np.full(2, 30.0)
@@ -353,69 +356,3 @@ def test_bounds_take_count_families():
     naive = np.abs(weights * naive_log_likelihood("negative_binomial", records, draws))
     np.testing.assert_allclose(bounds.by_record, naive.max(axis=0), rtol=1e-9)
     np.testing.assert_allclose(bounds.by_draw, naive.max(axis=1), rtol=1e-9)
-
-
-PRINTED = {"q15": (70.0, 75.0), "median": (96.0, 101.0), "mean": (98.8, 102.3), "q90": (132.0, 140.0)}
-"""Intervals for the confidential data (reweight paper, Table 1)."""
-
-
-def mixture_cdf(x):
-    return sum(share * stats.nbinom(phi, phi / (phi + 100)).cdf(x) for share, phi in ((0.2, 5), (0.8, 20)))
-
-
-def test_mixture_has_the_printed_quantiles():
-    """Its exact quantiles are in the printed intervals; with phi of 5 in both parts, as the supplement prints, they are not."""
-    for level, name in ((0.15, "q15"), (0.5, "median"), (0.9, "q90")):
-        exact = optimize.brentq(lambda x, level=level: mixture_cdf(x) - level, 0, 500)
-        assert PRINTED[name][0] <= np.ceil(exact) <= PRINTED[name][1]
-    assert not PRINTED["q90"][0] <= stats.nbinom(5, 5 / 105).ppf(0.9) <= PRINTED["q90"][1]
-    assert not PRINTED["q15"][0] <= stats.nbinom(5, 5 / 105).ppf(0.15) <= PRINTED["q15"][1]
-
-
-def test_mixture_draws_follow_the_mixture():
-    x = negative_binomial_mixture(np.random.default_rng(8), 50_000, **MIXTURE)["x"]
-    check_moments(x, 100, np.sqrt(100 + 1e4 * (0.2 / 5 + 0.8 / 20)), 50_000, "mixture")
-    for at in (40, 72, 98, 135, 200):
-        exact = mixture_cdf(at)
-        assert abs((x <= at).mean() - exact) < BAND * np.sqrt(exact * (1 - exact) / 50_000)
-
-
-def test_whole_table_comes_back_and_nothing_beyond_it():
-    values, number = np.array([0.0, 5, 7]), np.array([3, 0, 4])
-    drawn = without_replacement(np.random.default_rng(0), 7, values, number)
-    assert sorted(drawn) == [0, 0, 0, 7, 7, 7, 7]
-    with pytest.raises(ValueError, match="without replacement"):
-        without_replacement(np.random.default_rng(0), 8, values, number)
-
-
-def test_draws_without_replacement_are_hypergeometric():
-    generator, size = np.random.default_rng(1), 4000
-    drawn = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7])).sum() for _ in range(size)])
-    law = stats.hypergeom(12, 7, 6)
-    check_moments(drawn, law.mean(), law.std(), size, "hypergeometric")
-    # The first record of a set is as likely as any other to be a 1: the order tells nothing.
-    first = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7]))[0] for _ in range(size)])
-    assert abs(first.mean() - 7 / 12) < BAND * np.sqrt(7 / 12 * 5 / 12 / size)
-
-
-def test_published_salaries_in_thousands():
-    folder = os.environ.get("FORMALSYNTH_DATA", "resources")
-    counts = load_counts("sdr2017_margins", folder)
-    if counts is None:
-        pytest.skip("sdr2017_codebook_margins.csv is absent")
-    values, number = counts["SALARYP"]
-    assert number.sum() == 74_429
-    x = published_salaries(np.random.default_rng(2), 1000, unit=1000, counts=counts)["x"]
-    assert (x == np.floor(x)).all()
-    assert x.min() >= 0
-    assert x.max() <= 509
-    population = np.repeat(values / 1000, number)
-    assert abs(x.mean() - population.mean()) < BAND * population.std() / np.sqrt(1000)
-
-
-def test_salaries_without_the_published_counts_are_counts_too():
-    x = published_salaries(np.random.default_rng(2), 1000, unit=1000)["x"]
-    assert len(x) == 1000
-    assert (x == np.floor(x)).all()
-    with pytest.raises(ValueError, match="multiples"):
-        published_salaries(np.random.default_rng(2), 10, unit=3000)

@@ -4,15 +4,20 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from formalsynth.bounds import Sensitive, record_bounds
-from formalsynth.families import FAMILIES, take
-from formalsynth.sampler import Settings, sample
-from formalsynth.weights import lipschitz_weights
+from formalsynth.core.arrays import Records, take
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.data.files import FILES
+from formalsynth.stan.sample import sample
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import PRIORS, log_likelihood, posterior, z_band, z_of_mean
 from scipy import integrate, stats
 
+FAMILIES.find()
+FILES.find()  # the fatigue data are one of them
 LOGNORMAL, NORMAL = FAMILIES["lognormal_regression"], FAMILIES["normal"]
 N_DRAWS = 20_000
 CASES = ("unweighted", "lw", "tiny", "fatigue", "fatigue_lw")
@@ -23,13 +28,13 @@ ESS_ERROR = 1.1
 def skewed(generator, n):
     """Lognormal records around a normal predictor."""
     z = generator.normal(2, 1, n)
-    return {"x": np.exp(z + 1 + generator.standard_normal(n)), "design": np.column_stack([np.ones(n), z])}
+    return Records(np.exp(z + 1 + generator.standard_normal(n)), np.column_stack([np.ones(n), z]))
 
 
 def lw_weights(records, generator):
     """LW weights from the exact unweighted posterior."""
-    ones = np.ones(len(records["x"]))
-    draws = posterior(records["design"], np.log(records["x"]), ones).draws(generator, 500)
+    ones = np.ones(len(records.x))
+    draws = posterior(records.design, np.log(records.x), ones).draws(generator, 500)
     return lipschitz_weights(record_bounds(LOGNORMAL, records, draws, [Sensitive(ones)])[0].by_record)
 
 
@@ -49,10 +54,10 @@ def sampled(request, program):
     generator = np.random.default_rng(11)
     records, weights = case(request.param, generator, request)
     data = LOGNORMAL.stan_data(records, weights, PRIORS)
-    settings = Settings(draws=N_DRAWS, attempts=1, divergences_max=N_DRAWS)
+    settings = SamplerSettings(draws=N_DRAWS, attempts=1, divergences_max=N_DRAWS)
     fit = sample(program, data, LOGNORMAL.inits(data), LOGNORMAL.parameters, 7, settings)
     assert fit.status == "ok", fit.reason
-    return fit.draws, posterior(records["design"], np.log(records["x"]), weights)
+    return fit.draws, posterior(records.design, np.log(records.x), weights)
 
 
 @pytest.mark.stan
@@ -103,7 +108,7 @@ def test_the_exact_posterior_is_the_one_that_quadrature_finds():
 def test_an_integer_weight_is_a_repeated_record(generator):
     records = skewed(generator, 30)
     counts = generator.integers(0, 4, 30)
-    repeated = {key: np.repeat(values, counts, axis=0) for key, values in records.items()}
+    repeated = records.take(np.repeat(np.arange(30), counts))
     one = LOGNORMAL.stan_data(records, counts.astype(float), PRIORS)
     other = LOGNORMAL.stan_data(repeated, np.ones(counts.sum()), PRIORS)
     for data in (one, other):
@@ -126,8 +131,8 @@ def designs(name, generator, request):
         return request.getfixturevalue("fatigue")
     records = skewed(generator, 50)
     if name == "collinear":
-        z = 100 + 0.1 * records["design"][:, 1]
-        records["design"] = np.column_stack([np.ones(50), z, z**2])  # condition number 7e9
+        z = 100 + 0.1 * records.design[:, 1]
+        return Records(records.x, np.column_stack([np.ones(50), z, z**2]))  # condition number 7e9
     return records
 
 
@@ -136,28 +141,28 @@ def designs(name, generator, request):
 def test_factors_give_the_log_density_of_every_record(name, log, generator, request):
     family = LOGNORMAL if log else NORMAL
     records = designs(name, generator, request)
-    y = np.log(records["x"]) if log else records["x"]
-    draws = posterior(records["design"], y, np.ones(len(y)), PRIORS | {"sd": 1e6}).draws(generator, 200)
+    y = np.log(records.x) if log else records.x
+    draws = posterior(records.design, y, np.ones(len(y)), PRIORS | {"sd": 1e6}).draws(generator, 200)
     left, right = family.factors(records, draws)
-    p = records["design"].shape[1]
+    p = records.design.shape[1]
     assert left.shape == (200, 3 + p + p * (p + 1) // 2)
     assert right.shape == (len(y), left.shape[1])
-    naive = log_likelihood(records["design"], y, draws, y if log else 0.0)
+    naive = log_likelihood(records.design, y, draws, y if log else 0.0)
     np.testing.assert_allclose(left @ right.T, naive, rtol=0, atol=1e-9 * np.abs(naive).max())
 
 
 def test_factors_agree_with_scipys_lognormal(generator):
     records = skewed(generator, 40)
-    draws = posterior(records["design"], np.log(records["x"]), np.ones(40)).draws(generator, 30)
-    scale = np.exp(draws["beta"] @ records["design"].T)
-    naive = stats.lognorm.logpdf(records["x"], draws["sigma"][:, None], scale=scale)
+    draws = posterior(records.design, np.log(records.x), np.ones(40)).draws(generator, 30)
+    scale = np.exp(draws["beta"] @ records.design.T)
+    naive = stats.lognorm.logpdf(records.x, draws["sigma"][:, None], scale=scale)
     left, right = LOGNORMAL.factors(records, draws)
     np.testing.assert_allclose(left @ right.T, naive, rtol=1e-9, atol=1e-10)
 
 
 def one_record(mean, sigma):
     """A record and a draw of which only the mean and the standard deviation matter."""
-    return {"x": np.array([1.0]), "design": np.ones((1, 1))}, {"beta": np.array([[mean]]), "sigma": np.array([sigma])}
+    return Records(np.array([1.0]), np.ones((1, 1))), {"beta": np.array([[mean]]), "sigma": np.array([sigma])}
 
 
 def log_mass(low, high):
@@ -196,16 +201,16 @@ def test_interval_probability_agrees_with_scipys_distribution_functions(centre):
 
 def test_interval_probability_of_a_lognormal(generator):
     records = skewed(generator, 25)
-    draws = posterior(records["design"], np.log(records["x"]), np.ones(25)).draws(generator, 20)
-    lower, upper = 0.4 * records["x"], 1.8 * records["x"]
-    law = stats.lognorm(draws["sigma"][:, None], scale=np.exp(draws["beta"] @ records["design"].T))
+    draws = posterior(records.design, np.log(records.x), np.ones(25)).draws(generator, 20)
+    lower, upper = 0.4 * records.x, 1.8 * records.x
+    law = stats.lognorm(draws["sigma"][:, None], scale=np.exp(draws["beta"] @ records.design.T))
     found = LOGNORMAL.log_interval_probability(records, draws, lower, upper)
     np.testing.assert_allclose(np.exp(found), law.cdf(upper) - law.cdf(lower), rtol=1e-8)
 
 
 def test_the_whole_half_line_has_probability_one(generator):
     records = skewed(generator, 25)
-    draws = posterior(records["design"], np.log(records["x"]), np.ones(25)).draws(generator, 20)
+    draws = posterior(records.design, np.log(records.x), np.ones(25)).draws(generator, 20)
     found = LOGNORMAL.log_interval_probability(records, draws, np.zeros(25), np.full(25, np.inf))
     assert (found == 0).all()
 
@@ -217,7 +222,7 @@ def test_predictions_have_the_models_distribution(log, generator):
     draws = {"beta": np.array([[1.0, 2.0], [0.0, -1.0]]), "sigma": np.array([0.5, 3.0])}
     values = family.predict(generator, records, draws)
     assert values.shape == (2, 5000)
-    noise = ((np.log(values) if log else values) - draws["beta"] @ records["design"].T) / draws["sigma"][:, None]
+    noise = ((np.log(values) if log else values) - draws["beta"] @ records.design.T) / draws["sigma"][:, None]
     for row in noise:
         assert stats.kstest(row, "norm").pvalue > 1e-5
     assert abs(np.corrcoef(noise)[0, 1]) < 5 / np.sqrt(5000)

@@ -1,15 +1,13 @@
 """Collect: batches into tables that do not depend on how they were batched."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from formalsynth.design import DATA
-from formalsynth.sampler import Fit
+from formalsynth.core.model import DATA
+from formalsynth.core.utility import UTILITY, statistics
+from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as fit_step
 from formalsynth.steps.collect import bootstrap_sets, collect_replicates, collect_sample
-from formalsynth.utility import STATISTICS, statistics
-from small_study import ROOT, exact_sample, run_batch, small_paper
+from small_study import exact_sample, run_batch, small_paper, told
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +22,15 @@ def scenario(tmp_path):
 
 def collected(scenario, batches):
     """The collected replicates of some batches."""
-    done = [run_batch(scenario, batch) for batch in batches]
-    tables = [table for one in done for table in one[3].values()]
-    return collect_replicates(scenario, ROOT, [one[0] for one in done], tables).drop(columns="seconds")
+    data, _, rows = zip(*(run_batch(scenario, batch) for batch in batches), strict=True)
+    tables = [table for of_batch in rows for table in of_batch.values()]
+    return collect_replicates(told(scenario.collect_job()), data, tables).drop(columns="seconds")
+
+
+def sample_tables(scenario):
+    """The data and fits of a batch with the single sample, and the tables of that sample."""
+    data, fitted, _ = run_batch(scenario, [0, 1])
+    return data, fitted, collect_sample(told(scenario.collect_job()), data, fitted)
 
 
 def test_there_is_a_row_for_every_replicate_and_synthesizer_in_the_order_of_the_design(scenario):
@@ -44,53 +48,52 @@ def test_the_table_does_not_depend_on_the_batches(scenario, batches):
 
 
 def test_the_confidential_data_have_their_own_rows(scenario):
-    done = run_batch(scenario, [0, 1])
-    table = collect_replicates(scenario, ROOT, [done[0]], list(done[3].values()))
+    data, _, fit_rows = run_batch(scenario, [0, 1])
+    table = collect_replicates(told(scenario.collect_job()), [data], list(fit_rows.values()))
     rows = table[table["synthesizer"] == DATA].reset_index(drop=True)
     for k in range(2):
-        expected = statistics(done[0]["x"][k])
+        expected = statistics(data.x[k])
         assert [rows.loc[k, name] for name in expected] == list(expected.values())
     assert rows[["delta", "epsilon", "ecdf_max", "rhat_max"]].isna().to_numpy().all()
     assert rows["seed"].nunique() == 2
 
 
 def test_the_single_samples_tables_hold_what_was_measured(scenario):
-    data, fits, measures, _ = run_batch(scenario, [0, 1])
-    tables = collect_sample(scenario, ROOT, data, fits, measures)
+    data, fitted, tables = sample_tables(scenario)
     records, values, sets = (tables[name] for name in ("records", "values", "sets"))
     ran = [id for id in scenario.synthesizers if id != "nothing"]
     assert records["synthesizer"].unique().tolist() == ran
     assert values["synthesizer"].unique().tolist() == [DATA, *ran]
     assert len(records) == 60 * len(ran)
     for id in ran:
-        fit = scenario.synthesizers[id].fit
+        fit, measure = fitted[scenario.synthesizers[id].fit].fit, fitted[scenario.synthesizers[id].fit].measure
         of_id = records[records["synthesizer"] == id]
         assert of_id["record"].tolist() == list(range(60))
-        assert (of_id["bound"].to_numpy() == measures[fit][f"by_record:{id}"][0]).all()
-        assert (of_id["weight"].to_numpy() == fits[fit]["fit_weights"][0]).all()
-        assert (values.loc[values["synthesizer"] == id, "value"].to_numpy() == measures[fit]["sample_values"][0]).all()
-        assert (sets.loc[sets["synthesizer"] == id, list(STATISTICS)].to_numpy() == measures[fit]["sample_sets"][0]).all()
+        assert (of_id["bound"].to_numpy() == measure.members[id].by_record[0]).all()
+        assert (of_id["weight"].to_numpy() == fit.weights[0]).all()
+        assert (values.loc[values["synthesizer"] == id, "value"].to_numpy() == measure.sample.values).all()
+        assert (sets.loc[sets["synthesizer"] == id, list(UTILITY)].to_numpy() == measure.sample.sets).all()
     assert (records.loc[records["synthesizer"] == "Weighted", "known"] == 0).all()
     known = records.loc[records["synthesizer"] == "averaged_0.4_1.8", "known"]
-    assert (known.to_numpy() == fits["averaged_0.4_1.8"]["found:known"][0]).all()
-    assert (values.loc[values["synthesizer"] == DATA, "value"].to_numpy() == data["x"][0]).all()
-    assert sets.groupby("synthesizer")["set"].apply(list).map(lambda one: one == list(range(12))).all()
+    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.found["known"][0]).all()
+    assert (values.loc[values["synthesizer"] == DATA, "value"].to_numpy() == data.x[0]).all()
+    assert sets.groupby("synthesizer")["set"].apply(list).map(lambda numbers: numbers == list(range(12))).all()
 
 
 def test_a_synthesizer_that_failed_on_the_single_sample_is_absent_from_it(scenario, monkeypatch):
     monkeypatch.setattr(fit_step, "sample", lambda *given: Fit("failed", "no", seed=given[4]))
-    data, fits, measures, _ = run_batch(scenario, [0, 1])
-    tables = collect_sample(scenario, ROOT, data, fits, measures)
+    tables = sample_tables(scenario)[2]
     assert tables["values"]["synthesizer"].unique().tolist() == [DATA]
     assert len(tables["records"]) == 0
 
 
 def test_bootstrap_sets_are_resamples_of_the_single_sample(tmp_path):
     """Given the data, the mean of a resample has the data's mean and their variance over n."""
-    scenario = replace(small_paper(tmp_path).scenarios["skewed_n60"], synthetic_sets=4000)
+    scenario = small_paper(tmp_path).scenarios["skewed_n60"]
     data = run_batch(scenario, [1, 0])[0]
-    x = data["x"][1]
-    sets = dict(zip(STATISTICS, bootstrap_sets(scenario, ROOT, data).T, strict=True))
+    x = data.x[1]
+    job = told(scenario.collect_job()).model_copy(update={"synthetic_sets": 4000})
+    sets = dict(zip(UTILITY, bootstrap_sets(job, data).T, strict=True))
     error = x.std() / np.sqrt(60)
     assert abs(sets["mean"].mean() - x.mean()) < 5 * error / np.sqrt(4000)
     # the relative error of a standard deviation of nearly normal means is 1 / sqrt(2 * 4000), with room for their skewness

@@ -1,60 +1,105 @@
-"""The search over refits, on a fit whose epsilon is known exactly."""
+"""The search over refits, from job to batch, with fits whose epsilon is known exactly."""
 
 import numpy as np
 import pytest
-from formalsynth.bounds import Sensitive
-from formalsynth.families import FAMILIES
-from formalsynth.mechanisms import Context, Form, Parent
-from formalsynth.sampler import Fit
-from formalsynth.steps.fit import _search
-from formalsynth.streams import Address
+from formalsynth.core.arrays import intercept_only
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Search, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, Form, mechanism
+from formalsynth.core.registry import load
+from formalsynth.stan.fit import Fit
+from formalsynth.steps import fit as step
+from formalsynth.steps.batch import FitBatch, FitResult, Fitted, MeasureBatch, Member
+from formalsynth.steps.data import DataBatch
 
-RECORDS = {"x": np.array([-3.0, 0.5, 2.0]), "design": np.ones((3, 1))}
+load(["formalsynth.families.linear"])
+
+RECORDS = intercept_only(np.array([-3.0, 0.5, 2.0]))
 DRAWS = {"beta": np.zeros((1, 1)), "sigma": np.ones(1)}
-RISK = np.log(np.sqrt(2 * np.pi)) + RECORDS["x"] ** 2 / 2
-SEARCH = {"parameter": "c", "target": 3.0, "low": 0.0, "high": 1.0, "tolerance": 0.01, "steps": 12, "lower_by": None}
+RISK = np.log(np.sqrt(2 * np.pi)) + RECORDS.x**2 / 2
+KEY = ScenarioKey(paper="made_up", paper_id=1, scenario="three_n3", number=1, n=3, root=1)
+# one that has half the log-likelihood
+HALF = Member(0.5 * RISK, np.full(3, 0.5))
+PARENT = Fitted(FitBatch.of([FitResult(Fit("ok", draws=DRAWS), HALF.weights)]), MeasureBatch.of([{"half": HALF}], None))
 
 
-def context():
-    parent = Parent(DRAWS, 0.5 * RISK, np.full(3, 0.5))
-    return Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0), [parent])
+@pytest.fixture
+def sampled(monkeypatch):
+    """In place of CmdStan: draws that do not depend on the weights; the list has the seed of each fit."""
+    seeds = []
+
+    def sample(executable, data, inits, parameters, seed, settings):
+        seeds.append(seed)
+        return Fit("ok", draws=DRAWS, seed=seed, attempts=1)
+
+    monkeypatch.setattr(step, "sample", sample)
+    with MECHANISMS.trial():
+
+        @mechanism("none")
+        def flat(context, *, c: float) -> Form:
+            weights = np.full(len(context.records), c)
+            return Form(weights, Sensitive(weights))
+
+        yield seeds
 
 
-def run(value):
-    """A fit whose draws do not depend on the weights: epsilon is 2 value max(risk)."""
-    weights = np.full(3, value)
-    return Fit("ok", draws=DRAWS), Form(weights, Sensitive(weights))
+def epsilon(c):
+    """The budget of a fit in which every weight is c."""
+    return 2 * c * RISK.max()
 
 
-def epsilon(value):
-    return 2 * value * RISK.max()
+def searched(**search):
+    """The batch of one replicate after a search."""
+    flat = Synthesizer(
+        id="flat", mechanism="flat", parameters={}, parents=("half",), fit="flat", words=(5,),
+        search=Search(**{"parameter": "c", "target": 3.0} | search),
+    )  # fmt: skip
+    job = FitJob(
+        key=KEY, modules=(), family="normal", priors={"sd": 100, "shape": 0.01, "scale": 0.01}, synthesizer=flat,
+        fits={"half": "half"}, sampler=SamplerSettings(),
+    )  # fmt: skip
+    batch = step.fit_batch(FitJob.of(job.plain()), DataBatch.of([0], [RECORDS]), {"half": PARENT}, None)
+    return batch, batch.found_of(0)
 
 
-def test_bisection_reaches_the_target():
-    at = context()
-    fit, _ = _search(run, at, SEARCH)
-    assert fit.status == "ok"
-    assert epsilon(float(at.found["searched"])) == pytest.approx(3.0, rel=0.01)
-    assert 1 < at.found["search_steps"] <= 12
+def test_bisection_reaches_the_target(sampled):
+    batch, found = searched()
+    assert batch.ok(0)
+    assert epsilon(found.searched) == pytest.approx(3.0, rel=0.01)
+    assert 1 < found.search_steps <= 12
+    assert (batch.weights[0] == found.searched).all()
 
 
-def test_upper_end_is_taken_when_it_is_below_the_target():
-    at = context()
-    _search(run, at, SEARCH | {"target": 1000.0})
-    assert at.found["searched"] == 1.0
-    assert at.found["search_steps"] == 1
+def test_every_refit_has_the_same_seed(sampled):
+    batch, found = searched()
+    assert len(sampled) == found.search_steps
+    assert set(sampled) == {batch.diagnostics["seed"][0]}
 
 
-def test_a_target_out_of_reach_is_a_failure_with_its_reason():
-    fit, _ = _search(run, context(), SEARCH | {"steps": 2, "tolerance": 1e-6})
-    assert fit.status == "failed"
-    assert not fit.draws
-    assert "after 2 refits" in fit.reason
+def test_upper_end_is_taken_when_it_is_below_the_target(sampled):
+    batch, found = searched(target=1000.0)
+    assert batch.ok(0)
+    assert found.searched == 1.0
+    assert found.search_steps == 1
 
 
-def test_even_steps_end_at_the_first_value_below_the_parent():
-    at = context()
-    _search(run, at, SEARCH | {"target": "parent", "high": 0.55, "lower_by": 0.02})
+def test_a_target_out_of_reach_is_a_failure_with_its_reason(sampled):
+    batch, _ = searched(steps=2, tolerance=1e-6)
+    assert batch.status.tolist() == ["failed"]
+    assert not batch.draws
+    assert "after 2 refits" in batch.reason[0]
+
+
+def test_a_fit_that_fails_ends_the_search(sampled, monkeypatch):
+    monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "gate: R-hat", seed=given[4]))
+    batch, found = searched()
+    assert batch.reason.tolist() == ["gate: R-hat"]
+    assert found.search_steps == 1
+
+
+def test_even_steps_end_at_the_first_value_below_the_parent(sampled):
+    batch, found = searched(target="parent", high=0.55, lower_by=0.02)
     # 0.55, 0.53, 0.51, 0.49: the parent's weight is 0.5
-    assert float(at.found["searched"]) == pytest.approx(0.49)
-    assert at.found["search_steps"] == 4
+    assert batch.ok(0)
+    assert found.searched == pytest.approx(0.49)
+    assert found.search_steps == 4

@@ -1,11 +1,11 @@
-"""One whole run of the workflow, for everything that looks at its results."""
+"""One whole run of the workflow, for everything that looks at results or starts from what is made."""
 
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from runs import command, environment, prepared, with_programs
+from runs import EVERY_KIND, command, environment, prepared, with_programs
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +23,8 @@ def snakemake(repository):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
-    """A folder in which everything has been made, from compiling to figures."""
-    folder = prepared(tmp_path_factory.mktemp("finished"), repository, cmdstan)
+    """A folder in which everything of two papers has been made, with every kind of job, from compiling to the report."""
+    folder = prepared(tmp_path_factory.mktemp("finished"), repository, cmdstan, EVERY_KIND)
     (folder / "temporary").mkdir()
     run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
     assert run.returncode == 0, run.stdout[-5000:]

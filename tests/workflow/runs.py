@@ -13,19 +13,21 @@ import pandas as pd
 import yaml
 
 SCALE = "smoke"
+EVERY_KIND = ("range", "zcdp")
+"""Papers that have every kind of job between them: fits of simulated and of real data, and studies."""
 RESULTS, FIGURES = Path("results", SCALE, "range"), Path("figures", SCALE, "range")
 SIMULATION = RESULTS / "simulation_n200"
 # enough of the workflow to interrupt and to batch: one simulated scenario with its replicates, its single sample and a figure
 PART = [str(SIMULATION / "replicates.csv"), str(FIGURES / "fig01.svg"), str(FIGURES / "fig02.svg")]
 
 
-def prepared(folder, repository, cmdstan):
-    """A working folder with the repository's config, the range paper alone and its contraction at two sizes, and CmdStan."""
+def prepared(folder, repository, cmdstan, papers=("range",)):
+    """A working folder with the repository's config, the range paper with its contraction at two sizes, and CmdStan."""
     shutil.copytree(repository / "config", folder / "config")
     run = yaml.safe_load((folder / "config" / "config.yaml").read_text(encoding="utf-8"))
     paper = yaml.safe_load((folder / "config" / "papers" / "range.yaml").read_text(encoding="utf-8"))
     paper["scenarios"]["contraction"]["n"] = [200, 400]
-    write_config(folder, run | {"scale": SCALE, "papers": ["range"]}, paper)
+    write_config(folder, run | {"scale": SCALE, "papers": list(papers)}, paper)
     record = folder / ".cmdstan" / "cmdstan.json"
     record.parent.mkdir()
     record.write_text(json.dumps({"path": str(cmdstan), "version": "as found"}))

@@ -70,7 +70,11 @@ FILES = [
         "config.yaml: cannot be read as YAML: the key 'batch_size' is given twice",
     ),
     ("config.yaml", None, "Workflow defines configfile config/config.yaml but it is not present"),
-    (RANGE, ("mechanism: range_averaged", "mechanism: range_avreaged"), "averaged.mechanism: given 'range_avreaged'; allowed: "),
+    (
+        RANGE,
+        ("mechanism: range_averaged", "mechanism: range_avreaged"),
+        "averaged.mechanism: given 'range_avreaged'; Input should be '",
+    ),
     (RANGE, ("id: 1", "id: 1\nid: 1"), "range.yaml: cannot be read as YAML: the key 'id' is given twice"),
     (CLAIMS, ("value: [delta]", "value: [dleta]"), "estimate.value: given 'dleta'; allowed: n, replicate, seed, delta"),
     (CLAIMS, ("claims:", "claim:"), "range.yaml: claims; Field required"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from one_node_slurm import missing, one_node_slurm
-from runs import SCALE, prepared, read_config, results, with_programs, write_config
+from runs import EVERY_KIND, SCALE, prepared, results, with_programs
 
 pytestmark = pytest.mark.workflow
 
@@ -32,25 +32,10 @@ def slurm():
         yield environment
 
 
-@pytest.fixture(scope="module")
-def locally(slurm, tmp_path_factory, repository, cmdstan, snakemake):
-    """A folder in which the targets have been made without the cluster."""
-    folder = with_study(tmp_path_factory.mktemp("locally"), repository, cmdstan)
-    run = snakemake(folder, "--cores", 2, "--", *TARGETS)
-    assert run.returncode == 0, run.stdout[-5000:]
-    return folder
-
-
 @pytest.fixture
-def folder(tmp_path, repository, cmdstan, locally):
+def folder(tmp_path, slurm, repository, cmdstan, finished):
     """A folder where nothing but the program has been made."""
-    return with_programs(with_study(tmp_path / "work", repository, cmdstan), locally)
-
-
-def with_study(folder, repository, cmdstan):
-    made = prepared(folder, repository, cmdstan)
-    write_config(made, read_config(made)[0] | {"papers": ["range", "zcdp"]})
-    return made
+    return with_programs(prepared(tmp_path / "work", repository, cmdstan, EVERY_KIND), finished)
 
 
 def submit(snakemake, repository, slurm, folder, profile, *arguments):
@@ -88,15 +73,18 @@ def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan,
 @pytest.mark.slow
 @pytest.mark.stan
 @pytest.mark.parametrize("profile", OPTIONS)
-def test_a_cluster_makes_the_same_bytes(profile, slurm, folder, locally, repository, snakemake):
+def test_a_cluster_makes_the_same_bytes(profile, slurm, folder, finished, repository, snakemake):
     before = len(jobs(slurm))
     run = submit(snakemake, repository, slurm, folder, profile, "--", *TARGETS)
     assert run.returncode == 0, run.stdout[-5000:]
     assert ("Submitted array job" in run.stdout) == (profile == "slurm")
-    logs = [path for rule in on_nodes(repository) for path in (locally / "logs" / SCALE / rule).rglob("*.log")]
+    logs = [path for rule in on_nodes(repository) for path in (folder / "logs" / SCALE / rule).rglob("*.log")]
     assert len(logs) > 15
     assert jobs(slurm)[before:] == ["COMPLETED"] * len(logs)
-    assert results(folder) == results(locally)
+    made, locally = results(folder), results(finished)
+    assert made == {name: locally[name] for name in made}
+    assert {name for name in locally if "/zcdp/" in name} <= set(made)
+    assert set(TARGETS[1:]) <= set(made)
 
 
 @pytest.mark.slow

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.design import DATA, read_plan
-from formalsynth.provenance import commit
+from formalsynth.core.model import DATA
+from formalsynth.plan.load import read_plan
+from formalsynth.report.provenance import commit
 from runs import (
     FIGURES,
     PART,
@@ -30,8 +31,14 @@ pytestmark = [pytest.mark.workflow, pytest.mark.stan]
 STUDY_OF_RECORDS = [SIMULATION / "records.csv", FIGURES / "fig01.csv", FIGURES / "fig02.csv"]
 
 
-def plan_of(folder):
-    return read_plan(read_config(folder)[0], folder / "config").papers["range"]
+def papers_of(folder):
+    """The papers in the plan of a folder."""
+    return read_plan(read_config(folder)[0], folder / "config").papers
+
+
+def range_paper(folder):
+    """The range paper in the plan of a folder."""
+    return papers_of(folder)["range"]
 
 
 def planned(output):
@@ -54,11 +61,14 @@ def assert_same_results(folder, reference):
         assert content(folder / path) == content(reference / path), path
 
 
-def test_every_figure_of_the_plan_is_drawn_with_its_table_and_caption(finished):
-    paper = plan_of(finished)
-    assert {"1", "2", "3", "4", "5", "15", "16", "19", "20"} <= set(paper.figures)
+@pytest.mark.parametrize(
+    ("key", "figures"), [("range", {"1", "2", "3", "4", "5", "15", "16", "19", "20"}), ("zcdp", {"1", "2", "3", "4", "5", "6"})]
+)
+def test_every_figure_and_table_of_the_plan_is_made_with_its_caption(finished, key, figures):
+    paper = papers_of(finished)[key]
+    assert figures <= set(paper.figures)
     for number in paper.figures:
-        stem = finished / FIGURES / f"fig{number:0>2}"
+        stem = finished / "figures" / SCALE / key / f"fig{number:0>2}"
         table = pd.read_csv(stem.with_suffix(".csv"))
         assert len(table) > 0
         assert np.isfinite(table["value"].dropna()).all()
@@ -67,9 +77,12 @@ def test_every_figure_of_the_plan_is_drawn_with_its_table_and_caption(finished):
         png = stem.with_suffix(".png").read_bytes()
         assert png.startswith(b"\x89PNG")
         assert int.from_bytes(png[16:20], "big") > 400
-        assert f"Figure {number}." in stem.with_suffix(".txt").read_text(encoding="utf-8") or paper.figures[number].same_as
-    assert (finished / RESULTS / "table1.csv").is_file()
-    assert (finished / RESULTS / "table1.txt").read_text(encoding="utf-8").startswith("Table 1.")
+        assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Figure {number}.")
+    for number in paper.tables:
+        stem = finished / "results" / SCALE / key / f"table{number}"
+        assert len(pd.read_csv(stem.with_suffix(".csv"))) > 0
+        assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Table {number}.")
+    assert paper.tables
 
 
 def test_no_temporary_file_is_left(finished):
@@ -79,7 +92,7 @@ def test_no_temporary_file_is_left(finished):
 
 
 def test_every_replicate_of_every_synthesizer_has_a_row(finished):
-    for id, scenario in plan_of(finished).scenarios.items():
+    for id, scenario in range_paper(finished).scenarios.items():
         table = pd.read_csv(finished / RESULTS / id / "replicates.csv")
         ids = [DATA, *scenario.synthesizers]
         assert table["synthesizer"].tolist() == ids * scenario.replicates
@@ -93,6 +106,15 @@ def test_every_replicate_of_every_synthesizer_has_a_row(finished):
         assert (fits["ecdf_avg"] <= fits["ecdf_max"] ** 2 + 1e-12).all()
         # of the plain posterior no fit may fail; of a pseudo posterior of 19 or 20 records one may
         assert (table.loc[table["synthesizer"] == "Unweighted", "status"] == "ok").all()
+
+
+def test_every_replicate_of_every_arm_of_a_study_has_a_row(finished):
+    scenarios = papers_of(finished)["zcdp"].scenarios
+    for id, scenario in scenarios.items():
+        table = pd.read_csv(finished / "results" / SCALE / "zcdp" / id / "replicates.csv")
+        assert set(zip(table["replicate"], table["synthesizer"], strict=True)) == {
+            (k, arm) for k in range(scenario.replicates) for arm in scenario.arms
+        }
 
 
 def test_the_table_of_the_fatigue_data(finished):
@@ -125,7 +147,7 @@ def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finishe
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         names = {Path(name).name for name in archive.namelist()}
         page = archive.read("report/report.html").decode()
-    paper = plan_of(finished)
+    paper = range_paper(finished)
     assert {f"fig{number:0>2}.svg" for number in paper.figures} | {f"table{number}.csv" for number in paper.tables} <= names
     for number in paper.figures:
         assert f"<strong>Figure {number}</strong>" in page
@@ -179,7 +201,7 @@ def test_a_paper_is_a_target(folder, snakemake):
 def test_one_figure_plans_only_what_it_needs(folder, snakemake):
     run = snakemake(folder, "--dry-run", "--cores", 2, FIGURES / "fig02.png")
     assert run.returncode == 0, run.stdout[-3000:]
-    scenario = plan_of(folder).scenarios["simulation_n200"]
+    scenario = range_paper(folder).scenarios["simulation_n200"]
     fits = len(scenario.fits())
     jobs = {"simulate_batch": 1, "fit_batch": fits, "measure_batch": fits, "collect_replicates": 1, "draw_range_fig02": 1}
     assert planned(run.stdout) == jobs

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from formalsynth.files import read_arrays, read_table, sealed
+from formalsynth.runtime.files import read_arrays, read_table, sealed
 from runs import (
+    EVERY_KIND,
     FIGURES,
     PART,
     SCALE,
@@ -150,7 +151,7 @@ def every_kind(folder, repository, cmdstan):
     table = {"scenario": "simulation", "statistics": ["mean"], "synthesizers": ["Data", *everyone], "subject": "Means"}
     kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
     shown = {"figures": {number: paper["figures"][number] for number in (1, 2)}, "tables": {1: table}}
-    write_config(folder, run | {"papers": ["range", "zcdp"]}, kept | {"scenarios": {"simulation": simulation}} | shown)
+    write_config(folder, run | {"papers": list(EVERY_KIND)}, kept | {"scenarios": {"simulation": simulation}} | shown)
     path = folder / "config" / "papers" / "zcdp.yaml"
     paper = yaml.safe_load(path.read_text(encoding="utf-8"))
     kept = {key: paper[key] for key in ("id", "title", "authors", "sweeps", "synthesizers")}
@@ -330,7 +331,7 @@ def test_a_read_only_cmdstan_is_enough(tmp_path, read_only, repository, cmdstan,
 
 @pytest.mark.slow
 def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, cmdstan, finished):
-    """The whole smoke run of a paper: the repository, its Python, the working folder, the data and the temporary folder."""
+    """The whole smoke run of two papers: the repository, its Python, the working folder, the data and the temporary folder."""
     place = tmp_path / "späte Prüfung, 最後 (1)"
     code = place / "formal synth"
     for name in ("Snakefile", "profiles", "stan", "workflow"):
@@ -341,7 +342,7 @@ def test_spaces_and_letters_of_any_language_in_every_path(tmp_path, repository, 
     data, temporary = place / "Daten für später", place / "temporärer Ordner"
     shutil.copytree(os.environ["FORMALSYNTH_DATA"], data)
     temporary.mkdir()
-    folder = prepared(place / "Arbeit & Ergebnis", repository, cmdstan)
+    folder = prepared(place / "Arbeit & Ergebnis", repository, cmdstan, EVERY_KIND)
     shutil.rmtree(folder / ".cmdstan")
     changes = {
         "CMDSTAN": str(cmdstan), "FORMALSYNTH_DATA": str(data), "OMP_NUM_THREADS": "1",

@@ -1,19 +1,37 @@
 # What everything needs: the package, and a config file that can be read. Snakemake, which reads it next, would take the last
 # of two equal keys and names the file in few of its errors.
+import os
+import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-try:
-    from formalsynth.config import ConfigError, load_yaml
-    from formalsynth.design import figure_file, read_plan
-    from formalsynth.report import describe
-    from formalsynth.sources import PACKAGE, sources
-except ModuleNotFoundError as error:
-    raise WorkflowError(f"{error}. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment.")
+# The package stands beside the workflow and need not be installed; jobs find it the same way.
+HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parents[1]
+BESIDE = str(HOME / "workflow" / "lib")
+if Path(BESIDE).is_dir() and BESIDE not in sys.path:
+    sys.path.insert(0, BESIDE)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [BESIDE, os.environ.get("PYTHONPATH")]))
+# The papers of the working folder, else those that come with the workflow.
+CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
 try:
-    if Path("config/config.yaml").exists():
-        load_yaml(Path("config/config.yaml"))
+    from formalsynth.core.statistics import STATISTICS
+    from formalsynth.core.words import GUARANTEES, METRICS
+    from formalsynth.ledger.tests.base import TESTS
+    from formalsynth.plan.load import load_yaml, read_plan
+    from formalsynth.plan.messages import ConfigError
+    from formalsynth.plan.paper import figure_file
+    from formalsynth.report.describe import describe
+    from formalsynth.runtime.sources import PACKAGE, sources
+    from formalsynth.show.figures.base import FIGURES
+    from formalsynth.show.tables.base import TABLES
+except ModuleNotFoundError as error:
+    remedy = "Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
+    raise WorkflowError(f"The Python package {error.name} is missing. {remedy}")
+
+try:
+    if (CONFIG / "config.yaml").exists():
+        load_yaml(CONFIG / "config.yaml")
 except ConfigError as error:
     raise WorkflowError(str(error))

@@ -1,7 +1,7 @@
 # collect: batches into one table for each scenario, and the record-level tables of its single sample.
 rule collect_replicates:
     input:
-        code=code("collect"),
+        code=code("collect_replicates"),
         data=data_batches,
         rows=every_fit("replicates.csv"),
     output:
@@ -16,8 +16,7 @@ rule collect_replicates:
         mem_mb=500,
         runtime=10,
     params:
-        root=ROOT,
-        scenario=collect_spec,
+        job=collect_job,
     message:
         "Collecting the replicates of {wildcards.paper} {wildcards.scenario}"
     script:
@@ -26,7 +25,7 @@ rule collect_replicates:
 
 rule collect_sample:
     input:
-        code=code("collect", study=False),
+        code=code("collect_sample", study=False),
         data="<results>/{paper}/{scenario}/batches/0000/data.npz",
         fits=every_fit("fit.npz", first=True),
         measures=every_fit("measure.npz", first=True),
@@ -45,8 +44,7 @@ rule collect_sample:
         mem_mb=1000,
         runtime=10,
     params:
-        root=ROOT,
-        scenario=collect_spec,
+        job=collect_job,
     message:
         "Collecting the single sample of {wildcards.paper} {wildcards.scenario}"
     script:

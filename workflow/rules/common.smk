@@ -9,7 +9,7 @@ if Path(sys.executable).exists():
     sys.executable = shlex.quote(sys.executable)
 
 try:
-    PLAN = read_plan(config, Path("config"))
+    PLAN = read_plan(config, CONFIG)
 except ConfigError as error:
     raise WorkflowError(str(error))
 
@@ -74,18 +74,6 @@ def scenario_of(wildcards):
         refuse(sentence, wildcards.paper)
 
 
-def batches(scenario):
-    """Ids of a scenario's batches."""
-    return [f"{k:04d}" for k in range(-(-scenario.replicates // scenario.batch_size))]
-
-
-def replicates(wildcards):
-    """The replicates of a batch."""
-    scenario = scenario_of(wildcards)
-    first = int(wildcards.batch) * scenario.batch_size
-    return list(range(first, min(first + scenario.batch_size, scenario.replicates)))
-
-
 def growing(first):
     """Resource function: what the first attempt asks for, and as much more with each that a cluster makes after a failure.
 
@@ -98,34 +86,34 @@ def growing(first):
     return amount
 
 
-def fit_spec(wildcards):
-    """What a fit job depends on of the design."""
-    return scenario_of(wildcards).plain(fit=wildcards.synthesizer, members=False)
+def simulate_job(wildcards):
+    """What a job is told that simulates a batch."""
+    return dict(scenario_of(wildcards).simulate_job(wildcards.batch).plain())
 
 
-def measure_spec(wildcards):
-    """What a measure job depends on of the design."""
-    return scenario_of(wildcards).plain(fit=wildcards.synthesizer, sets=True)
+def fit_job(wildcards):
+    """What a job is told that fits a synthesizer."""
+    return dict(scenario_of(wildcards).fit_job(wildcards.synthesizer, PLAN.config.sampler).plain())
 
 
-def simulate_spec(wildcards):
-    """What a simulate job depends on of the design."""
-    return scenario_of(wildcards).plain()
+def measure_job(wildcards):
+    """What a job is told that measures the synthesizers of a fit."""
+    return dict(scenario_of(wildcards).measure_job(wildcards.synthesizer).plain())
 
 
-def study_spec(wildcards):
-    """What a study job depends on of the design."""
-    return scenario_of(wildcards).plain(everything=True)
+def study_job(wildcards):
+    """What a job is told that runs a batch of a study."""
+    return dict(scenario_of(wildcards).study_job(wildcards.batch).plain())
+
+
+def collect_job(wildcards):
+    """What a job is told that collects batches."""
+    return dict(scenario_of(wildcards).collect_job().plain())
 
 
 def data_batches(wildcards):
     """The confidential data of every batch; a study keeps none."""
     return [] if scenario_of(wildcards).study else every_batch("data.npz")(wildcards)
-
-
-def collect_spec(wildcards):
-    """What collecting depends on of the design: every synthesizer, and how many synthetic data sets there are."""
-    return scenario_of(wildcards).plain(everything=True, sets=True)
 
 
 def program_source(wildcards):
@@ -164,7 +152,7 @@ def every_fit(kind, first=False):
     def files(wildcards):
         scenario = scenario_of(wildcards)
         folder = f"{scenario_folder(wildcards)}/batches"
-        chosen = batches(scenario)[:1] if first else batches(scenario)
+        chosen = scenario.batches()[:1] if first else scenario.batches()
         return [f"{folder}/{batch}/{fit}.{kind}" for batch in chosen for fit in scenario.fits()]
 
     return files
@@ -175,31 +163,47 @@ def every_batch(name):
 
     def files(wildcards):
         folder = f"{scenario_folder(wildcards)}/batches"
-        return [f"{folder}/{batch}/{name}" for batch in batches(scenario_of(wildcards))]
+        return [f"{folder}/{batch}/{name}" for batch in scenario_of(wildcards).batches()]
 
     return files
 
 
+TOLD = {
+    "simulate": simulate_job,
+    "fit": fit_job,
+    "measure": measure_job,
+    "study": study_job,
+    "collect_sample": collect_job,
+}
+"""What the jobs are told that import the modules that their scenario names."""
+
+
 def code(step, study=None):
-    """Input function: the package's source files that a step depends on.
+    """Input function: the package's source files that a job of a step depends on, those that its scenario names included.
 
     It is the first input of every job, and finds out whether the job's path is one of the plan: its scenario, with a study
     where the job is for those that have one or for those that have none, its batch and its fit.
     """
-    files = [str(path) for path in sources(f"formalsynth.steps.{step}")]
 
     def checked(wildcards):
-        if "scenario" in wildcards.keys():
-            scenario = scenario_of(wildcards)
-            if study not in (None, scenario.study is not None):
-                refuse(f"{wildcards.paper} {scenario.id} has no such file, because it is run by {'no' if study else 'a'} study")
-            for key, known in (("batch", batches(scenario)), ("synthesizer", scenario.fits())):
-                if wildcards.get(key, known[0]) not in known:
-                    shown = known if len(known) < 20 else [known[0], "...", known[-1]]
-                    refuse(f"no {key} {wildcards[key]} of {wildcards.paper} {scenario.id}; there are: {', '.join(shown)}")
-        return files
+        scenario = scenario_of(wildcards)
+        if study not in (None, scenario.study is not None):
+            refuse(f"{wildcards.paper} {scenario.id} has no such file, because it is run by {'no' if study else 'a'} study")
+        for key, known in (("batch", scenario.batches()), ("synthesizer", scenario.fits())):
+            if wildcards.get(key, known[0]) not in known:
+                shown = known if len(known) < 20 else [known[0], "...", known[-1]]
+                refuse(f"no {key} {wildcards[key]} of {wildcards.paper} {scenario.id}; there are: {', '.join(shown)}")
+        # Snakemake asks a rule that a ruleorder will pass over, too.
+        told = step in TOLD and (scenario.study is not None) == (step == "study")
+        named = TOLD[step](wildcards)["modules"] if told else ()
+        return code_of(f"formalsynth.steps.{step.split('_')[0]}", *named)
 
     return checked
+
+
+def code_of(*modules):
+    """The package's source files that modules depend on."""
+    return [str(path) for path in sources(*modules)]
 
 
 def figure_files(key, number):
@@ -209,16 +213,28 @@ def figure_files(key, number):
 
 def marked_figure(key, number):
     """The files of a figure, its drawing marked for Snakemake's own report."""
-    labels = {"figure": number, "shows": PLAN.papers[key].display("figures", number, SCALE).entry["subject"]}
+    labels = {"figure": number, "shows": PLAN.papers[key].original(number).subject}
     mark = {"caption": "../report/shown.rst", "category": PLAN.papers[key].config.title, "labels": labels}
     return [report(path, **mark) if path.endswith(".svg") else path for path in figure_files(key, number)]
 
 
 def figure_tables(key, number):
     """The collected tables that a figure reads, one for each scenario."""
-    display = PLAN.papers[key].display("figures", number, SCALE)
-    kinds = [display.source, "details"] if display.entry["exact"] else [display.source]
-    return [f"results/{SCALE}/{key}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
+    paper = PLAN.papers[key]
+    figure = paper.original(number)
+    scenarios = paper.of(figure.scenario, figure.size)
+    return [f"results/{SCALE}/{key}/{scenario.id}/{table}.csv" for table in figure.tables() for scenario in scenarios]
+
+
+def figure_modules(key, numbers):
+    """The modules that define the kinds of figures."""
+    kinds = dict.fromkeys(PLAN.papers[key].original(number).kind for number in numbers)
+    return [FIGURES.module(kind) for kind in kinds]
+
+
+def figure_code(key, numbers):
+    """The package's source files that drawing figures depends on."""
+    return code_of("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions", *figure_modules(key, numbers))
 
 
 def drawn_together(key):
@@ -241,13 +257,13 @@ def refuse_figure(wildcards):
     refuse(f"no figure {wildcards.missing} to make; there are: {', '.join(made)}", paper)
 
 
-def figure_spec(key, numbers):
-    """What figures show, as plain types, each with its files' name and that of the figure that it repeats."""
+def figures_told(key, numbers):
+    """What the job is told that draws figures: each with its files' name and that of the figure that it repeats."""
     paper = PLAN.papers[key]
-    again = {number: paper.figures[number].same_as for number in numbers}
+    again = {number: getattr(paper.figures[number], "same_as", "") for number in numbers}
     return [
         {
-            "display": paper.display("figures", number, SCALE).plain(),
+            "display": dict(paper.figure(number, SCALE).plain()),
             "file": figure_file(number),
             "same_as": figure_file(again[number]) if again[number] else "",
         }
@@ -255,12 +271,22 @@ def figure_spec(key, numbers):
     ]
 
 
-def table_display(wildcards):
-    """What a table shows."""
+def table_of(wildcards):
+    """The table that the wildcards name."""
     paper, number = PLAN.papers[wildcards.paper], int(wildcards.table_number)
     if number not in paper.tables:
         refuse(f"no table {number} of {wildcards.paper} to make; there are: {', '.join(map(str, paper.tables))}", paper.key)
-    return paper.display("tables", number, SCALE)
+    return paper.tables[number]
+
+
+def table_modules(wildcards):
+    """The module that defines the kind of a table."""
+    return [TABLES.module(table_of(wildcards).kind)]
+
+
+def table_code(wildcards):
+    """The package's source files that a table depends on."""
+    return code_of("formalsynth.show.tidy", "formalsynth.show.captions", *table_modules(wildcards))
 
 
 def paper_title(wildcards):
@@ -270,32 +296,43 @@ def paper_title(wildcards):
 
 def table_labels(wildcards):
     """What a table is called in Snakemake's own report."""
-    return {"table": wildcards.table_number, "shows": table_display(wildcards).entry["subject"]}
+    return {"table": wildcards.table_number, "shows": table_of(wildcards).subject}
 
 
-def table_spec(wildcards):
-    """What a table shows, as plain types."""
-    return table_display(wildcards).plain()
+def table_told(wildcards):
+    """What the job is told that writes a table."""
+    return dict(PLAN.papers[wildcards.paper].table(int(wildcards.table_number), SCALE).plain())
 
 
 def table_inputs(wildcards):
     """The collected tables that a table reads."""
-    display = table_display(wildcards)
-    kinds = ("sets", "values") if display.source == "sets" else (display.source,)
-    folder = f"results/{SCALE}/{wildcards.paper}"
-    return [f"{folder}/{one['id']}/{kind}.csv" for kind in kinds for one in display.scenarios]
+    table = table_of(wildcards)
+    folder, scenarios = f"results/{SCALE}/{wildcards.paper}", PLAN.papers[wildcards.paper].of(table.scenario)
+    return [f"{folder}/{scenario.id}/{name}.csv" for name in table.tables() for scenario in scenarios]
 
 
-def lookup_claims(wildcards):
-    """The claims of a paper, as plain types."""
-    return [claim.plain() for claim in PLAN.papers[wildcards.paper].claims]
+def claims_told(wildcards):
+    """What the job is told that judges the claims of a paper."""
+    return [dict(claim.plain()) for claim in PLAN.papers[wildcards.paper].claims]
+
+
+def judge_modules(wildcards):
+    """The modules that define the tests of a paper's claims, and the statistics that they speak of."""
+    claims = PLAN.papers[wildcards.paper].claims
+    tests = [TESTS.module(claim.test.kind) for claim in claims]
+    return list(dict.fromkeys([*tests, *(STATISTICS.module(claim.estimate.statistic) for claim in claims)]))
+
+
+def judge_code(wildcards):
+    """The package's source files that the verdicts of a paper depend on."""
+    return code_of("formalsynth.ledger.judge", *judge_modules(wildcards))
 
 
 def claim_inputs(wildcards):
     """The collected tables that a paper's claims speak of."""
     folder = f"results/{SCALE}/{wildcards.paper}"
     claims = PLAN.papers[wildcards.paper].claims
-    tables = [f"{folder}/{one['id']}/{claim.estimate['table']}.csv" for claim in claims for one in claim.scenarios]
+    tables = [f"{folder}/{scenario.id}/{claim.estimate.table}.csv" for claim in claims for scenario in claim.scenarios]
     return list(dict.fromkeys(tables))
 
 
@@ -320,13 +357,31 @@ def report_shown():
 
 def report_config():
     """The config files behind the run."""
-    claims = [f"config/claims/{key}.yaml" for key in CLAIMING]
-    return ["config/config.yaml", *(f"config/papers/{key}.yaml" for key in PLAN.papers), *claims]
+    claims = [CONFIG / "claims" / f"{key}.yaml" for key in CLAIMING]
+    return [str(path) for path in (CONFIG / "config.yaml", *(CONFIG / "papers" / f"{key}.yaml" for key in PLAN.papers), *claims)]
+
+
+def report_modules():
+    """The modules with words for what the report shows."""
+    return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES) for name in register))
 
 
 def report_code():
     """The package's source files that the report depends on."""
-    return [str(path) for name in ("report", "provenance") for path in sources(f"formalsynth.{name}")]
+    return code_of("formalsynth.report.pages", *report_modules())
+
+
+def report_makers(kind):
+    """The source files of the package that made the figures, the tables or the verdicts, for the report to show."""
+    papers = PLAN.papers.values()
+    if kind == "figures":
+        modules = ["formalsynth.show.tidy", "formalsynth.show.draw"]
+        modules += [FIGURES.module(paper.original(number).kind) for paper in papers for number in paper.figures]
+    elif kind == "tables":
+        modules = ["formalsynth.show.tidy", *(TABLES.module(table.kind) for paper in papers for table in paper.tables.values())]
+    else:
+        modules = ["formalsynth.ledger.judge", *(TESTS.module(claim.test.kind) for paper in papers for claim in paper.claims)]
+    return [str(PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")) for module in dict.fromkeys(modules)]
 
 
 def announcement():

@@ -14,4 +14,4 @@ rule data:
     message:
         "Fetching real data into {params.folder}"
     shell:
-        "python -m formalsynth.fetch {params.folder} 2>&1 | tee {log}"
+        "python -m formalsynth.data.fetch {params.folder} 2>&1 | tee {log}"

@@ -20,9 +20,7 @@ rule fit_batch:
         mem_mb=growing(1500),
         runtime=growing(60),
     params:
-        root=ROOT,
-        sampler=PLAN.config.sampler.model_dump(),
-        scenario=fit_spec,
+        job=fit_job,
     message:
         "Fitting {wildcards.synthesizer} to {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

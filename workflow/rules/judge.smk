@@ -1,7 +1,7 @@
 # judge: the ledger of claims, from collected tables only.
 rule judge_claims:
     input:
-        code=code("judge"),
+        code=judge_code,
         tables=claim_inputs,
     output:
         ledger="<results>/{paper}/claims.csv",
@@ -15,8 +15,9 @@ rule judge_claims:
         mem_mb=1000,
         runtime=10,
     params:
-        claims=lookup_claims,
+        claims=claims_told,
         judged=JUDGED,
+        modules=judge_modules,
         root=ROOT,
         thresholds=THRESHOLDS,
     message:

@@ -20,8 +20,7 @@ rule measure_batch:
         mem_mb=growing(1500),
         runtime=growing(60),
     params:
-        root=ROOT,
-        scenario=measure_spec,
+        job=measure_job,
     message:
         "Measuring {wildcards.synthesizer} on {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

@@ -2,15 +2,15 @@
 # of them makes the report again.
 rule write_report:
     input:
-        claims_by=[workflow.source_path("../scripts/judge_claims.py"), str(PACKAGE / "claims.py")],
+        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *report_makers("claims")],
         cmdstan=[rules.find_cmdstan.output.record] if PROGRAMS else [],
         code=report_code(),
         config=report_config(),
-        figures_by=[workflow.source_path("../scripts/draw_figures.py"), str(PACKAGE / "steps" / "show.py")],
+        figures_by=[workflow.source_path("../scripts/draw_figures.py"), *report_makers("figures")],
         ledger=[rules.write_ledger.output.ledger] if CLAIMING else [],
         replicates=[f"results/{SCALE}/{key}/{id}/replicates.csv" for key, paper in PLAN.papers.items() for id in paper.scenarios],
         shown=report_shown(),
-        tables_by=[workflow.source_path("../scripts/write_table.py"), str(PACKAGE / "steps" / "show.py")],
+        tables_by=[workflow.source_path("../scripts/write_table.py"), *report_makers("tables")],
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",
@@ -25,7 +25,8 @@ rule write_report:
         runtime=10,
     params:
         benchmarks=f"benchmarks/{SCALE}",
-        told=describe(PLAN),
+        modules=report_modules(),
+        told=dict(describe(PLAN).plain()),
     message:
         "Writing the report: {output.index}"
     script:

@@ -5,7 +5,7 @@ for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_t
         name:
             f"draw_{key}_{figure_file(numbers[0])}"
         input:
-            code=code("show"),
+            code=figure_code(key, numbers),
             tables=tables,
         output:
             [path for number in numbers for path in marked_figure(key, number)],
@@ -19,7 +19,8 @@ for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_t
             mem_mb=1000,
             runtime=10,
         params:
-            figures=figure_spec(key, numbers),
+            figures=figures_told(key, numbers),
+            modules=figure_modules(key, numbers),
         message:
             f"Drawing figure {', '.join(numbers)} of {key}"
         script:
@@ -39,7 +40,7 @@ rule refuse_figure:
 
 rule write_table:
     input:
-        code=code("show"),
+        code=table_code,
         tables=table_inputs,
     output:
         caption="<results>/{paper}/table{table_number}.txt",
@@ -59,7 +60,8 @@ rule write_table:
         mem_mb=500,
         runtime=10,
     params:
-        display=table_spec,
+        display=table_told,
+        modules=table_modules,
     message:
         "Writing table {wildcards.table_number} of {wildcards.paper}"
     script:

@@ -15,10 +15,7 @@ rule simulate_batch:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
-        data_folder=PLAN.config.data_folder,
-        replicates=replicates,
-        root=ROOT,
-        scenario=simulate_spec,
+        job=simulate_job,
     message:
         "Simulating {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

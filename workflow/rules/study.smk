@@ -20,10 +20,7 @@ rule run_study:
         mem_mb=growing(2000),
         runtime=growing(60),
     params:
-        data_folder=PLAN.config.data_folder,
-        replicates=replicates,
-        root=ROOT,
-        scenario=study_spec,
+        job=study_job,
     message:
         "Running {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:
@@ -32,7 +29,7 @@ rule run_study:
 
 rule collect_details:
     input:
-        code=code("collect", study=True),
+        code=code("collect_details", study=True),
         tables=every_batch("study.details.csv"),
     output:
         table="<results>/{paper}/{scenario}/details.csv",

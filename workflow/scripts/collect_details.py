@@ -1,8 +1,8 @@
 """Collect the details of one study."""
 
 import pandas as pd
-from formalsynth.files import read_table, write_table
-from formalsynth.jobs import log_to
+from formalsynth.runtime.files import read_table, write_table
+from formalsynth.runtime.logs import log_to
 
 log_to(snakemake.log[0])
 

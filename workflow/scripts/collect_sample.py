@@ -1,15 +1,17 @@
 """Collect the record-level tables of one scenario's single sample."""
 
-from formalsynth.files import read_arrays, write_table
-from formalsynth.jobs import log_to
-from formalsynth.scenario import Scenario
+from formalsynth.core.job import CollectJob
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import write_table
+from formalsynth.runtime.logs import log_to
+from formalsynth.steps.batch import read_fitted
 from formalsynth.steps.collect import collect_sample
+from formalsynth.steps.data import DataBatch
 
 log_to(snakemake.log[0])
 
-scenario = Scenario.from_plain(snakemake.params.scenario)
-fits = {id: read_arrays(path) for id, path in zip(scenario.fits(), snakemake.input.fits, strict=True)}
-measures = {id: read_arrays(path) for id, path in zip(scenario.fits(), snakemake.input.measures, strict=True)}
-tables = collect_sample(scenario, snakemake.params.root, read_arrays(snakemake.input.data), fits, measures)
-for name, table in tables.items():
+job = CollectJob.of(snakemake.params.job)
+load(job.modules)
+fitted = read_fitted(snakemake.input.fits, snakemake.input.measures)
+for name, table in collect_sample(job, DataBatch.read(snakemake.input.data), fitted).items():
     write_table(snakemake.output[name], table)

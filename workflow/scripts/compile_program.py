@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from formalsynth.cmdstan import read_record
-from formalsynth.files import sealed
-from formalsynth.jobs import log_to
-from formalsynth.private import own_temporary_folder
-from formalsynth.sampler import compile_program
+from formalsynth.runtime.files import sealed
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.stan.compile import compile_program
+from formalsynth.stan.install import read_record
 
 log_to(snakemake.log[0])
 own_temporary_folder()

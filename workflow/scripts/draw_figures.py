@@ -3,17 +3,21 @@
 import shutil
 from pathlib import Path
 
-from formalsynth.files import read_table, whole, write_table, write_text
-from formalsynth.jobs import log_to
-from formalsynth.scenario import Display
-from formalsynth.steps.show import caption, draw_figure, figure_table
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import read_table, whole, write_table, write_text
+from formalsynth.runtime.logs import log_to
+from formalsynth.show.captions import caption
+from formalsynth.show.display import FigureDisplay
+from formalsynth.show.draw import draw_figure
+from formalsynth.show.tidy import figure_table
 
 log_to(snakemake.log[0])
+load(snakemake.params.modules)
 
 folder = Path(snakemake.output[0]).parent
 collected = [read_table(path) for path in snakemake.input.tables]
-for figure in sorted(snakemake.params.figures, key=lambda one: one["same_as"]):
-    display = Display(**figure["display"])
+for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_as"]):
+    display = FigureDisplay.of(figure["display"])
     table, png, svg, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "png", "svg", "txt"))
     if figure["same_as"]:
         # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.

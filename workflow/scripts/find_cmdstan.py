@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from formalsynth.cmdstan import ensure, log_steps
-from formalsynth.jobs import log_to
-from formalsynth.private import own_temporary_folder
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.stan.install import ensure, log_steps
 
 log_to(snakemake.log[0])
 own_temporary_folder()

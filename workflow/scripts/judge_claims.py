@@ -2,19 +2,22 @@
 
 from pathlib import Path
 
-from formalsynth.claims import Claim
-from formalsynth.files import read_table, write_table
-from formalsynth.jobs import log_to
-from formalsynth.steps.judge import ledger
+from formalsynth.core.registry import load
+from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.judge import ledger
+from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.runtime.files import read_table, write_table
+from formalsynth.runtime.logs import log_to
 
 log_to(snakemake.log[0])
+load(snakemake.params.modules)
 
 write_table(
     snakemake.output.ledger,
     ledger(
-        [Claim(**one) for one in snakemake.params.claims],
+        [Claim.of(claim) for claim in snakemake.params.claims],
         {(Path(path).parent.name, Path(path).stem): read_table(path) for path in snakemake.input.tables},
-        snakemake.params.thresholds,
+        Thresholds(**snakemake.params.thresholds),
         snakemake.params.root,
         snakemake.params.judged,
     ),

@@ -1,19 +1,18 @@
 """Measure the synthesizers that share one fit, on one batch."""
 
-from formalsynth.files import read_arrays, read_parents, write_arrays, write_table
-from formalsynth.jobs import log_to
-from formalsynth.scenario import Scenario
+from formalsynth.core.job import MeasureJob
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import write_table
+from formalsynth.runtime.logs import log_to
+from formalsynth.steps.batch import FitBatch, read_fitted
+from formalsynth.steps.data import DataBatch
 from formalsynth.steps.measure import measure_batch
 
 log_to(snakemake.log[0])
 
-rows, arrays = measure_batch(
-    Scenario.from_plain(snakemake.params.scenario),
-    snakemake.wildcards.synthesizer,
-    snakemake.params.root,
-    read_arrays(snakemake.input.data),
-    read_arrays(snakemake.input.fit),
-    read_parents(snakemake.input.fits, snakemake.input.measures),
-)
-write_arrays(snakemake.output.arrays, arrays)
+job = MeasureJob.of(snakemake.params.job)
+load(job.modules)
+fitted = read_fitted(snakemake.input.fits, snakemake.input.measures)
+rows, measured = measure_batch(job, DataBatch.read(snakemake.input.data), FitBatch.read(snakemake.input.fit), fitted)
+measured.write(snakemake.output.arrays)
 write_table(snakemake.output.rows, rows)

@@ -1,13 +1,15 @@
 """Run one batch of a study."""
 
-from formalsynth.files import write_table
-from formalsynth.jobs import log_to
-from formalsynth.scenario import Scenario
+from formalsynth.core.job import StudyJob
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import write_table
+from formalsynth.runtime.logs import log_to
 from formalsynth.steps.study import run_study
 
 log_to(snakemake.log[0])
 
-scenario = Scenario.from_plain(snakemake.params.scenario)
-rows, details = run_study(scenario, snakemake.params.root, snakemake.params.replicates, snakemake.params.data_folder)
-write_table(snakemake.output.rows, rows)
-write_table(snakemake.output.details, details)
+job = StudyJob.of(snakemake.params.job)
+load(job.modules)
+outcome = run_study(job)
+write_table(snakemake.output.rows, outcome.rows)
+write_table(snakemake.output.details, outcome.details)

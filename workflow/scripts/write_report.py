@@ -1,16 +1,19 @@
 """Write the report of the run."""
 
 import json
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 import pandas as pd
-from formalsynth.jobs import log_to
-from formalsynth.provenance import commit, costs, losses, read_rows, sampling, versions
-from formalsynth.report import Files, Ran, write_report
+from formalsynth.core.registry import load
+from formalsynth.report.contents import Files
+from formalsynth.report.pages import Ran, write_report
+from formalsynth.report.provenance import commit, costs, losses, read_rows, sampling, versions
+from formalsynth.report.told import ToldRun
+from formalsynth.runtime.logs import log_to
 
 log_to(snakemake.log[0])
+load(snakemake.params.modules)
 
 
 def by_name(paths):
@@ -18,12 +21,12 @@ def by_name(paths):
     return {"/".join(Path(path).parts[-2:]): Path(path) for path in paths}
 
 
-told = snakemake.params.told
-tables = {}
+told = ToldRun.of(snakemake.params.told)
+rows = {}
 for path in snakemake.input.replicates:
-    tables.setdefault(Path(path).parts[-3], []).append(read_rows(path))
-tables = {key: pd.concat(parts, ignore_index=True) for key, parts in tables.items()}
-steps, seconds = costs(Path(snakemake.params.benchmarks), [(one["key"], id) for one in told["papers"] for id in one["scenarios"]])
+    rows.setdefault(Path(path).parts[-3], []).append(read_rows(path))
+tables = {key: pd.concat(parts, ignore_index=True) for key, parts in rows.items()}
+steps, seconds = costs(Path(snakemake.params.benchmarks), [(paper.key, id) for paper in told.papers for id in paper.scenarios])
 repository = Path(snakemake.scriptdir).resolve().parents[1]
 facts = {"commit": commit(repository), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}
 if snakemake.input.cmdstan:
@@ -34,17 +37,17 @@ write_report(
     Path(snakemake.output.index).parent,
     told,
     Ran(
-        facts | versions(),
-        {key: row for key, row in ((key, sampling(table)) for key, table in tables.items()) if row["fits"]},
-        {key: rows for key, rows in ((key, losses(table)) for key, table in tables.items()) if rows},
-        [asdict(one) for one in steps],
-        seconds,
+        facts=facts | versions(),
+        sampling={key: found for key, table in tables.items() if (found := sampling(table)).fits},
+        losses={key: found for key, table in tables.items() if (found := losses(table))},
+        costs=steps,
+        seconds=seconds,
     ),
     Files(
-        by_name(snakemake.input.shown),
-        Path(snakemake.input.ledger[0]) if snakemake.input.ledger else None,
-        by_name(snakemake.input.config) | {name: path for made in makers.values() for name, path in made.items()},
-        {kind: list(made) for kind, made in makers.items()},
+        shown=by_name(snakemake.input.shown),
+        ledger=Path(snakemake.input.ledger[0]) if snakemake.input.ledger else None,
+        sources=by_name(snakemake.input.config) | {name: path for made in makers.values() for name, path in made.items()},
+        makers={kind: list(made) for kind, made in makers.items()},
     ),
     [Path(path) for path in snakemake.input.templates],
 )

@@ -3,14 +3,17 @@
 from pathlib import Path
 
 import pandas as pd
-from formalsynth.files import read_table, write_table, write_text
-from formalsynth.jobs import log_to
-from formalsynth.scenario import Display
-from formalsynth.steps.show import caption, table_of
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import read_table, write_table, write_text
+from formalsynth.runtime.logs import log_to
+from formalsynth.show.captions import caption
+from formalsynth.show.display import TableDisplay
+from formalsynth.show.tidy import table_of
 
 log_to(snakemake.log[0])
+load(snakemake.params.modules)
 
-display = Display(**snakemake.params.display)
+display = TableDisplay.of(snakemake.params.display)
 collected = {}
 for path in snakemake.input.tables:
     collected.setdefault(Path(path).stem, []).append(read_table(path))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from formalsynth.allowed import Allowed
-from formalsynth.families.base import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.constraints import Allowed
+from formalsynth.core.family import StanData, family
+from formalsynth.families._stan import number
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
 ANY = Allowed("numbers", lambda x: True)
 
 
+@family("normal", log=False)
+@family("lognormal", "lognormal_regression", log=True)
 @dataclass(frozen=True)
 class LinearFamily:
     """``transform(x) = design . beta + sigma * noise`` with a conjugate normal-inverse-gamma prior.
@@ -38,11 +41,11 @@ class LinearFamily:
 
     def outcome(self, records: Records) -> Array:
         """The outcome (n,) on the scale of the normal errors."""
-        return np.log(records["x"]) if self.log else records["x"]
+        return np.log(records.x) if self.log else records.x
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
-    ) -> dict[str, Any]:
+    ) -> StanData:
         """Sufficient statistics of the weighted regression.
 
         Raises:
@@ -50,7 +53,7 @@ class LinearFamily:
         """
         if threshold is not None:
             raise ValueError("this family has no censored likelihood")
-        design, y = records["design"], self.outcome(records)
+        design, y = records.design, self.outcome(records)
         total = float(weights.sum())
         root = np.sqrt(weights)
         if np.linalg.matrix_rank(root[:, None] * design) < design.shape[1]:
@@ -69,9 +72,10 @@ class LinearFamily:
             "prior_scale": priors["scale"],
         }
 
-    def inits(self, stan_data: Mapping[str, Any]) -> dict[str, Any]:
+    def inits(self, stan_data: StanData) -> StanData:
         """The weighted least squares estimate."""
-        variance = (stan_data["residual_squares"] + 2 * stan_data["prior_scale"]) / (stan_data["weight_total"] + 1)
+        squares = number(stan_data, "residual_squares") + 2 * number(stan_data, "prior_scale")
+        variance = squares / (number(stan_data, "weight_total") + 1)
         return {"theta": stan_data["theta_hat"], "log_sigma": 0.5 * float(np.log(variance))}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
@@ -80,7 +84,7 @@ class LinearFamily:
         The quadratic form is expanded around the least squares fit in an orthonormal basis of the design: with raw
         columns it loses its digits to cancellation when the predictors are nearly collinear.
         """
-        design, y = records["design"], self.outcome(records)
+        design, y = records.design, self.outcome(records)
         q, r = np.linalg.qr(design)
         least_squares = np.linalg.solve(r, q.T @ y)
         residual = y - design @ least_squares
@@ -108,7 +112,7 @@ class LinearFamily:
         """Log probability of the intervals, with full relative accuracy in both tails."""
         with np.errstate(divide="ignore"):
             ends = (np.log(lower), np.log(upper)) if self.log else (lower, upper)
-        mean = draws["beta"] @ records["design"].T
+        mean = draws["beta"] @ records.design.T
         low, high = ((end - mean) / draws["sigma"][:, None] for end in ends)
         # Above the mean the upper tail is the small one: there the difference is taken of complements.
         flip = low > 0
@@ -116,7 +120,7 @@ class LinearFamily:
         probability = ndtr(high) - ndtr(low)
         tiny = probability < 1e-290
         with np.errstate(divide="ignore"):
-            result = np.log(probability)
+            result: Array = np.log(probability)
         if tiny.any():
             a, b = log_ndtr(high[tiny]), log_ndtr(low[tiny])
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -125,8 +129,10 @@ class LinearFamily:
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
         """Predictive values (S, n)."""
-        mean = draws["beta"] @ records["design"].T
-        values = generator.standard_normal(mean.shape)
+        mean = draws["beta"] @ records.design.T
+        values: Array = generator.standard_normal(mean.shape)
         values *= draws["sigma"][:, None]
         values += mean
-        return np.exp(values, out=values) if self.log else values
+        if self.log:
+            np.exp(values, out=values)
+        return values

@@ -1,1 +1,1 @@
-"""The five steps, in one direction: simulate, fit, measure, collect, show. Each is one rule file and one script."""
+"""The steps up to the collected tables: simulate, fit, measure, study, collect. Each has a rule file and a script."""

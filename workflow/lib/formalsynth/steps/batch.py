@@ -1,64 +1,177 @@
-"""What the steps share: a batch of replicates as arrays with the replicates along the first axis.
-
-Keys with a colon name what an array belongs to: ``draw:beta`` is the Stan variable beta, ``found:known`` a result of the
-mechanism, ``by_record:Weighted`` a synthesizer's bounds.
-"""
+"""What the steps hand to each other: a batch of replicates, the replicates along the first axis, and how it is kept in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from formalsynth.families import FAMILIES, Array, Draws
-from formalsynth.mechanisms import MECHANISMS, Context, Form, Parent, Release
-from formalsynth.scenario import Scenario, Synthesizer
-from formalsynth.streams import Address
+from formalsynth.core.arrays import Array
+from formalsynth.core.mechanism import Findings
+from formalsynth.runtime.files import read_arrays, write_arrays
+from formalsynth.stan.fit import DIAGNOSTICS, Fit
 
-SAMPLE = 0
-"""The replicate that figures "over a single sample" show."""
-Arrays = Mapping[str, np.ndarray]
-
-
-def context_of(
-    scenario: Scenario, synthesizer: Synthesizer, root: int, data: Arrays, k: int, parents: Mapping[str, Arrays],
-    found: dict[str, Array],
-) -> Context | str:  # fmt: skip
-    """The context of one replicate, or the reason why there is none."""
-    records = {key: values[k] for key, values in data.items() if key != "replicate"}
-    known = []
-    for parent in synthesizer.parents:
-        arrays = parents[scenario.synthesizers[parent].fit]
-        if arrays["status"][k] != "ok":
-            return f"its parent {parent} failed"
-        known.append(Parent(draws_of(arrays, k), arrays[f"by_record:{parent}"][k], arrays[f"weights:{parent}"][k]))
-    address = Address.of(scenario, root, int(data["replicate"][k]))
-    return Context(FAMILIES[scenario.family], records, address, known, dict(found))
+File = Mapping[str, np.ndarray]
+"""Arrays by the names that they have in a file."""
+DRAWS, BOUNDS, WEIGHTS, FOUND = "draw:", "by_record:", "weights:", "found:"
+"""How names begin in a file, before the parameter or the synthesizer that an array belongs to. Used in this module only."""
 
 
-def form_of(synthesizer: Synthesizer, context: Context, value: float | None = None) -> Form | Release:
-    """What the synthesizer's mechanism makes of a context.
+@dataclass(frozen=True)
+class FitResult:
+    """What the fit step makes of one replicate."""
 
-    Args:
-        synthesizer: the synthesizer.
-        context: what its mechanism may look at.
-        value: value of a searched parameter; by default the one that the fit step found.
-    """
-    parameters = dict(synthesizer.parameters)
-    if synthesizer.search and (value is not None or "searched" in context.found):
-        parameters[synthesizer.search["parameter"]] = float(context.found["searched"]) if value is None else value
-    return MECHANISMS[synthesizer.mechanism].function(context, **parameters)
+    fit: Fit
+    weights: Array | None = None
+    """(n,) exponents of the likelihood; None for a mechanism without a pseudo posterior, or a failed fit."""
+    found: Findings | None = None
 
 
-def draws_of(fit: Arrays, k: int) -> Draws:
-    """The draws of the k-th replicate of a batch."""
-    return {key.removeprefix("draw:"): values[k] for key, values in fit.items() if key.startswith("draw:")}
+@dataclass(frozen=True)
+class FitBatch:
+    """Draws, diagnostics and weights of one synthesizer on a batch of R replicates."""
+
+    status: np.ndarray
+    """(R,) ``ok`` or ``failed``."""
+    reason: np.ndarray
+    """(R,) why a fit failed."""
+    diagnostics: Mapping[str, np.ndarray]
+    """(R,) each of :data:`formalsynth.stan.fit.DIAGNOSTICS`."""
+    draws: Mapping[str, Array]
+    """(R, S, ...) each parameter; NaN where a fit failed."""
+    weights: Array | None
+    """(R, n)."""
+    found: Mapping[str, Array]
+    """(R, ...) each field of :class:`Findings` that any replicate has."""
+
+    @classmethod
+    def of(cls, results: Sequence[FitResult]) -> FitBatch:
+        """The results of a batch; a replicate that lacks an array gets NaN of its shape."""
+        fits = [result.fit for result in results]
+        weights = stacked([{} if result.weights is None else {"weights": result.weights} for result in results])
+        return cls(
+            status=np.array([fit.status for fit in fits]),
+            reason=np.array([fit.reason for fit in fits]),
+            diagnostics={name: np.array([getattr(fit, name) for fit in fits]) for name in DIAGNOSTICS},
+            draws=stacked([fit.draws for fit in fits]),
+            weights=weights.get("weights"),
+            found=stacked([_findings(result.found) for result in results]),
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> FitBatch:
+        """Read what :meth:`write` wrote."""
+        file = read_arrays(path)
+        diagnostics = {name: file[name] for name in DIAGNOSTICS}
+        draws, found = beginning(file, DRAWS), beginning(file, FOUND)
+        return cls(file["status"], file["reason"], diagnostics, draws, file.get("fit_weights"), found)
+
+    def write(self, path: str | Path) -> None:
+        """Write the batch to a file."""
+        file = {"status": self.status, "reason": self.reason, **self.diagnostics}
+        file |= {f"{DRAWS}{name}": values for name, values in self.draws.items()}
+        file |= {f"{FOUND}{name}": values for name, values in self.found.items()}
+        write_arrays(path, file if self.weights is None else file | {"fit_weights": self.weights})
+
+    def ok(self, k: int) -> bool:
+        """Whether the fit of the k-th replicate may be used."""
+        return bool(self.status[k] == "ok")
+
+    def draws_of(self, k: int) -> dict[str, Array]:
+        """The draws of the k-th replicate."""
+        return {name: values[k] for name, values in self.draws.items()}
+
+    def found_of(self, k: int) -> Findings:
+        """What the fit step found on the way in the k-th replicate."""
+        found = {name: values[k] for name, values in self.found.items()}
+        scalars = {name: values.item() for name, values in found.items() if values.ndim == 0}
+        return Findings(**{**found, **scalars})
 
 
-def stack_arrays(parts: Sequence[Mapping[str, Array]]) -> dict[str, np.ndarray]:
+@dataclass(frozen=True)
+class Member:
+    """Record-level results of one synthesizer."""
+
+    by_record: Array
+    """(R, n) or (n,) Lipschitz bounds."""
+    weights: Array
+    """(R, n) or (n,) sensitive weights."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What figures of a single sample need of the synthesizers that share a fit."""
+
+    values: Array
+    """(n,) the first synthetic data set."""
+    sets: Array
+    """(sets, statistics) of every synthetic data set."""
+
+
+@dataclass(frozen=True)
+class MeasureBatch:
+    """Record-level results of the synthesizers that share a fit, on a batch of R replicates."""
+
+    members: Mapping[str, Member]
+    """By synthesizer id; without those that have no bounds."""
+    sample: Sample | None
+    """Of the replicate that stands for the single sample; None where the batch has it not, or its fit failed."""
+
+    @classmethod
+    def of(cls, members: Sequence[Mapping[str, Member]], sample: Sample | None) -> MeasureBatch:
+        """The results of the replicates; one that failed has NaN."""
+        bounds = stacked([{id: member.by_record for id, member in one.items()} for one in members])
+        weights = stacked([{id: member.weights for id, member in one.items()} for one in members])
+        return cls({id: Member(bounds[id], weights[id]) for id in bounds}, sample)
+
+    @classmethod
+    def read(cls, path: str | Path) -> MeasureBatch:
+        """Read what :meth:`write` wrote."""
+        file = read_arrays(path)
+        bounds, weights = beginning(file, BOUNDS), beginning(file, WEIGHTS)
+        sample = Sample(file["sample_values"], file["sample_sets"]) if "sample_values" in file else None
+        return cls({id: Member(bounds[id], weights[id]) for id in bounds}, sample)
+
+    def write(self, path: str | Path) -> None:
+        """Write the batch to a file."""
+        file = {f"{BOUNDS}{id}": member.by_record for id, member in self.members.items()}
+        file |= {f"{WEIGHTS}{id}": member.weights for id, member in self.members.items()}
+        sample = {} if self.sample is None else {"sample_values": self.sample.values, "sample_sets": self.sample.sets}
+        write_arrays(path, file | sample)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit that others build on, with what was measured of it."""
+
+    fit: FitBatch
+    measure: MeasureBatch
+
+
+def read_fitted(fits: Sequence[str], measures: Sequence[str]) -> dict[str, Fitted]:
+    """The fits that a job builds on, by the id in their file names."""
+    pairs = zip(fits, measures, strict=True)
+    return {
+        Path(fit).name.removesuffix(".fit.npz"): Fitted(FitBatch.read(fit), MeasureBatch.read(measure)) for fit, measure in pairs
+    }
+
+
+def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     """Stack the arrays of the replicates; a replicate that lacks one gets NaN of its shape."""
     shapes = {key: np.shape(value) for part in parts for key, value in part.items()}
     return {
         key: np.stack([np.asarray(part.get(key, np.full(shape, np.nan)), dtype=float) for part in parts])
         for key, shape in shapes.items()
     }
+
+
+def beginning(file: File, head: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin with ``head``, by the rest of their names."""
+    return {name.removeprefix(head): values for name, values in file.items() if name.startswith(head)}
+
+
+def _findings(found: Findings | None) -> dict[str, Array]:
+    values = {} if found is None else vars(found)
+    return {name: np.asarray(value, dtype=float) for name, value in values.items() if value is not None}

@@ -2,86 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from formalsynth.bounds import Bounds, record_bounds
-from formalsynth.families import Array, Draws, Predictor, Records, count, take
-from formalsynth.mechanisms import MECHANISMS, Form, Release
-from formalsynth.sampler import DIAGNOSTICS
-from formalsynth.scenario import Scenario, Synthesizer
-from formalsynth.steps.batch import SAMPLE, Arrays, context_of, draws_of, form_of, stack_arrays
-from formalsynth.steps.rows import replicate_table
-from formalsynth.utility import statistics, utility
+from formalsynth.core.arrays import Array, Draws, Records, count, take
+from formalsynth.core.bounds import Bounds, record_bounds
+from formalsynth.core.family import Predictor
+from formalsynth.core.job import SAMPLE, MeasureJob
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
+from formalsynth.core.rows import Row, replicate_table
+from formalsynth.core.utility import statistics, utility
+from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.replicate import context_of, form_of
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What is measured of one replicate."""
+
+    columns: Mapping[str, Row]
+    """Columns of each synthesizer's row."""
+    members: Mapping[str, Member]
+    sample: Sample | None
 
 
 def measure_batch(
-    scenario: Scenario, fit_id: str, root: int, data: Arrays, fit: Arrays, parents: Mapping[str, Arrays]
-) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
+    job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted]
+) -> tuple[pd.DataFrame, MeasureBatch]:
     """Bounds, utility and diagnostics of every synthesizer that shares a fit.
+
+    Args:
+        job: what to measure.
+        data: the confidential data.
+        fit: the fit.
+        fitted: the fits that it builds on, by id.
 
     Returns:
         One row for each replicate and synthesizer, and the record-level arrays that children and figures need.
     """
-    members = scenario.members(fit_id)
-    rows, records = [], []
-    for k, replicate in enumerate(data["replicate"]):
-        diagnostics = {name: fit[name][k].item() for name in (*DIAGNOSTICS, "status", "reason")}
-        if diagnostics["status"] == "ok":
-            measured = _measure_one(scenario, members, root, data, fit, parents, k)
-        else:
-            measured = {member.id: ({}, {}) for member in members}
-        for member in members:
-            row = {"paper": scenario.paper, "scenario": scenario.id, "n": scenario.n, "replicate": int(replicate)}
+    rows, members, sample = [], [], None
+    for k, replicate in enumerate(data.replicate):
+        measured = _measure_replicate(job, data, fit, fitted, k) if fit.ok(k) else _Measured({}, {}, None)
+        diagnostics = {name: values[k].item() for name, values in fit.diagnostics.items()}
+        diagnostics |= {"status": fit.status[k].item(), "reason": fit.reason[k].item()}
+        for member in job.members:
+            row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(replicate)}
             row |= {"synthesizer": member.id, "guarantee": MECHANISMS[member.mechanism].guarantee}
-            rows.append(row | diagnostics | measured[member.id][0])
-        records.append({key: value for _, arrays in measured.values() for key, value in arrays.items()})
-    return replicate_table(rows), stack_arrays(records)
+            rows.append(row | diagnostics | dict(measured.columns.get(member.id, {})))
+        members.append(measured.members)
+        sample = measured.sample or sample
+    return replicate_table(rows), MeasureBatch.of(members, sample)
 
 
-def _measure_one(
-    scenario: Scenario, members: Sequence[Synthesizer], root: int, data: Arrays, fit: Arrays,
-    parents: Mapping[str, Arrays], k: int,
-) -> dict[str, tuple[dict[str, Any], dict[str, Array]]]:  # fmt: skip
-    owner = members[0]
-    found = {key.removeprefix("found:"): fit[key][k] for key in fit if key.startswith("found:")}
-    contexts = [context_of(scenario, one, root, data, k, parents, found if one is owner else {}) for one in members]
-    forms = [form_of(one, context) for one, context in zip(members, contexts, strict=True)]
-    draws = draws_of(fit, k)
-    records = contexts[0].records
-    released = isinstance(forms[0], Release)
-    predictor = forms[0].predictor if released else contexts[0].family
-    replicate = int(data["replicate"][k])
-    n_sets = scenario.synthetic_sets if replicate == SAMPLE else 1
-    generator = contexts[0].address.generator("synthesize", owner.words)
-    synthetic = synthesize(predictor, generator, records, draws, n_sets) * scenario.unit
-    shared = utility(records["x"] * scenario.unit, synthetic[0]) | {"draws": count(draws)}
-    shared |= {name: float(found[name]) for name in ("searched", "search_steps") if name in found}
-    if released:
-        measured = {owner.id: (shared | {"epsilon": forms[0].epsilon}, {})}
-    else:
-        bounds = record_bounds(contexts[0].family, records, draws, [form.sensitive for form in forms])
-        measured = {
-            one.id: (shared | _bound_columns(form, bound), _record_arrays(one.id, form, bound))
-            for one, form, bound in zip(members, forms, bounds, strict=True)
-        }
-    if replicate == SAMPLE:
-        sets = np.array([list(statistics(one).values()) for one in synthetic])
-        measured[owner.id][1].update({"sample_values": synthetic[0], "sample_sets": sets})
-    return measured
+def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
+    owner, found = job.members[0], fit.found_of(k)
+    contexts = [context_of(job, member, data, k, fitted, found if member is owner else Findings()) for member in job.members]
+    forms = [form_of(member, context) for member, context in zip(job.members, contexts, strict=True)]
+    draws, context, form = fit.draws_of(k), contexts[0], forms[0]
+    is_sample = int(data.replicate[k]) == SAMPLE
+    predictor = form.predictor if isinstance(form, DirectRelease) else context.family
+    generator = context.address.generator("synthesize", owner.words)
+    n_sets = job.synthetic_sets if is_sample else 1
+    synthetic = synthesize(predictor, generator, context.records, draws, n_sets) * job.unit
+    shared: Row = {**utility(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
+    if found.searched is not None and found.search_steps is not None:
+        shared |= {"searched": float(found.searched), "search_steps": float(found.search_steps)}
+    columns, members = _bounds(job, context, forms, draws)
+    sample = Sample(synthetic[0], np.array([list(statistics(each).values()) for each in synthetic])) if is_sample else None
+    return _Measured({id: shared | column for id, column in columns.items()}, members, sample)
 
 
-def _bound_columns(form: Form, bound: Bounds) -> dict[str, Any]:
+def _bounds(
+    job: MeasureJob, context: Context, forms: list[Form | DirectRelease], draws: Draws
+) -> tuple[dict[str, Row], dict[str, Member]]:
+    """Columns of the bounds, and the record-level arrays, by synthesizer; a direct release has its epsilon only."""
+    if isinstance(forms[0], DirectRelease):
+        return {job.members[0].id: {"epsilon": forms[0].epsilon}}, {}
+    posterior_forms = [form for form in forms if isinstance(form, Form)]
+    bounds = record_bounds(context.family, context.records, draws, [form.sensitive for form in posterior_forms])
+    columns: dict[str, Row] = {}
+    members: dict[str, Member] = {}
+    for member, form, bound in zip(job.members, posterior_forms, bounds, strict=True):
+        columns[member.id] = _bound_columns(form, bound)
+        members[member.id] = Member(bound.by_record, form.sensitive.weights)
+    return columns, members
+
+
+def _bound_columns(form: Form, bound: Bounds) -> Row:
     affected = form.affected if bound.beyond is None else bound.beyond
-    columns = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse}
-    return columns | ({} if affected is None else {"affected": affected})
-
-
-def _record_arrays(id: str, form: Form, bound: Bounds) -> dict[str, Array]:
-    return {f"by_record:{id}": bound.by_record, f"weights:{id}": form.sensitive.weights}
+    columns: Row = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse}
+    return columns if affected is None else columns | {"affected": affected}
 
 
 def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:

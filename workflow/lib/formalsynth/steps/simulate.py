@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from formalsynth.datasets import load, load_counts
-from formalsynth.families import Records
-from formalsynth.populations import POPULATIONS
-from formalsynth.scenario import Scenario
-from formalsynth.streams import Address
+from formalsynth.core.arrays import Records
+from formalsynth.core.job import FromFile, Simulated, SimulateJob
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.streams import Address
+from formalsynth.data.files import load, load_counts
+from formalsynth.steps.data import DataBatch
 
 
-def simulate_batch(scenario: Scenario, root: int, replicates: Sequence[int], data_folder: str) -> dict[str, np.ndarray]:
-    """The confidential data of a batch: each array of :data:`Records` with a leading replicate axis."""
-    batch = [_records(scenario, root, replicate, data_folder) for replicate in replicates]
-    stacked = {key: np.stack([records[key] for records in batch]) for key in batch[0]}
-    return {"replicate": np.asarray(replicates), **stacked}
+def simulate_batch(job: SimulateJob) -> DataBatch:
+    """The confidential data of every replicate of a batch.
+
+    Raises:
+        DataError: a data file is absent, is not the published one, or cannot be read.
+    """
+    return DataBatch.of(job.replicates, [_records(job, replicate) for replicate in job.replicates])
 
 
-def _records(scenario: Scenario, root: int, replicate: int, data_folder: str) -> Records:
-    if scenario.file:
-        return load(scenario.file["name"], data_folder, scenario.file["drop_rows"])
-    parameters = dict(scenario.population or {})
-    population = POPULATIONS[parameters.pop("name")]
-    if "counts" in parameters:
-        parameters["counts"] = load_counts(parameters["counts"], data_folder)
-    return population(Address.of(scenario, root, replicate).generator("data"), scenario.n, **parameters)
+def _records(job: SimulateJob, replicate: int) -> Records:
+    if isinstance(job.data, FromFile):
+        return load(job.data.file, job.data_folder, job.data.drop_rows)
+    generator = Address.of(job.key, replicate).generator("data")
+    return POPULATIONS[job.data.population].draw(generator, job.key.n, drawn_with(job.data, job.data_folder))
+
+
+def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
+    """The parameters of a population, with the contents of its table of published counts in place of the table's name.
+
+    Raises:
+        DataError: the table is there but is not the published one.
+    """
+    name = data.parameters.get("counts")
+    return {**data.parameters, **({"counts": load_counts(str(name), folder)} if name is not None else {})}

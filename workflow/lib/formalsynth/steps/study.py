@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
-from formalsynth.mechanisms import MECHANISMS
-from formalsynth.scenario import Scenario
-from formalsynth.steps.rows import REPLICATE_COLUMNS
-from formalsynth.studies import STUDIES
-from formalsynth.studies.registry import Run
+from formalsynth.core.job import StudyJob
+from formalsynth.core.rows import REPLICATE_COLUMNS
+from formalsynth.core.study import STUDIES, ChosenArm, Outcome, Run
 
 
-def run_study(scenario: Scenario, root: int, replicates: Sequence[int], data_folder: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def run_study(job: StudyJob) -> Outcome:
     """Run the replicates of a batch.
 
     Returns:
         Rows in the columns of ``replicates.csv`` with the study's own behind them, and its details.
     """
-    settings = dict(scenario.study or {})
-    outcome = STUDIES[settings.pop("name")].function(Run(scenario, root, replicates, data_folder), **settings)
-    head = {"paper": scenario.paper, "scenario": scenario.id, "n": scenario.n}
+    study = STUDIES[job.study]
+    arms = [ChosenArm(choice.id, choice.arm, choice.parameters) for choice in job.arms]
+    settings = study.settings.model_validate(job.settings)
+    given = {name: getattr(settings, name) for name in settings.model_fields_set}
+    outcome = study.function(Run(job.key, job.replicates, arms, job.data_folder), **given)
+    head: dict[str, object] = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n}
     rows, details = (_filled(table, head) for table in (outcome.rows, outcome.details))
-    guarantee = [MECHANISMS[scenario.synthesizers[id].mechanism].guarantee for id in rows["synthesizer"]]
-    rows = _filled(rows, {"status": "ok"}).assign(guarantee=rows.get("guarantee", pd.Series(guarantee, dtype=str)))
+    guarantees = {arm.id: study.arms[arm.name].guarantee for arm in arms}
+    guarantee = pd.Series([guarantees[id] for id in rows["synthesizer"]], dtype=str)
+    rows = _filled(rows, {"status": "ok"}).assign(guarantee=rows.get("guarantee", guarantee))
     own = [column for column in rows if column not in REPLICATE_COLUMNS]
-    return rows.reindex(columns=[*REPLICATE_COLUMNS, *own]), details
+    return Outcome(rows.reindex(columns=[*REPLICATE_COLUMNS, *own]), details)
 
 
 def _filled(table: pd.DataFrame, columns: dict[str, object]) -> pd.DataFrame:

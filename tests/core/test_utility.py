@@ -1,0 +1,79 @@
+"""Utility measures against brute force."""
+
+import numpy as np
+import pytest
+from formalsynth.core.utility import COLUMNS, UTILITY, ecdf_distances, statistics, utility
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+# few distinct values, so that ties within and between the samples are common
+VALUES = arrays(float, st.integers(1, 25), elements=st.integers(-5, 5).map(float))
+SPREAD = arrays(float, st.integers(1, 25), elements=st.floats(-1e6, 1e6))
+SEVERAL = arrays(float, st.integers(2, 25), elements=st.floats(-1e6, 1e6))
+
+
+def brute_force(data, synthetic):
+    """Both distances by counting, value by value."""
+    at = [*data, *synthetic]
+    differences = [np.mean([d <= t for d in data]) - np.mean([s <= t for s in synthetic]) for t in at]
+    return max(abs(one) for one in differences), sum(one**2 for one in differences) / len(differences)
+
+
+@given(VALUES | SPREAD, VALUES | SPREAD)
+def test_distances_are_those_of_counting(data, synthetic):
+    assert ecdf_distances(data, synthetic) == pytest.approx(brute_force(data, synthetic), abs=1e-12)
+
+
+@given(VALUES | SPREAD, VALUES | SPREAD)
+def test_distances_lie_between_zero_and_one_and_are_symmetric(data, synthetic):
+    largest, average = ecdf_distances(data, synthetic)
+    assert 0 <= average <= largest**2 + 1e-15
+    assert largest <= 1
+    assert ecdf_distances(synthetic, data) == pytest.approx((largest, average), abs=1e-15)
+
+
+@given(SEVERAL, SEVERAL)
+def test_the_largest_distance_is_the_two_sample_kolmogorov_smirnov_statistic(data, synthetic):
+    assert ecdf_distances(data, synthetic)[0] == pytest.approx(
+        stats.ks_2samp(data, synthetic, method="asymp").statistic, abs=1e-12
+    )
+
+
+@given(VALUES, st.randoms(use_true_random=False))
+def test_data_have_no_distance_to_themselves_in_any_order(data, random):
+    shuffled = np.array(random.sample(data.tolist(), len(data)))
+    assert ecdf_distances(data, shuffled) == (0, 0)
+
+
+def test_separate_samples_are_as_far_apart_as_can_be():
+    """Counted by hand: the differences over the stacked values are 1/2, 1, 1/2, 0."""
+    largest, average = ecdf_distances(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    assert largest == 1
+    assert average == pytest.approx((0.25 + 1 + 0.25 + 0) / 4)
+
+
+@given(SPREAD)
+def test_quantiles_are_of_type_seven(x):
+    found, ordered = statistics(x), np.sort(x)
+    for name, p in (("q15", 0.15), ("median", 0.5), ("q90", 0.9)):
+        place = (len(x) - 1) * p
+        low, high = ordered[int(np.floor(place))], ordered[int(np.ceil(place))]
+        assert found[name] == pytest.approx(low + (place - np.floor(place)) * (high - low), rel=1e-9, abs=1e-6)
+    assert found["mean"] == pytest.approx(sum(x) / len(x), rel=1e-9, abs=1e-6)
+
+
+def test_utility_has_every_column():
+    found = utility(np.arange(5.0), np.arange(5.0) + 1)
+    assert tuple(found) == COLUMNS
+    assert set(UTILITY) < set(COLUMNS)
+    assert found["mean"] == 3
+    assert found["ecdf_max"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_synthetic_data_that_are_no_numbers_have_no_utility(bad):
+    found = utility(np.arange(3.0), np.array([0.0, bad, 1.0]))
+    assert tuple(found) == COLUMNS
+    assert np.isnan(list(found.values())).all()

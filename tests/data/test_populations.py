@@ -1,0 +1,110 @@
+"""Populations: what they draw, and what is known of them exactly."""
+
+import numpy as np
+import pytest
+from formalsynth.core.population import POPULATIONS
+from formalsynth.data.files import find, load_counts
+from formalsynth.data.populations.counts import negative_binomial_mixture
+from formalsynth.data.populations.salaries import published_salaries, without_replacement
+from scipy import integrate, optimize, stats
+
+POPULATIONS.find()
+MIXTURE = {"share": 0.2, "mu1": 100, "phi1": 5, "mu2": 100, "phi2": 20}
+# Each Monte Carlo comparison below is at this many standard errors; about ten comparisons, two-sided:
+# 10 * 2 * P(Z > 5.5) < 1e-6.
+BAND = 5.5
+
+
+def check_moments(values, mean, sd, effective, what):
+    assert abs(values.mean() - mean) < BAND * sd / np.sqrt(effective), what
+    # The standard error of a standard deviation, for a kurtosis of up to 9.
+    assert abs(values.std() - sd) < BAND * sd * np.sqrt(2 / effective), what
+
+
+PRINTED = {"q15": (70.0, 75.0), "median": (96.0, 101.0), "mean": (98.8, 102.3), "q90": (132.0, 140.0)}
+"""Intervals for the confidential data (reweight paper, Table 1)."""
+
+
+def mixture_cdf(x):
+    return sum(share * stats.nbinom(phi, phi / (phi + 100)).cdf(x) for share, phi in ((0.2, 5), (0.8, 20)))
+
+
+def test_mixture_has_the_printed_quantiles():
+    """Its exact quantiles are in the printed intervals; with phi of 5 in both parts, as the supplement prints, they are not."""
+    for level, name in ((0.15, "q15"), (0.5, "median"), (0.9, "q90")):
+        exact = optimize.brentq(lambda x, level=level: mixture_cdf(x) - level, 0, 500)
+        assert PRINTED[name][0] <= np.ceil(exact) <= PRINTED[name][1]
+    assert not PRINTED["q90"][0] <= stats.nbinom(5, 5 / 105).ppf(0.9) <= PRINTED["q90"][1]
+    assert not PRINTED["q15"][0] <= stats.nbinom(5, 5 / 105).ppf(0.15) <= PRINTED["q15"][1]
+
+
+def test_mixture_draws_follow_the_mixture():
+    x = negative_binomial_mixture(np.random.default_rng(8), 50_000, **MIXTURE).x
+    check_moments(x, 100, np.sqrt(100 + 1e4 * (0.2 / 5 + 0.8 / 20)), 50_000, "mixture")
+    for at in (40, 72, 98, 135, 200):
+        exact = mixture_cdf(at)
+        assert abs((x <= at).mean() - exact) < BAND * np.sqrt(exact * (1 - exact) / 50_000)
+
+
+def test_whole_table_comes_back_and_nothing_beyond_it():
+    values, number = np.array([0.0, 5, 7]), np.array([3, 0, 4])
+    drawn = without_replacement(np.random.default_rng(0), 7, values, number)
+    assert sorted(drawn) == [0, 0, 0, 7, 7, 7, 7]
+    with pytest.raises(ValueError, match="without replacement"):
+        without_replacement(np.random.default_rng(0), 8, values, number)
+
+
+def test_draws_without_replacement_are_hypergeometric():
+    generator, size = np.random.default_rng(1), 4000
+    drawn = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7])).sum() for _ in range(size)])
+    law = stats.hypergeom(12, 7, 6)
+    check_moments(drawn, law.mean(), law.std(), size, "hypergeometric")
+    # The first record of a set is as likely as any other to be a 1: the order tells nothing.
+    first = np.array([without_replacement(generator, 6, np.array([0.0, 1]), np.array([5, 7]))[0] for _ in range(size)])
+    assert abs(first.mean() - 7 / 12) < BAND * np.sqrt(7 / 12 * 5 / 12 / size)
+
+
+def test_published_salaries_in_thousands():
+    if find("sdr2017_margins", "resources") is None:
+        pytest.skip("sdr2017_codebook_margins.csv is neither in resources nor in FORMALSYNTH_DATA")
+    counts = load_counts("sdr2017_margins", "resources")
+    values, number = counts["SALARYP"]
+    assert number.sum() == 74_429
+    x = published_salaries(np.random.default_rng(2), 1000, unit=1000, counts=counts).x
+    assert (x == np.floor(x)).all()
+    assert x.min() >= 0
+    assert x.max() <= 509
+    population = np.repeat(values / 1000, number)
+    assert abs(x.mean() - population.mean()) < BAND * population.std() / np.sqrt(1000)
+
+
+def test_salaries_without_the_published_counts_are_counts_too():
+    x = published_salaries(np.random.default_rng(2), 1000, unit=1000).x
+    assert len(x) == 1000
+    assert (x == np.floor(x)).all()
+    with pytest.raises(ValueError, match="multiples"):
+        published_salaries(np.random.default_rng(2), 10, unit=3000)
+
+
+@pytest.mark.parametrize(("shape1", "shape2"), [(0.5, 3), (2, 0.7), (4.0, 4.0)])
+def test_the_statistics_of_a_beta_population_are_exact(shape1, shape2):
+    """By quadrature of the density."""
+    truth = POPULATIONS["beta"].truth(shape1=shape1, shape2=shape2)
+    law = stats.beta(shape1, shape2)
+    assert set(truth) == {"mean", "median", "q15", "q90"}
+    assert truth["mean"] == pytest.approx(shape1 / (shape1 + shape2), rel=1e-12)
+    for name, level in (("median", 0.5), ("q15", 0.15), ("q90", 0.9)):
+        assert integrate.quad(law.pdf, 0, truth[name])[0] == pytest.approx(level, rel=1e-6)
+
+
+def test_config_names_a_table_of_counts_and_the_function_gets_its_contents():
+    population = POPULATIONS["published_salaries"]
+    assert population.from_counts
+    assert not POPULATIONS["beta"].from_counts
+    assert population.parameters(unit=1000, counts="sdr2017_margins").counts == "sdr2017_margins"
+    with pytest.raises(ValueError, match="counts"):
+        population.parameters(unit=1000, counts=3)
+    counts = {"SALARYP": (np.array([0.0, 2000]), np.array([3, 4]))}
+    drawn = population.draw(np.random.default_rng(0), 7, {"unit": 1000, "counts": counts})
+    assert sorted(drawn.x) == [0, 0, 0, 2, 2, 2, 2]
+    assert (drawn.design == 1).all()

@@ -1,0 +1,64 @@
+"""The loader of the 2017 SDR public-use file, on files in its format that these tests make, and the stand-in."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.data.files import DataError, find, load_counts
+from formalsynth.data.populations.salaries import sdr_stand_in
+from formalsynth.data.sdr import SALARY_TOP, read_sdr
+from salary_file import NAMES, ROWS, fixed_width
+
+
+def comma_separated(path, rows=ROWS):
+    pd.DataFrame(rows, columns=NAMES).assign(OTHER=1).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("write", [fixed_width, comma_separated])
+def test_both_formats_give_the_papers_records(tmp_path, write):
+    records = read_sdr(write(tmp_path / "EPSD17.DAT"))
+    np.testing.assert_allclose(records.x * SALARY_TOP, [200_000, SALARY_TOP * 0.5 / 3, SALARY_TOP * (1 - 0.5 / 3)])
+    # constant, male, two age groups against the youngest, weeks
+    expected = [[1, 1, 1, 0, 0], [1, 0, 0, 0, -16 / 52], [1, 0, 0, 1, -50 / 52]]
+    np.testing.assert_allclose(records.design, expected)
+
+
+def test_every_record_has_a_finite_density(tmp_path):
+    x = read_sdr(fixed_width(tmp_path / "EPSD17.DAT")).x
+    assert ((x > 0) & (x < 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ((-5, "M", 40, 52, "3", "12"), "outside"),
+        ((80_000, "M", 41, 52, "3", "12"), "outside"),
+        ((80_000, "M", 40, 60, "3", "12"), "outside"),
+    ],
+)
+def test_values_outside_the_codebook_are_refused(tmp_path, row, message):
+    with pytest.raises(DataError, match=message):
+        read_sdr(fixed_width(tmp_path / "EPSD17.DAT", [*ROWS, row]))
+
+
+def test_another_record_length_is_refused(tmp_path):
+    path = tmp_path / "EPSD17.DAT"
+    path.write_text("x" * 300 + "\n")
+    with pytest.raises(DataError, match="347"):
+        read_sdr(path)
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_stand_in_has_the_margins_it_is_given(published):
+    if published and find("sdr2017_margins", "resources") is None:
+        pytest.skip("sdr2017_codebook_margins.csv is neither in resources nor in FORMALSYNTH_DATA")
+    counts = load_counts("sdr2017_margins", "resources") if published else None
+    records = sdr_stand_in(np.random.default_rng(1), 1601, male=0.3, age=1.5, weeks=1, noise=1, counts=counts)
+    assert records.x.shape == (1601,)
+    assert np.linalg.matrix_rank(records.design) == records.design.shape[1]
+    if published:
+        values, number = counts["SALARYP"]
+        exact = (values * number).sum() / number.sum()
+        assert exact == pytest.approx(107_244, abs=1)
+        sd = np.sqrt((values**2 * number).sum() / number.sum() - exact**2)
+        assert abs(records.x.mean() * SALARY_TOP - exact) < 5 * sd / np.sqrt(1601) + 200

@@ -1,0 +1,18 @@
+"""How far apart two output densities are, by quadrature."""
+
+import math
+
+import numpy as np
+
+
+def renyi(p, q, step, order):
+    """Renyi divergence of two densities on one grid, (K,) or (K, K)."""
+    keep = (p > 1e-280) & (q > 1e-280)
+    log = order * np.log(p[keep]) + (1 - order) * np.log(q[keep])
+    return (np.logaddexp.reduce(log) + math.log(step)) / (order - 1)
+
+
+def hockey_stick(p, q, epsilon, low, high):
+    """``integral max(0, p - e^epsilon q)`` of two density functions."""
+    grid = np.linspace(low, high, 400_001)
+    return float(np.maximum(p(grid) - np.exp(epsilon) * q(grid), 0).sum() * (grid[1] - grid[0]))

@@ -1,0 +1,61 @@
+"""The values that a claim compares, from tables."""
+
+import numpy as np
+import pytest
+from formalsynth.ledger.cells import ClaimError, values_of
+from made_up_claims import claim_of, normal, row_of, table_of
+from scipy import stats
+
+
+def test_distances_shares_and_thresholds_come_before_the_statistic():
+    tables = table_of(Data=np.full(3, 5.0), A=[4.0, 6.0, 8.0], B=[0.0, 5.0, 10.0])
+    found, _ = values_of(claim_of({}, {"distance": "Data"}), [tables])
+    assert found.tolist() == [[1, 5], [1, 0], [3, 5]]
+    found, _ = values_of(claim_of({}, {"distance": 4.0}), [tables])
+    assert found.tolist() == [[0, 4], [2, 1], [4, 6]]
+    found, _ = values_of(claim_of({}, {"of_largest": True}), [tables])
+    assert found.tolist() == [[0.5, 0], [0.75, 0.5], [1, 1]]
+    found, _ = values_of(claim_of({}, {"above": 5.0}), [tables])
+    assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
+    truth = float(stats.beta(0.5, 3).median())
+    claim = claim_of({}, {"distance": "population", "value": ["median"]}, truth=truth)
+    found, _ = values_of(claim, [tables.rename(columns={"delta": "median"})])
+    assert found.tolist() == [[4 - truth, 0 + truth], [6 - truth, 5 - truth], [8 - truth, 10 - truth]]
+
+
+def test_columns_can_be_the_cells():
+    tables = table_of(A=[1.0, 2.0]).assign(epsilon=[2.0, 4.0])
+    found, replicates = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
+    assert found.tolist() == [[1, 2], [2, 4]]
+    assert replicates == 2
+
+
+def test_replicates_without_a_value_in_every_cell_are_left_out_and_counted():
+    row = row_of(claim_of({}), table_of(A=[1.0, np.nan, 3.0], B=[2.0, 5.0, 6.0]))
+    assert row.replicates == 2
+
+
+def test_what_the_tables_lack_is_named():
+    tables = table_of(A=normal(1), B=normal(2))
+    for estimate, words in [({"of": ["A", "C"]}, "C; there are A, B"), ({"value": ["epsilom"]}, "epsilom")]:
+        with pytest.raises(ClaimError, match=f"some-claim: .*{words}"):
+            row_of(claim_of({}, estimate), tables)
+
+
+def test_units_that_are_no_replicates_leave_their_number_alone():
+    table = table_of(A=[1.0, 2.0], B=[3.0, 4.0]).assign(record=lambda rows: rows["replicate"], replicate=0)
+    found, replicates = values_of(claim_of({}, {"by": "record"}), [table])
+    assert found.tolist() == [[1, 3], [2, 4]]
+    assert replicates == 1
+
+
+def test_scenarios_go_by_their_names_and_rows_by_their_values():
+    table = table_of(A=[1.0, 2.0], B=[3.0, 4.0])
+    claim = claim_of({}, {"over": "scenario", "of": ["first"], "rows": {"synthesizer": "B"}})
+    found, _ = values_of(claim, [table])
+    assert found.tolist() == [[3], [4]]
+
+
+def test_a_claim_without_a_unit_in_every_cell_is_refused():
+    with pytest.raises(ClaimError, match="some-claim: no replicate has a value in every cell"):
+        row_of(claim_of({}), table_of(A=[1.0, np.nan], B=[np.inf, 5.0]))

@@ -1,0 +1,110 @@
+"""What a claim may say of itself, and that it stays the same on its way to a job."""
+
+import json
+
+import pytest
+from formalsynth.core.registry import load
+from formalsynth.ledger.claims import Claim, Estimate
+from formalsynth.ledger.tests.base import TESTS
+from made_up_claims import claim_of
+from pydantic import ValidationError
+
+KINDS = {
+    "value": {"kind": "value", "printed": [1.5, 2]},
+    "within": {"kind": "within", "high": 3, "share": "mostly"},
+    "order": {"kind": "order", "direction": "falling", "pairs": "first", "share": 0.5, "margin": 1},
+    "equal": {"kind": "equal", "tolerance": 0.1},
+    "trend": {"kind": "trend", "low": -0.6, "high": -0.4},
+}
+
+
+def test_every_kind_of_test_is_found_in_its_file():
+    assert {name: TESTS.module(name) for name in KINDS} == {name: f"formalsynth.ledger.tests.{name}" for name in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_is_the_same_in_a_job(kind):
+    claim = claim_of(KINDS[kind], {"over": "n", "of": [50.0, 100.0], "rows": {"m": 5, "valid": True}}, truth=0.25)
+    load([TESTS.module(kind)])
+    told = Claim.of(json.loads(json.dumps(claim.plain())))
+    assert told == claim
+    assert type(told.test) is TESTS[kind]
+    assert repr(told) == repr(claim)
+
+
+def test_a_test_of_an_unknown_kind_is_refused_by_name():
+    with pytest.raises(ValidationError, match="Input should be 'equal', 'order', 'trend', 'value' or 'within'"):
+        claim_of({"kind": "guess"})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"kind": "value"}, "printed"),
+        ({"kind": "value", "printed": []}, "at least 1"),
+        ({"kind": "within"}, "within needs one of them"),
+        ({"kind": "within", "low": 2, "high": 1}, "low has to be below high"),
+        ({"kind": "within", "low": 1, "share": "most"}, "'mostly'"),
+        ({"kind": "within", "low": 1, "share": 0}, "greater than 0"),
+        ({"kind": "trend", "low": -0.6}, "high"),
+        ({"kind": "trend", "low": -0.4, "high": -0.6}, "low has to be below high"),
+        ({"kind": "order", "margin": -1}, "greater than or equal to 0"),
+        ({"kind": "equal", "tolerance": 1}, "less than 1"),
+    ],
+)
+def test_a_test_says_itself_what_it_lacks(given, words):
+    with pytest.raises(ValidationError, match=words):
+        TESTS[given["kind"]].model_validate(given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("key", ["printed", "low", "high", "share", "direction", "pairs", "margin", "tolerance"])
+def test_a_test_has_no_keys_of_another_kind(kind, key):
+    if key not in TESTS[kind].model_fields:
+        with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+            TESTS[kind].model_validate(KINDS[kind] | {key: None})
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "wrong"),
+    [
+        ("value", ["A", "B"], None),
+        ("value", [], None),
+        ("value", ["A"], "a number for each of 1 cells"),
+        ("within", ["A"], None),
+        ("order", ["A", "B"], None),
+        ("order", [], None),
+        ("order", ["A"], "two cells or more, for order"),
+        ("equal", [], None),
+        ("equal", ["A"], "two cells or more, for equal"),
+        ("trend", [50.0, 100.0], None),
+        ("trend", [], "two cells or more, for trend"),
+        ("trend", [50.0], "two cells or more, for trend"),
+        ("trend", ["A", "B"], "numbers > 0, for trend"),
+        ("trend", [0.0, 1.0], "numbers > 0, for trend"),
+    ],
+)
+def test_a_test_says_what_its_cells_have_to_be(kind, cells, wrong):
+    assert TESTS[kind].model_validate(KINDS[kind]).check_cells(cells) == wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"statistic": "avg"}, "'mean', 'median', 'sd', 'min', 'max'"),
+        ({"distance": 0, "of_largest": True}, "of_largest\n.*not be given beside distance"),
+        ({"distance": "Data", "above": 0}, "above\n.*not be given beside distance"),
+        ({"of_largest": True, "above": 0.5}, "above\n.*not be given beside of_largest"),
+        ({"distance": "data"}, "distance"),
+        ({"table": "replicate"}, "table"),
+        ({"of": ["A", "A"]}, "each entry once"),
+    ],
+)
+def test_an_estimate_takes_known_statistics_and_changes_values_in_one_way(given, words):
+    with pytest.raises(ValidationError, match=words):
+        Estimate(scenario="first", value=["delta"], **given)
+
+
+def test_an_estimate_may_say_what_it_does_not_take():
+    estimate = Estimate(scenario="first", value=["delta"], distance=1, of_largest=False, above=None)
+    assert estimate.distance == 1

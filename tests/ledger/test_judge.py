@@ -1,0 +1,185 @@
+"""The judge: each test's verdicts on tables whose answer is known, and the rows of the ledger."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.ledger.judge import COLUMNS, ledger
+from formalsynth.ledger.verdicts import (
+    ABSENT,
+    CONTRADICTED,
+    DIRECTION,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    STAND_IN,
+    TOO_FEW,
+    VERDICTS,
+)
+from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table_of, verdict_of
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"),
+    [(normal(9, seed=2), REPRODUCED), (normal(1, seed=2), NOT_REPRODUCED), (normal(5, seed=1), NOT_REPRODUCED)],
+)
+def test_an_order_holds_fails_or_cannot_be_told(second, verdict):
+    assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
+
+
+def test_an_order_that_holds_for_some_neighbours_and_fails_for_none_is_direction_only():
+    claim = claim_of({"kind": "order"}, {"of": ["A", "B", "C"]})
+    assert verdict_of(claim, table_of(A=normal(1), B=normal(5), C=normal(5))) == DIRECTION
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(1.5, REPRODUCED), (2.5, NOT_REPRODUCED)])
+def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
+    cells = {"A": normal(5), "B": normal(5) + 2}
+    assert verdict_of(claim_of({"kind": "order", "margin": margin}), table_of(**cells)) == verdict
+    falling = claim_of({"kind": "order", "margin": margin, "direction": "falling"}, {"of": ["B", "A"]})
+    assert verdict_of(falling, table_of(**cells)) == verdict
+
+
+def test_the_first_cell_may_be_compared_with_each_of_the_others():
+    estimate = {"of": ["A", "B", "C"]}
+    tables = table_of(A=normal(1), B=normal(9), C=normal(5))
+    assert verdict_of(claim_of({"kind": "order"}, estimate), tables) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "order", "pairs": "first"}, estimate), tables) == REPRODUCED
+
+
+def test_an_order_is_judged_replicate_by_replicate():
+    """A shift much smaller than the spread between replicates is seen where the replicates share their data."""
+    common = normal(5, sd=10)
+    row = row_of(claim_of({"kind": "order"}), table_of(A=common, B=common + 0.1))
+    assert row.verdict == REPRODUCED
+    assert "1.00 of replicates" in row.note
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.5, REPRODUCED), (1, DIRECTION), ("mostly", DIRECTION)])
+def test_a_claim_about_most_or_all_replicates_needs_that_share(share, verdict):
+    rising = np.where(np.arange(100) < 70, 1.0, -1.0)
+    claim = claim_of({"kind": "order", "share": share}, {"of": ["A", "B", "C"]})
+    assert verdict_of(claim, table_of(A=np.zeros(100), B=rising, C=rising + 1)) == verdict
+
+
+def test_the_order_of_a_spread_is_judged_on_its_resamples():
+    claim = claim_of({"kind": "order", "direction": "falling"}, {"statistic": "sd"})
+    assert verdict_of(claim, table_of(A=normal(0, 5), B=normal(0, 1, seed=2))) == REPRODUCED
+    assert verdict_of(claim, table_of(A=normal(0, 1), B=normal(0, 5, seed=2))) == NOT_REPRODUCED
+    assert verdict_of(claim, table_of(A=normal(0), B=normal(0))) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"), [([5, 9], REPRODUCED), ([10, 18], DIRECTION), ([9, 5], NOT_REPRODUCED), ([5.2, 9.2], REPRODUCED)]
+)
+def test_printed_numbers_agree_within_a_relative_distance(printed, verdict):
+    claim = claim_of({"kind": "value", "printed": printed})
+    assert verdict_of(claim, table_of(A=normal(5, 0.1), B=normal(9, 0.1, seed=2))) == verdict
+
+
+def test_the_monte_carlo_error_widens_what_agrees():
+    claim = claim_of({"kind": "value", "printed": [6]}, {"of": ["A"], "statistic": "mean"})
+    noisy = np.array([0.0, 10.0] * 5)
+    assert verdict_of(claim, table_of(A=noisy)) == REPRODUCED
+    assert verdict_of(claim, table_of(A=np.repeat(noisy, 400))) == NOT_REPRODUCED
+
+
+def test_equal_values_have_no_monte_carlo_error():
+    claim = claim_of({"kind": "value", "printed": [1.6]}, {"of": ["A"]})
+    assert row_of(claim, table_of(A=np.full(5, 1.6))).mcse == "0"
+
+
+def test_the_monte_carlo_error_of_a_mean_is_its_standard_error():
+    values = normal(5, 2, 400)
+    row = row_of(claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), table_of(A=values))
+    # the sd of 200 bootstrap means is within a quarter of the standard error but for one run in some millions
+    assert float(row.mcse) == pytest.approx(values.std(ddof=1) / 20, rel=0.27)
+    assert row.replicates == 400
+
+
+def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
+    tables = table_of(A=np.arange(100.0))
+    inside = {"kind": "within", "low": 40, "high": 60}
+    assert verdict_of(claim_of(inside, {"of": ["A"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of(inside | {"share": 0.5}, {"of": ["A"]}), tables) == DIRECTION
+    assert verdict_of(claim_of(inside | {"share": 0.2}, {"of": ["A"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "within", "low": 80}, {"of": ["A"]}), tables) == NOT_REPRODUCED
+
+
+def test_equality_is_exact_unless_a_tolerance_is_given():
+    values = normal(5)
+    near = values.copy()
+    near[3] += 1e-9
+    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=values)) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=near)) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=near)) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values * 2)) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"),
+    [
+        (-0.5, REPRODUCED),
+        (-2.0, DIRECTION),
+        (-0.3, DIRECTION),
+        (-0.15, NOT_REPRODUCED),
+        (0.0, NOT_REPRODUCED),
+        (0.5, NOT_REPRODUCED),
+    ],
+)
+def test_a_trend_is_a_slope_on_logarithms(power, verdict):
+    sizes = [100.0, 400.0, 1600.0]
+    parts = [table_of(A=n**power * normal(0, count=1000, seed=int(n))).assign(n=n) for n in sizes]
+    claim = claim_of({"kind": "trend", "low": -0.6, "high": -0.4}, {"over": "n", "of": sizes, "statistic": "sd"})
+    assert verdict_of(claim, *parts) == verdict
+
+
+def test_a_printed_formula_that_its_own_numbers_contradict_is_an_erratum():
+    tables = table_of(A=normal(5), B=normal(1, seed=2))
+    assert verdict_of(claim_of({"kind": "order"}, erratum="E1"), tables) == CONTRADICTED
+    assert verdict_of(claim_of({"kind": "order", "direction": "falling"}, erratum="E1"), tables) == REPRODUCED
+
+
+def test_absent_data_stand_ins_and_small_scales_are_not_judged():
+    tables = table_of(A=normal(1), B=normal(5))
+    assert verdict_of(claim_of({"kind": "order"}, scenarios=())) == ABSENT
+    assert verdict_of(claim_of({"kind": "order"}, scenarios=[SCENARIO.model_copy(update={"stand_in": True})]), tables) == STAND_IN
+    small = row_of(claim_of({"kind": "order"}), tables, judged=False)
+    assert small.verdict == TOO_FEW
+    assert small.estimate
+
+
+@pytest.mark.parametrize("estimate", [{"value": ["delta"]}, {"over": "value", "value": ["delta", "twice"]}])
+def test_points_of_a_grid_have_no_monte_carlo_error_and_are_no_replicates(estimate):
+    table = pd.concat([table_of(A=[k], B=[2 * k]).assign(point=k) for k in (1.0, 2.0, 3.0)])
+    claim = claim_of({"kind": "order", "share": 1}, {"by": "point", **estimate})
+    row = row_of(claim, table.assign(twice=lambda rows: 2 * rows["delta"]))
+    assert (row.mcse, row.replicates, row.verdict) == ("", 1, REPRODUCED)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(57771.4, "57771"), (0.123456, "0.1235"), (3e8, "3e+08")])
+def test_large_estimates_are_written_out_as_in_print(value, shown):
+    claim = claim_of({"kind": "value", "printed": [1.0]}, {"of": ["A"]})
+    assert row_of(claim, table_of(A=[value])).estimate == shown
+
+
+def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
+    claims = [claim_of({"kind": "order"}, note="Mind this."), claim_of({"kind": "equal"}, scenarios=(), erratum="E1")]
+    table = ledger(claims, {("first_n50", "replicates"): table_of(A=normal(1), B=normal(5))}, THRESHOLDS, 1, True)
+    assert list(table) == list(COLUMNS)
+    assert table["verdict"].tolist() == [REPRODUCED, ABSENT]
+    assert table["test"].tolist() == ["order", "equal"]
+    assert table["note"].tolist() == [
+        "Mind this; in this order in 1.00 of replicates",
+        "the records are not there",
+    ]
+    assert table["estimate"].isna().tolist() == table["replicates"].isna().tolist() == [False, True]
+
+
+def test_columns_of_the_ledger_are_those_that_others_rely_on():
+    assert COLUMNS == (
+        "id", "paper", "place", "claim", "printed", "estimate", "mcse", "replicates", "verdict", "note",
+        "shows", "erratum", "test",
+    )  # fmt: skip
+
+
+def test_every_verdict_has_a_meaning():
+    assert set(VERDICTS) == {REPRODUCED, DIRECTION, NOT_REPRODUCED, CONTRADICTED, STAND_IN, ABSENT, TOO_FEW}

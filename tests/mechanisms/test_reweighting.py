@@ -1,0 +1,89 @@
+"""The mechanisms of the reweight paper, given draws."""
+
+import numpy as np
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS, Context, Parent
+from formalsynth.core.streams import Address
+from formalsynth.core.weights import lipschitz_weights
+from hypothesis import given
+from hypothesis import strategies as st
+
+for register in (FAMILIES, MECHANISMS):
+    register.find()
+FAMILY = FAMILIES["normal"]
+
+
+def parent_of(records, draws, weights):
+    bounds = record_bounds(FAMILY, records, draws, [Sensitive(weights)])[0]
+    return Parent(draws, bounds.by_record, weights)
+
+
+def made(name, parents, records, **parameters):
+    context = Context(FAMILY, records, Address(1, 1, 1, 5, 0), parents)
+    return MECHANISMS[name].function(context, **parameters)
+
+
+def sample(seed, n=40):
+    generator = np.random.default_rng(seed)
+    records = Records(generator.standard_t(3, n), np.ones((n, 1)))
+    draws = {"beta": generator.normal(0, 0.1, (30, 1)), "sigma": generator.uniform(0.9, 1.4, 30)}
+    risk = record_bounds(FAMILY, records, draws, [Sensitive(np.ones(n))])[0].by_record
+    return records, draws, lipschitz_weights(risk), risk
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.05, 1.0))
+def test_equation_3_1_and_its_limit(seed, k):
+    records, draws, alpha, risk = sample(seed)
+    parent = parent_of(records, draws, alpha)
+    form = made("reweighted", [parent], records, k=k)
+    positive = alpha > 0
+    printed = k * alpha[positive] * parent.by_record.max() / parent.by_record[positive]
+    np.testing.assert_allclose(form.weights[positive], np.minimum(printed, 1), rtol=1e-9)
+    # The record of weight 0 gets the limit of the printed form.
+    np.testing.assert_allclose(form.weights[~positive], np.minimum(k * parent.by_record.max() / risk[~positive], 1), rtol=1e-9)
+    assert ((form.weights >= 0) & (form.weights <= 1)).all()
+    assert form.affected == (k * parent.by_record.max() / risk > 1).sum()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_equal_bounds_are_a_fixed_point_at_k_1(seed):
+    records, draws, _, risk = sample(seed)
+    alpha = 0.5 * risk.min() / risk
+    parent = parent_of(records, draws, alpha)
+    np.testing.assert_allclose(parent.by_record, 0.5 * risk.min(), rtol=1e-9)
+    form = made("reweighted", [parent], records, k=1.0)
+    np.testing.assert_allclose(form.weights, alpha, rtol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.5, 1.0))
+def test_given_the_same_draws_unclipped_bounds_meet_at_k_delta(seed, k):
+    records, draws, alpha, _ = sample(seed)
+    parent = parent_of(records, draws, alpha)
+    form = made("reweighted", [parent], records, k=k)
+    bounds = record_bounds(FAMILY, records, draws, [form.sensitive])[0].by_record
+    unclipped = form.weights < 1
+    np.testing.assert_allclose(bounds[unclipped], k * parent.by_record.max(), rtol=1e-9)
+    assert (bounds <= k * parent.by_record.max() * (1 + 1e-9)).all()
+
+
+def test_scalar_weight_is_the_ratio_of_the_bounds():
+    records, draws, alpha, risk = sample(3)
+    parents = [parent_of(records, draws, alpha), parent_of(records, draws, np.ones_like(alpha))]
+    form = made("scalar_weighted", parents, records)
+    np.testing.assert_allclose(form.weights, parents[0].by_record.max() / risk.max())
+    assert len(set(form.weights)) == 1
+
+
+def test_repeated_records_are_looked_at_once_and_counted_each():
+    """Counts repeat: bounds of the distinct records, spread over all of them."""
+    generator = np.random.default_rng(1)
+    records = Records(generator.integers(0, 6, 300).astype(float), np.ones((300, 1)))
+    draws = {"beta": generator.normal(2, 0.3, (50, 1)), "sigma": generator.uniform(0.5, 2, 50)}
+    weights = np.where(records.x > 3, 0.3, 1.0)
+    found = record_bounds(FAMILY, records, draws, [Sensitive(weights, threshold=1.5)])[0]
+    left, right = FAMILY.factors(records, draws)
+    exact = np.abs(left @ (weights[:, None] * right).T).max(axis=0)
+    np.testing.assert_allclose(found.by_record, np.minimum(exact, 1.5), rtol=1e-12)
+    assert found.beyond == (exact > 1.5).sum()

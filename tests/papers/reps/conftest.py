@@ -1,0 +1,56 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.papers.reps.attacks import Targets
+from formalsynth.papers.reps.datasets import simulated
+from formalsynth.papers.reps.prepare import Prepared, prepare, targets_of
+from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.stages import Streams
+from formalsynth.papers.reps.tables import Table, split_table
+
+
+def streams_of(seed: int) -> Streams:
+    return lambda stage: np.random.default_rng([seed, *stage.encode()])
+
+
+def needs(*files: str) -> pytest.MarkDecorator:
+    """Skip, by name, what real data files that are not here would be read by."""
+    folder = os.environ.get("FORMALSYNTH_DATA", "resources")
+    absent = [file for file in files if not (Path(folder) / file).is_file()]
+    return pytest.mark.skipif(bool(absent), reason=f"{', '.join(absent)} not in {folder} (FORMALSYNTH_DATA)")
+
+
+def frame_of(table: Table) -> pd.DataFrame:
+    """The records with the names and values of the schema."""
+    schema = table.schema
+    columns = {column.name: table.continuous[:, j] for j, column in enumerate(schema.continuous)}
+    columns |= {column.name: np.array(column.values)[table.categories[:, j]] for j, column in enumerate(schema.categorical)}
+    return pd.DataFrame(columns | {schema.label.name: np.array(schema.label.values)[table.label]})
+
+
+@pytest.fixture
+def generator() -> np.random.Generator:
+    return np.random.default_rng(20260301)
+
+
+@pytest.fixture(scope="session")
+def settings() -> ExperimentSettings:
+    return ExperimentSettings(resamples=100)
+
+
+@pytest.fixture(scope="session")
+def streams() -> Streams:
+    return streams_of(7)
+
+
+@pytest.fixture(scope="session")
+def prepared(settings, streams) -> Prepared:
+    return prepare("simulated", split_table(simulated(streams("source"), n=1000), streams("split")), settings)
+
+
+@pytest.fixture(scope="session")
+def targets(prepared, settings, streams) -> Targets:
+    return targets_of(prepared, settings, streams)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from formalsynth.papers.reps.datasets import simulated
+from formalsynth.papers.reps.measure import instance_bounds, measure
+from formalsynth.papers.reps.methods import METHODS
+from formalsynth.papers.reps.prepare import load_split, prepare, targets_of
+from formalsynth.papers.reps.release import release
+from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.stages import OWN_STAGES
+from formalsynth.papers.reps.tables import split_table
+
+from .conftest import streams_of
+
+
+def test_replicates_repeat_and_do_not_depend_on_order(prepared, targets, settings, streams):
+    def run(order):
+        rows = {name: measure(prepared, targets, name, 1.0, settings, streams).row for name in order}
+        return {name: {k: v for k, v in rows[name].items() if k != "seconds"} for name in METHODS}
+
+    forwards, backwards = run(METHODS), run(reversed(METHODS))
+    for name in METHODS:
+        assert forwards[name].keys() == backwards[name].keys()
+        for key, value in forwards[name].items():
+            np.testing.assert_equal(backwards[name][key], value)
+
+
+def test_all_randomness_comes_from_the_named_streams(prepared, settings):
+    asked = set()
+
+    def streams(stage):
+        asked.add(stage)
+        return streams_of(3)(stage)
+
+    load_split("simulated", "", streams)
+    targets = targets_of(prepared, settings, streams)
+    for name in METHODS:
+        measure(prepared, targets, name, 1.0, settings, streams)
+    assert asked == {*OWN_STAGES, "bootstrap"}
+
+
+def test_bounds_by_record_are_ordered(prepared, settings, streams):
+    reps, uniform = (release(prepared, name, 4.0, settings, streams) for name in ("reps", "uniform"))
+    ours, theirs = (instance_bounds(prepared, found, settings) for found in (reps, uniform))
+    assert (ours.eps_synthesis <= ours.eps_weight).all()
+    assert (ours.eps_composed <= ours.eps_total + 1e-9).all()
+    assert ours.eps_total.max() <= 4.0 * (1 + 1e-9) and theirs.eps_total.max() <= 4.0 * (1 + 1e-9)
+    assert (ours.eps_synthesis[reps.weights < 1] < ours.eps_weight.max()).all()
+    assert np.isinf(instance_bounds(prepared, release(prepared, "non_private", 4.0, settings, streams), settings).eps_total).all()
+
+
+def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(streams):
+    settings = ExperimentSettings(standardise="declared", threshold_from="marginals", strengths=(1.0,), resamples=100)
+    split = split_table(simulated(streams("source"), n=400), streams("split"))
+    prepared = prepare("simulated", split, settings)
+    assert prepared.standardiser.inverse(np.full((1, 6), 4.0)) == pytest.approx(np.full((1, 6), 10.0))
+    found = measure(prepared, targets_of(prepared, settings, streams), "reps", 4.0, settings, streams)
+    assert found.row["guarantee"] == "(eps, delta)-DP (add/remove)"
+
+
+def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, settings, streams):
+    found = measure(prepared, targets, "reps", 2.0, settings, streams)
+    released = release(prepared, "reps", 2.0, settings, streams)
+    bounds = instance_bounds(prepared, released, settings)
+    assert found.row["weight_mean"] == pytest.approx(released.weights.mean())
+    top = targets.train_decile == 10
+    row = found.deciles[(found.deciles.decile == 10) & (found.deciles.attack == "domias")].iloc[0]
+    assert row.weight_mean == pytest.approx(released.weights[top].mean())
+    for name, values in vars(bounds).items():
+        assert values.shape == (prepared.n,)
+        assert row[f"{name}_mean"] == pytest.approx(values[top].mean())
+        assert found.row[f"{name}_max"] == values.max()
+    assert found.row["domias_top_auc"] == row.auc
+    assert row.train_records == top.sum() == row.members

@@ -1,0 +1,114 @@
+"""What the budget leaves out: each distance against a release that is computed again from the other data set."""
+
+import numpy as np
+import pytest
+from formalsynth.papers.reps.attacks import advantage_without_release
+from formalsynth.papers.reps.datasets import simulated
+from formalsynth.papers.reps.evaluation import auroc_without_each
+from formalsynth.papers.reps.measure import measure, protected_bounds
+from formalsynth.papers.reps.outside import joining_distance, leaving_distance, swaying_records
+from formalsynth.papers.reps.prepare import prepare, targets_of
+from formalsynth.papers.reps.release import release
+from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.synthesis import contributions, weighted_sums
+from formalsynth.papers.reps.tables import Table, declared_standardiser, training_standardiser
+from formalsynth.papers.reps.weighting import choose_strength
+from sklearn.metrics import roc_auc_score
+
+
+def encoded(table, standardiser):
+    return contributions(standardiser(table.continuous), table.categories, table.label, table.schema.levels, clip=4.0)
+
+
+def test_auroc_without_each_record_by_brute_force(generator):
+    label = np.repeat([0, 1], [17, 9])
+    scores = np.round(generator.normal(size=26) + label, 1)  # with ties
+    kept = [np.arange(26) != k for k in range(26)]
+    assert auroc_without_each(scores, label) == pytest.approx([roc_auc_score(label[rest], scores[rest]) for rest in kept])
+
+
+def test_a_record_sways_the_choice_when_it_falls_otherwise_without_it(generator):
+    label = np.repeat([0, 1], [12, 9])
+    uniform = generator.normal(size=21) + label
+    candidates = {strength: uniform + strength * generator.normal(size=21) / 3 for strength in (0.5, 1.0, 2.0)}
+
+    def choice(kept):
+        utility = {strength: roc_auc_score(label[kept], scores[kept]) for strength, scores in candidates.items()}
+        return choose_strength(utility, roc_auc_score(label[kept], uniform[kept]), 0.02)
+
+    chosen = choice(np.arange(21))
+    expected = [choice(np.arange(21) != k) != chosen for k in range(21)]
+    assert np.array_equal(swaying_records(candidates, uniform, label, 0.02, chosen), expected)
+    assert 0 < sum(expected) < 21
+
+
+def test_a_joining_record_moves_sums_by_its_own_contribution_only_where_the_scale_is_declared(generator):
+    train = simulated(generator, n=400)
+    declared = joining_distance(train, lambda table: encoded(table, declared_standardiser(train.schema, 4.0)))
+    assert declared == pytest.approx(1.0), "at the upper bounds a record attains the sensitivity"
+    fitted = joining_distance(train, lambda table: encoded(table, training_standardiser(table)))
+    assert fitted > 1.2
+    # The same from the definition, without the functions that the distance is made of.
+    more = Table(
+        train.schema, np.vstack([train.continuous, np.full((1, 6), 10.0)]),
+        np.vstack([train.categories, np.zeros((1, 3), dtype=np.int64)]), np.append(train.label, 0),
+    )  # fmt: skip
+    squares = 0.0
+    for label in (0, 1):
+        sums = []
+        for table in (train, more):
+            z = np.clip((table.continuous - table.continuous.mean(axis=0)) / table.continuous.std(axis=0), -4, 4)
+            z = z[table.label == label]
+            sums.append(np.concatenate([z.sum(axis=0) / (4 * np.sqrt(6)), (z**2).sum(axis=0) / (16 * np.sqrt(6))]))
+        squares += np.square(sums[1] - sums[0]).sum() + 2 * (label == 0)
+    assert fitted >= np.sqrt(squares) / 2 - 1e-9
+
+
+def test_a_leaving_record_moves_sums_by_its_own_contribution_where_weights_are_fixed(prepared, generator):
+    weights = generator.random(prepared.n)
+    found = [leaving_distance(prepared.records, weights, record, weights) for record in range(5)]
+    assert found == pytest.approx((weights * prepared.records.influence)[:5])
+
+
+def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prepared, streams):
+    settings = ExperimentSettings()
+    found = release(prepared, "reps", 4.0, settings, streams)
+    bounds = protected_bounds(prepared, "reps", found, settings)
+    assert bounds.protected_epsilon_found > bounds.protected_epsilon
+    least = int(np.argmin(found.weights))
+    kept = np.arange(prepared.n) != least
+    scores = found.scoring.scores[kept]
+    excess = np.maximum(scores - np.quantile(scores, 0.9), 0)
+    moved = weighted_sums(prepared.records, found.weights)
+    moved -= np.stack([
+        np.where(prepared.records.label[kept] == y, np.exp(-found.choice.strength * excess), 0) @ prepared.records.rows[kept]
+        for y in (0, 1)
+    ])  # fmt: skip
+    own = found.weights[least] * prepared.records.influence[least]
+    assert np.linalg.norm(moved / prepared.records.bounds) > own
+    clean = ExperimentSettings(threshold_from="marginals")
+    bounds = protected_bounds(prepared, "reps", release(prepared, "reps", 4.0, clean, streams), clean)
+    assert bounds.protected_epsilon_found == pytest.approx(bounds.protected_epsilon, rel=1e-6, abs=1e-9)
+
+
+def test_proposition_1_caps_and_the_rest_of_the_row(prepared, targets, settings, streams):
+    rows = {name: measure(prepared, targets, name, 4.0, settings, streams).row for name in ("uniform", "reps", "non_private")}
+    assert rows["uniform"]["capped_share"] == pytest.approx(1.0, rel=1e-6)
+    assert rows["uniform"]["joining_epsilon"] > 4.0
+    assert np.isnan(rows["reps"]["joining_epsilon"]) and np.isnan(rows["uniform"]["protected_epsilon"])
+    assert 0 <= rows["reps"]["swaying"] <= 1
+    assert rows["non_private"]["advantage_limit"] == 1 and rows["reps"]["advantage_limit"] < 1
+
+
+def test_declared_scale_needs_no_more_than_its_epsilon(streams, prepared):
+    settings = ExperimentSettings(standardise="declared", resamples=100)
+    declared = prepare("simulated", prepared.split, settings)
+    row = measure(declared, targets_of(declared, settings, streams), "uniform", 4.0, settings, streams).row
+    assert row["joining_epsilon"] <= 4.0 * (1 + 1e-6)
+
+
+def test_the_printed_reference_alone_has_an_advantage_without_a_release(targets):
+    top = targets.decile == 10
+    auc = roc_auc_score(targets.member[top], targets.reference_printed[top])
+    assert advantage_without_release(targets) == pytest.approx(abs(2 * auc - 1))
+    assert advantage_without_release(targets) > 0.3

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from formalsynth.core.gaussian import gaussian_delta
+from formalsynth.papers.reps.evaluation import tstr_auroc
+from formalsynth.papers.reps.methods import METHODS
+from formalsynth.papers.reps.prepare import load_split, prepare
+from formalsynth.papers.reps.release import budget_of, release
+from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.tables import encode
+from formalsynth.papers.reps.weighting import removal_weights
+
+from .conftest import needs, streams_of
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+@pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.private])
+def test_budgets_add_up_and_the_noise_meets_them(prepared, method, epsilon):
+    settings, chosen = ExperimentSettings(), METHODS[method]
+    budget = budget_of(prepared, chosen, epsilon, settings)
+    delta = 1 / prepared.n
+    unused = epsilon * 0.2 if method == "uniform_split" else 0.0
+    spent = budget.synthesis_epsilon + (budget.scoring_epsilon if chosen.scored else 0.0)
+    assert spent + unused == pytest.approx(epsilon)
+    assert (
+        gaussian_delta(budget.synthesis_sigma, prepared.records.sensitivity, budget.synthesis_epsilon) <= budget.synthesis_delta
+    )
+    if chosen.scored:
+        assert budget.scoring_delta + budget.synthesis_delta == pytest.approx(delta)
+        # Nine features: the histograms move by 3.
+        assert gaussian_delta(budget.scoring_sigma, 3.0, budget.scoring_epsilon) <= budget.scoring_delta
+
+
+def test_reps_with_strength_zero_is_the_split_baseline(prepared, streams):
+    settings = ExperimentSettings(strengths=(0.0,))
+    reps, split = (release(prepared, name, 2.0, settings, streams) for name in ("reps", "uniform_split"))
+    assert np.array_equal(reps.synthetic.continuous, split.synthetic.continuous)
+    assert (reps.weights == 1).all()
+
+
+def test_ablations_share_the_weights_of_reps(prepared, settings, streams):
+    reps, shuffled, removal = (
+        release(prepared, name, 4.0, settings, streams) for name in ("reps", "random_downweighting", "hard_removal")
+    )
+    assert np.array_equal(np.sort(reps.weights), np.sort(shuffled.weights))
+    assert not np.array_equal(reps.weights, shuffled.weights)
+    assert set(np.unique(removal.weights)) == {0.0, 1.0}
+    assert np.array_equal(removal.weights == 0, reps.scoring.scores > reps.scoring.threshold)
+    assert abs((removal.weights == 0).mean() - 0.1) < 0.02
+    assert (reps.weights[reps.scoring.scores <= reps.scoring.threshold] == 1).all()
+    assert reps.choice.strength in settings.strengths
+    # Injected outliers have three categories that are rare: their scores are the highest.
+    rare = (prepared.split.part("train").categories == np.array([3, 3, 2])).all(axis=1)
+    assert reps.weights[rare].mean() < shuffled.weights[rare].mean()
+
+
+def test_the_chosen_strength_is_the_largest_that_validation_allows(prepared, streams):
+    found = release(prepared, "reps", 4.0, ExperimentSettings(), streams)
+    uniform = release(prepared, "uniform", 4.0, ExperimentSettings(), streams).synthetic
+    label = prepared.split.table.label[prepared.split.validation]
+    limit = tstr_auroc(encode(uniform, prepared.space), uniform.label, prepared.validation, label) - 0.02
+    close = [strength for strength, value in found.choice.validation.items() if value >= limit]
+    assert found.choice.strength == max(close, default=0.5)
+    own = tstr_auroc(encode(found.synthetic, prepared.space), found.synthetic.label, prepared.validation, label)
+    assert own == found.choice.validation[found.choice.strength]
+
+
+def test_synthetic_records_lie_within_the_clip_in_their_own_units(prepared, settings, streams):
+    table = release(prepared, "uniform", 0.5, settings, streams).synthetic
+    assert len(table) == prepared.n
+    assert np.abs(prepared.standardiser(table.continuous)).max() <= settings.clip + 1e-9
+
+
+def test_tau_from_the_records_is_not_covered_by_the_budget():
+    """With the released histograms held fixed, tau still moves with a record, and with tau the weights of many others."""
+    scores = np.repeat([1.0, 2.0], [90, 11])
+    whole, less = (removal_weights(part, float(np.quantile(part, 0.9))) for part in (scores, scores[:-1]))
+    assert (whole[:-1] != less).sum() == 10
+
+
+@pytest.mark.parametrize(("dataset", "least"), [
+    ("breast_cancer", 0.97),
+    pytest.param("adult", 0.87, marks=needs("adult.data", "adult.test")),
+])  # fmt: skip
+def test_non_private_utility_of_real_data(dataset, least):
+    streams, settings = streams_of(1), ExperimentSettings()
+    prepared = prepare(dataset, load_split(dataset, "", streams), settings)
+    synthetic = release(prepared, "non_private", 4.0, settings, streams).synthetic
+    label = prepared.split.table.label[prepared.split.test]
+    assert tstr_auroc(encode(synthetic, prepared.space), synthetic.label, prepared.test, label) > least

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from formalsynth.papers.reps.scoring import Marginals, histogram_cells, histogram_sensitivity, release_marginals, threshold_of
+from formalsynth.papers.reps.tables import one_hot
+
+SIZES = (4, 4, 3, 2)
+
+
+@pytest.fixture
+def cells(generator) -> np.ndarray:
+    return np.column_stack([generator.integers(size, size=60) for size in SIZES])
+
+
+def test_bins_divide_the_clipped_range_evenly():
+    z = np.array([[-9.0], [-4.0], [-2.01], [-2.0], [-1e-9], [0.0], [1.99], [4.0], [9.0]])
+    found = histogram_cells(z, np.empty((9, 0), dtype=np.int64), clip=4.0, bins=4)
+    assert found[:, 0].tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_sensitivity_by_removing_every_record(cells):
+    """Neighbours are add/remove: without record i, all histograms together move by exactly sqrt(features)."""
+    counts = one_hot(cells, SIZES).sum(axis=0)
+    for i in range(len(cells)):
+        moved = counts - one_hot(np.delete(cells, i, axis=0), SIZES).sum(axis=0)
+        assert np.linalg.norm(moved) == pytest.approx(histogram_sensitivity(len(SIZES)))
+
+
+def test_without_noise_scores_are_log_frequencies(cells, generator):
+    direct = np.array([[-np.log(np.mean(cells[:, j] == cell)) for j, cell in enumerate(row)] for row in cells])
+    for score, combined in (("mean", direct.mean(axis=1)), ("sum", direct.sum(axis=1))):
+        marginals = release_marginals(cells, SIZES, 0.0, generator, floor=1e-9, score=score)
+        assert np.allclose(marginals.scores(cells), combined)
+
+
+def test_noise_has_the_standard_deviation_asked_for(generator):
+    """Counts so large that neither the floor nor the normalisation hides the noise."""
+    cells = np.zeros((100_000, 1), dtype=np.int64)
+    cells[50_000:] = 1
+    sigma, draws = 50.0, 4000
+    found = [np.exp(release_marginals(cells, (2,), sigma, generator).log_frequency[0]) for _ in range(draws)]
+    # (a + s e1) / (2a + s e1 + s e2) has standard deviation s / (2a sqrt(2)) to first order; 5 errors of a variance estimate.
+    expected = sigma / (100_000 * np.sqrt(2))
+    assert abs(np.std(found) / expected - 1) < 5 / np.sqrt(2 * draws) + 1e-3
+
+
+def test_frequencies_are_proper_under_any_noise(cells, generator):
+    marginals = release_marginals(cells, SIZES, 1000.0, generator)
+    shares = np.split(np.exp(marginals.log_frequency), np.cumsum(SIZES)[:-1])
+    assert all(p.sum() == pytest.approx(1) and (p > 0).all() for p in shares)
+    assert (marginals.scores(cells) >= 0).all()
+
+
+def test_threshold_from_marginals_is_post_processing(cells, generator):
+    marginals = release_marginals(cells, SIZES, 3.0, generator)
+    first, second = (
+        threshold_of(scores, marginals, 0.9, "marginals", np.random.default_rng(5)) for scores in (np.zeros(3), np.ones(9))
+    )
+    assert first == second
+    scores = marginals.scores(cells)
+    assert threshold_of(scores, marginals, 0.9, "records", generator) == np.quantile(scores, 0.9)
+
+
+def test_threshold_from_marginals_is_their_quantile(generator):
+    """Two features with four distinct sums whose exact distribution is known."""
+    log_frequency = np.log([0.9, 0.1, 0.8, 0.2])
+    marginals = Marginals((2, 2), log_frequency, "sum")
+    # Scores from the least: .72, .18, .08, .02 of the mass; the 0.85 quantile is the second (common, rare).
+    found = threshold_of(np.zeros(1), marginals, 0.85, "marginals", generator)
+    assert found == pytest.approx(-np.log(0.9 * 0.2))

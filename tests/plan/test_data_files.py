@@ -1,0 +1,123 @@
+"""Real data that cannot be used are refused by name before any job; absent ones leave out their scenario."""
+
+import os
+import re
+
+import pytest
+from config_trees import RANGE, of_papers, put, refusal
+from formalsynth.core.job import FromFile, Simulated
+from formalsynth.data import files
+from salary_file import fixed_width
+
+
+@pytest.fixture
+def with_data(own, read, tmp_path, monkeypatch):
+    """Read the plan of a paper with a folder of data files of our own; the variable that names another is not set."""
+    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+
+    def with_data(paper, **contents):
+        for name, content in contents.items():
+            path = tmp_path / NAMES[name]
+            path.write_bytes(content) if isinstance(content, bytes) else path.mkdir()
+        trees = of_papers(own, paper)
+        trees["config.yaml"]["data_folder"] = str(tmp_path)
+        return refusal(read, trees)
+
+    return with_data
+
+
+NAMES = {"fatigue": "fatigue.csv", "sdr": "EPSD17.DAT", "margins": "sdr2017_codebook_margins.csv", "german": "german.data"}
+SDR = b"SALARYP,GENDER,AGEGRP,WKSWK,EDTP,NDGMENGP\n"
+DATA_FILES = [
+    ("range", {"fatigue": b""}, "scenarios.fatigue.file: .*fatigue.csv: sha256 is .*, the published file has"),
+    ("range", {"fatigue": b"stress,cycle\n276,11500\n"}, "fatigue.csv: sha256 is"),
+    ("range", {"fatigue": None}, "scenarios.fatigue.file: .*fatigue.csv: is no file; expected the published one"),
+    ("censor", {"margins": b"variable,code\n"}, "scenarios.salary.stand_in.counts: .*margins.csv: sha256 is"),
+    ("reweight", {"margins": b"variable,code\n"}, "scenarios.salary.population.counts: .*margins.csv: sha256 is"),
+    ("reps", {"german": b"A11 6\n"}, "scenarios.german.study: .*german.data: sha256 is"),
+    ("reps", {"german": None}, "scenarios.german.study: .*german.data: is no file"),
+    ("censor", {"sdr": b""}, "scenarios.salary.file: .*EPSD17.DAT: neither a CSV with SALARYP nor fixed-width"),
+    ("censor", {"sdr": b"SALARYP\n5\n"}, "EPSD17.DAT: is not in the form of 2017 Survey.*: .*columns"),
+    ("censor", {"sdr": b"SALARYP;GENDER\n5;M\n"}, "EPSD17.DAT: is not in the form of"),
+    ("censor", {"sdr": SDR}, "EPSD17.DAT: no record is of the sample"),
+    ("censor", {"sdr": SDR + b"5,M,30,52,4,12\n"}, "EPSD17.DAT: no record is of the sample"),
+    ("censor", {"sdr": SDR + b"much,M,30,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
+    ("censor", {"sdr": SDR + b"5,M,30,52,3,12\n-5,F,30,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
+    ("censor", {"sdr": SDR + b"5,M,31,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
+    ("censor", {"sdr": SDR + b"5,M,30,53,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
+    ("censor", {"sdr": SDR + b"5,X,30,52,3,12\n"}, "EPSD17.DAT: .*GENDER is neither M nor F"),
+    ("censor", {"sdr": SDR + b"5,M,30,52,3,12\n"}, "gives 1 records"),
+    ("censor", {"sdr": SDR + b"\xff,M,30,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
+    ("censor", {"sdr": SDR + b'"5,M,30'}, "EPSD17.DAT: is not in the form of"),
+    ("censor", {"sdr": b" " * 346 + b"\n"}, "EPSD17.DAT: neither a CSV with SALARYP nor fixed-width records of 347"),
+    ("censor", {"sdr": b"x" * 347 + b"\n"}, "EPSD17.DAT: no record is of the sample"),
+    ("censor", {"sdr": b"\x00" * 347}, "EPSD17.DAT: "),
+    ("censor", {"sdr": None}, "EPSD17.DAT: is no file"),
+]
+
+
+@pytest.mark.parametrize(("paper", "contents", "words"), DATA_FILES)
+def test_a_data_file_that_cannot_be_used_is_named_before_any_job(with_data, paper, contents, words):
+    message = with_data(paper, **contents)
+    assert isinstance(message, str), "it was accepted"
+    assert re.search(rf"papers/{paper}\.yaml: .*{words}", message), message
+
+
+def test_a_file_that_is_there_is_used_with_as_many_records_as_it_has(with_data, tmp_path):
+    absent = with_data("censor")
+    scenario = absent.papers["censor"].of("salary")[0]
+    assert scenario.stand_in
+    assert isinstance(scenario.data, Simulated)
+    assert any("STAND-IN" in line for line in absent.skipped)
+    fixed_width(tmp_path / NAMES["sdr"])
+    found = with_data("censor")
+    scenario = found.papers["censor"].of("salary")[0]
+    assert (scenario.stand_in, scenario.n, scenario.data) == (False, 3, FromFile(file="sdr2017", drop_rows=()))
+    assert not any("STAND-IN" in line for line in found.skipped)
+
+
+def test_two_good_records_of_the_survey_are_enough(with_data):
+    plan = with_data("censor", sdr=SDR + b"5,M,30,52,3,12\n70000,F,40,50,3,12\n")
+    assert plan.papers["censor"].scenarios["salary"].n == 2
+
+
+def test_absent_data_skip_the_scenario_and_say_so(with_data):
+    found = with_data("reps")
+    paper = found.papers["reps"]
+    assert not paper.of("adult")
+    assert paper.of("simulated")
+    assert any("adult.data" in line and line.endswith("skipped") for line in found.skipped)
+    assert 3 in paper.config.tables
+    assert 3 not in paper.tables, "a table of a skipped scenario is not planned"
+    (claim,) = paper.claims
+    assert claim.scenarios == (), "a claim of a skipped scenario has no data to be judged by"
+
+
+def test_rows_that_leave_no_records_are_refused(own, read, fatigue):
+    for rows in ([1, 1], [23], list(range(1, 22))):
+        trees = of_papers(own, "range")
+        put(trees[RANGE], "scenarios.fatigue.file.drop_rows", rows)
+        expected = "scenarios.fatigue.file.drop_rows: given .*; allowed: different rows from 1 to 22, so that 2 or more are left"
+        assert re.search(expected, refusal(read, trees))
+
+
+def test_a_data_file_that_may_not_be_read_is_named(with_data, tmp_path, monkeypatch):
+    (tmp_path / "fatigue.csv").write_text("stress,cycle\n")
+    if os.geteuid() == 0:  # root may read everything
+
+        def refuse(path, *arguments, **options):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(files, "open", refuse, raising=False)
+    else:
+        (tmp_path / "fatigue.csv").chmod(0)
+    assert re.search(r"scenarios\.fatigue\.file: .*fatigue\.csv: cannot be read: Permission denied", with_data("range"))
+
+
+def test_a_variable_that_names_no_folder_is_named(own, read, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    for value in (tmp_path / "nowhere", tmp_path / "file", "x" * 5000):
+        monkeypatch.setenv("FORMALSYNTH_DATA", str(value))
+        message = refusal(read, of_papers(own, "range"))
+        assert message.startswith("environment variable FORMALSYNTH_DATA: given '")
+        assert message.endswith("; allowed: a folder that is there")

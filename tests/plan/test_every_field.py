@@ -1,0 +1,229 @@
+"""Every field of every section of config, in each of its variants: what cannot be its value is refused by its path.
+
+The sections are found by walking the models, so that a new field or kind is among them. They stand side by side in a made-up
+config with nothing but what says which variant a section is; all mistakes are told at once, so that a message says of all
+fields what it says of each.
+"""
+
+import types
+from typing import Annotated, Union, get_args, get_origin
+
+import pytest
+from config_trees import PAPERS, assert_readable, at, paths, untied
+from formalsynth.core.kinds import Variants
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.study import STUDIES
+from formalsynth.ledger.tests.base import TESTS
+from formalsynth.plan.docs import SCHEMAS
+from formalsynth.plan.messages import ConfigError, validated
+from formalsynth.plan.model import find_all
+from formalsynth.show.figures.base import FIGURES
+from formalsynth.show.tables.base import TABLES
+from pydantic import BaseModel
+
+WRONG = {"wrong": -7}
+"""Keys and values, which no value can be."""
+
+
+@pytest.fixture(scope="module")
+def made_up():
+    """Trees with a section of every model; all that a section holds is what tells its variant, and sections in it."""
+    find_all()
+    synthesizers = [{"mechanism": name} for name in MECHANISMS]
+    synthesizers += [{"study": name, "arm": arm} for name, study in STUDIES.items() for arm in study.arms]
+    scenarios = [{"population": {"name": name}} for name in POPULATIONS] + [{"study": {"name": name}} for name in STUDIES]
+    scenarios.append({"file": {}, "stand_in": {"name": next(iter(POPULATIONS))}})
+    figures = [{"kind": name} for name in FIGURES] + [{"same_as": 1}]
+    return {
+        "config": {"scales": {"paper": {}}},
+        "paper": {
+            "synthesizers": {f"synthesizer{k}": entry for k, entry in enumerate(synthesizers)},
+            "scenarios": {f"scenario{k}": entry for k, entry in enumerate(scenarios)},
+            "figures": dict(enumerate(figures, start=1)),
+            "tables": {k: {"kind": name} for k, name in enumerate(TABLES, start=1)},
+        },
+        "claims": {"claims": [{"estimate": {}, "test": {"kind": name}} for name in TESTS]},
+    }
+
+
+def kind_of(annotation, metadata=()):
+    """What an annotation comes down to: its variants if it has them, else its origin or itself, with what is inside."""
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+    variants = next((each for each in metadata if isinstance(each, Variants)), None)
+    if variants:
+        return variants, ()
+    if get_origin(annotation) in (Union, types.UnionType):
+        return Union, [each for each in get_args(annotation) if each is not type(None)]
+    return get_origin(annotation) or annotation, get_args(annotation)
+
+
+def is_model(kind):
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def sections(kind, inside, value, path=()):
+    """Every section in a value, as its model and its path; a section that is not there counts as an empty one."""
+    if isinstance(kind, Variants):
+        kind = kind.variants().get(kind.name_of(value)) if isinstance(value, dict) else None
+    if is_model(kind) and isinstance(value, dict):
+        yield kind, path
+        for name, field in kind.model_fields.items():
+            yield from sections(*kind_of(field.annotation, field.metadata), value.get(name, {}), (*path, name))
+    elif kind is Union:
+        for each in inside:
+            yield from sections(*kind_of(each), value, path)
+    elif kind is dict and isinstance(value, dict):
+        for key, each in value.items():
+            yield from sections(*kind_of(inside[1]), each, (*path, key))
+    elif kind is list and isinstance(value, list):
+        for k, each in enumerate(value):
+            yield from sections(*kind_of(inside[0]), each, (*path, k))
+
+
+def models(kind, inside=()):
+    """Every model that a value may hold."""
+    if isinstance(kind, Variants):
+        for model in kind.variants().values():
+            yield from models(model)
+    elif is_model(kind):
+        yield kind
+        for field in kind.model_fields.values():
+            yield from models(*kind_of(field.annotation, field.metadata))
+    else:
+        for each in inside if kind in (Union, dict, list) else ():
+            yield from models(*kind_of(each))
+
+
+def places(kind, inside, path=()):
+    """Paths in a value to where keys and values are no part of it: its leaves, and lists."""
+    if kind is Union:
+        found = [each for part in inside for each in places(*kind_of(part), path)]
+        # what may be a section itself is one
+        sectional = any(kind_of(part)[0] is dict or is_model(kind_of(part)[0]) for part in inside)
+        yield from dict.fromkeys(each for each in found if not (sectional and each == path))
+    elif kind is list:
+        yield path
+        yield from places(*kind_of(inside[0]), (*path, 0))
+    elif kind is dict:
+        yield from places(*kind_of(inside[1]), (*path, "x"))
+    elif not is_model(kind) and not isinstance(kind, Variants):
+        yield path
+
+
+def holding(path, value):
+    """A value that holds another one at a path."""
+    for key in reversed(path):
+        value = [value] if key == 0 else {key: value}
+    return value
+
+
+def put(tree, path, value):
+    """Set an entry, with the sections around it."""
+    *above, last = path
+    for key in above:
+        tree = tree[key] if isinstance(tree, list) else tree.setdefault(key, {})
+    tree[last] = value
+
+
+def message_of(name, tree, tmp_path):
+    """Why a tree is refused, by lines without the file."""
+    try:
+        validated(SCHEMAS[name], tree, tmp_path / f"{name}.yaml")
+    except ConfigError as error:
+        return str(error).replace(f"{tmp_path}/{name}.yaml: ", "").splitlines()
+    return []
+
+
+def dotted(path):
+    return ".".join(map(str, path))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_made_up_config_has_every_section(made_up, name):
+    found = {model for model, _ in sections(SCHEMAS[name], (), made_up[name])}
+    assert found == set(models(SCHEMAS[name]))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_section_in_place_of_a_value_is_refused_by_its_path(made_up, tmp_path, name):
+    """Of values in lists and under free keys, too: each field is tried as often as it has such places."""
+    tried = {}
+    for model, path in sections(SCHEMAS[name], (), made_up[name]):
+        for field, info in model.model_fields.items():
+            if field not in (section := value_at(made_up[name], path)) or not isinstance(section[field], dict | list):
+                for k, place in enumerate(places(*kind_of(info.annotation, info.metadata))):
+                    # what tells the variant is tried alone
+                    tried.setdefault((k, (*path, field) if field in section else ()), []).append(((*path, field), place))
+    assert sum(map(len, tried.values())) > {"config": 20, "paper": 400, "claims": 40}[name]
+    for wrong in tried.values():
+        tree = untied(made_up[name])
+        for field, place in wrong:
+            put(tree, field, holding(place, WRONG))
+        lines = message_of(name, tree, tmp_path)
+        for field, place in wrong:
+            key = dotted((*field, *place))
+            starts = (f"{key}: given {WRONG}; ", f"{key}.wrong: given -7; ")
+            assert any(line.startswith(starts) for line in lines), (key, lines)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_key_that_a_section_does_not_have_is_refused_with_those_that_it_has(made_up, tmp_path, name):
+    tree, found = untied(made_up[name]), list(sections(SCHEMAS[name], (), made_up[name]))
+    for _, path in found:
+        put(tree, (*path, "unheard"), [[-7]])
+    lines = message_of(name, tree, tmp_path)
+    for model, path in found:
+        start = f"{dotted((*path, 'unheard'))}: given [[-7]]; "
+        (line,) = [line for line in lines if line.startswith(start)]
+        assert line.endswith(f"allowed keys: {', '.join(model.model_fields) or 'none'}"), line
+
+
+def value_at(tree, path):
+    """The section at a path; an empty one where there is none."""
+    for key in path:
+        tree = tree[key] if isinstance(tree, list) else tree.get(key, {})
+    return tree
+
+
+def speaks_of(annotation, type):
+    """Whether a type is a part of an annotation."""
+    return annotation is type or any(speaks_of(part, type) for part in get_args(annotation))
+
+
+def numbers(name, tree):
+    """A path to a number for each field of each model that has one in a tree, in lists and under free keys, too."""
+    found, models_at = {}, {path: model for model, path in sections(SCHEMAS[name], (), tree)}
+    for place in paths(tree):
+        if type(at(tree, place)) in (int, float):
+            depth = max(k for k in range(len(place)) if place[:k] in models_at)
+            model, field = models_at[place[:depth]], place[depth]
+            if not speaks_of(model.model_fields[field].annotation, bool):
+                found.setdefault((model, field, len(place)), place)
+    return found
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_true_and_what_is_no_number_are_refused_where_numbers_are(shipped, tmp_path, name):
+    """One number for each field of the shipped files."""
+    files = {"config": ["config.yaml"], "paper": [f"papers/{paper}.yaml" for paper in PAPERS]}
+    tried = set()
+    for file in files.get(name, [f"claims/{paper}.yaml" for paper in PAPERS]):
+        tree = untied(shipped[file])
+        found = numbers(name, tree)
+        for place in [place for field, place in found.items() if field not in tried]:
+            *way, last = place
+            where = at(tree, way)
+            given = where[last]
+            for wrong in (True, float("nan")):
+                where[last] = wrong
+                lines = message_of(name, tree, tmp_path)
+                # a number that has to be above another is blamed with it
+                starts = (f"{dotted(place)}: given {wrong}; ", f"{dotted(way)}: given {{")
+                assert any(line.startswith(starts) and repr(wrong) in line for line in lines), (place, wrong, lines)
+                assert_readable("\n".join(f"{file}: {line}" for line in lines))
+            where[last] = given
+        assert message_of(name, tree, tmp_path) == []
+        tried |= found.keys()
+    assert len(tried) > {"config": 15, "paper": 50, "claims": 10}[name]

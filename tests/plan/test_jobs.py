@@ -1,0 +1,264 @@
+"""What jobs are told: all that they depend on and no more, so that a change of config runs again only what it concerns."""
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+from formalsynth.core.job import Simulated
+from formalsynth.core.study import STUDIES
+from formalsynth.plan.load import read_plan
+
+PAPERS = ["range", "censor", "reweight", "zcdp", "reps"]
+PLAIN = (str, int, float, bool, type(None))
+FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "averaged_0.6_1.2", "Weighted_solved"]
+
+
+@pytest.fixture(scope="module")
+def read(repository, tmp_path_factory):
+    """Read the plan of a paper with some of its config changed, without what it shows and claims."""
+    made = {}
+
+    def read(key, **changes):
+        name = (key, repr(changes))
+        if name not in made:
+            folder = tmp_path_factory.mktemp("config")
+            run = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+            paper = yaml.safe_load((repository / "config" / "papers" / f"{key}.yaml").read_text(encoding="utf-8"))
+            # without the anchors that tie its entries together
+            trees = {"run": run, "paper": json.loads(json.dumps(paper | {"figures": {}, "tables": {}, "telling": []}))}
+            for path, value in changes.items():
+                put(trees, path, value)
+            (folder / "papers").mkdir()
+            (folder / "papers" / f"{key}.yaml").write_text(yaml.safe_dump(trees["paper"]), encoding="utf-8")
+            made[name] = read_plan(run | {"papers": [key]}, folder)
+        return made[name]
+
+    return read
+
+
+def put(trees, path, value):
+    """Set the entry at a dotted path; a number in it is a place in a list."""
+    *above, last = path.split(".")
+    tree = trees
+    for key in above:
+        tree = tree[int(key) if isinstance(tree, list) else key]
+    tree[int(last) if isinstance(tree, list) else last] = copy.deepcopy(value)
+
+
+def jobs_of(plan, name):
+    """The jobs of the first batch of a config entry at its first size, by what they do; what they are told, with the types."""
+    (paper,) = plan.papers.values()
+    scenario = paper.of(name)[0]
+    jobs = {"collect": scenario.collect_job()}
+    if scenario.study:
+        return jobs | {"study": scenario.study_job("0000")}
+    jobs["simulate"] = scenario.simulate_job("0000")
+    jobs |= {f"fit {id}": scenario.fit_job(id, plan.config.sampler) for id in scenario.fits()}
+    return jobs | {f"measure {id}": scenario.measure_job(id) for id in scenario.fits()}
+
+
+def changed(before, after):
+    """Jobs that are told something else, or are not there before or after."""
+    return {name for name in before | after if repr(before.get(name)) != repr(after.get(name))}
+
+
+def both(*ids):
+    """Fitting and measuring."""
+    return {f"{step} {id}" for step in ("fit", "measure") for id in ids}
+
+
+EVERY_FIT = {f"fit {id}" for id in FITS}
+EVERY_MEASURE = {f"measure {id}" for id in FITS}
+EVERYTHING = {"simulate", "collect"} | EVERY_FIT | EVERY_MEASURE
+S = "paper.scenarios.simulation"
+RAN = {f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"]}
+# what is changed, and exactly which jobs of the scenario are told something else
+CHANGES = {
+    "label of a synthesizer": ("paper.synthesizers.averaged.label", "({a}, {b}) averaged", set()),
+    "colours": ("paper.synthesizers.averaged.colours", ["#000000"], set()),
+    "place": (f"{S}.place", "Section 9", set()),
+    "label of the scenario": (f"{S}.label", "Ours", set()),
+    "title and authors": ("paper.title", "Another", set()),
+    "more replicates": (f"{S}.replicates", 150, set()),
+    "fewer replicates": (f"{S}.replicates", 7, {"simulate"}),
+    "batch size": ("run.batch_size", 3, {"simulate"}),
+    "its own batch size": (f"{S}.batch_size", 3, {"simulate"}),
+    "when a claim holds": ("run.verdicts.errors", 3, set()),
+    "another scale": ("run.scales.smoke.replicates", 1, set()),
+    "another scenario": ("paper.scenarios.contraction.n", [300], set()),
+    "a synthesizer that it has not": ("paper.synthesizers.other", {"mechanism": "unweighted"}, set()),
+    "parameter of one": ("paper.synthesizers.Weighted.parameters", {"c": 0.5}, both("Weighted")),
+    "parameter of one that shares a fit": (
+        "paper.synthesizers.truncated.parameters", {"c": 0.5}, {"measure Weighted"},
+    ),
+    "search of one": ("paper.synthesizers.Weighted_solved.search", {"parameter": "c", "target": 5}, both("Weighted_solved")),
+    "one range of two": (
+        "paper.sweeps.range.1.b", 1.3, {"collect", "measure Weighted"} | both("averaged_0.6_1.2", "averaged_0.6_1.3"),
+    ),
+    "a range more": (
+        "paper.sweeps.range", [{"a": 0.4, "b": 1.8}, {"a": 0.6, "b": 1.2}, {"a": 0.5, "b": 1.5}],
+        {"collect", "measure Weighted"} | both("averaged_0.5_1.5"),
+    ),
+    "a synthesizer less": (
+        f"{S}.synthesizers", ["Unweighted", "Weighted", "averaged", "Weighted_solved"], {"collect", "measure Weighted"},
+    ),
+    "priors": (f"{S}.priors", {"sd": 5}, EVERY_FIT | {"collect"}),
+    "population": (f"{S}.population.sigma", 2, {"simulate"}),
+    "data folder": ("run.data_folder", "elsewhere", {"simulate"}),
+    "sampler": ("run.sampler.draws", 2000, EVERY_FIT),
+    "family": (f"{S}.family", "normal", EVERYTHING - {"simulate"}),
+    "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"collect"}),
+    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect"}),
+    "sample size": (f"{S}.n", 1000, EVERYTHING),
+    "scenario id": (f"{S}.id", 9, EVERYTHING),
+    "paper id": ("paper.id", 9, EVERYTHING),
+    "root seed": ("run.root_seed", 1, EVERYTHING),
+}  # fmt: skip
+
+
+def test_the_jobs_of_a_scenario(read):
+    assert set(jobs_of(read("range", **RAN), "simulation")) == EVERYTHING
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_config_concerns_the_jobs_that_depend_on_it(read, change):
+    path, value, expected = CHANGES[change]
+    before, after = read("range", **RAN), read("range", **RAN | {path: value})
+    assert changed(jobs_of(before, "simulation"), jobs_of(after, "simulation")) == expected
+
+
+def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):
+    for name in ("simulation", "contraction", "fatigue", "scaled"):
+        assert changed(jobs_of(read("range"), name), jobs_of(plan_of("range"), name)) == set()
+
+
+def test_rows_that_are_left_out_of_a_file_concern_its_simulation_alone(read, fatigue):
+    before, after = read("range"), read("range", **{"paper.scenarios.fatigue.file.drop_rows": [1, 13, 21]})
+    assert changed(jobs_of(before, "fatigue"), jobs_of(after, "fatigue")) == {"simulate"}
+
+
+OF_A_STUDY = {
+    "label": ("paper.synthesizers.Gaussian.label", "Another", set()),
+    "place": ("paper.scenarios.means.place", "Section 9", set()),
+    "more replicates": ("paper.scenarios.means.replicates", 3000, set()),
+    "another study": ("paper.sweeps.m", [2, 7], set()),
+    "sampler": ("run.sampler.draws", 2000, set()),
+    "its setting": ("paper.scenarios.means.study.rho", 0.4, {"study"}),
+    "batch size": ("paper.scenarios.means.batch_size", 7, {"study"}),
+    "an arm less": ("paper.scenarios.means.synthesizers", ["Synthetic", "Gaussian"], {"study", "collect"}),
+    "root seed": ("run.root_seed", 1, {"study", "collect"}),
+}
+
+
+@pytest.mark.parametrize("change", OF_A_STUDY)
+def test_a_change_of_config_concerns_the_studies_that_depend_on_it(read, change):
+    path, value, expected = OF_A_STUDY[change]
+    assert changed(jobs_of(read("zcdp"), "means"), jobs_of(read("zcdp", **{path: value}), "means")) == expected
+
+
+def every_job(plan):
+    """A job of each kind of every scenario of a plan, with what they are told."""
+    (paper,) = plan.papers.values()
+    for name in dict.fromkeys(scenario.name for scenario in paper.scenarios.values()):
+        for what, job in jobs_of(plan, name).items():
+            yield f"{name}: {what}", job
+
+
+def plain(value):
+    """Whether there are only plain types in a value, which Snakemake keeps and compares as they are."""
+    if isinstance(value, dict):
+        return all(type(key) is str and plain(inner) for key, inner in value.items())
+    return all(map(plain, value)) if isinstance(value, list | tuple) else type(value) in PLAIN
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_job_gets_plain_types_that_make_what_it_is_told(read, paper):
+    for where, job in every_job(read(paper)):
+        given = job.plain()
+        assert type(given) is dict and plain(given), where
+        # with the types too: a whole number stays one
+        assert repr(type(job).of(given)) == repr(job), where
+        assert repr(type(job).of(json.loads(json.dumps(given)))) == repr(job), where
+
+
+def test_a_job_names_the_modules_of_its_own_entries(read):
+    jobs = jobs_of(read("range", **RAN), "simulation")
+    linear, lipschitz, ranges = (
+        f"formalsynth.{name}" for name in ("families.linear", "mechanisms.lipschitz", "mechanisms.ranges")
+    )
+    assert jobs["simulate"].modules == ("formalsynth.data.populations.lognormal",)
+    assert jobs["fit Weighted"].modules == (linear, lipschitz)
+    assert jobs["fit averaged_0.4_1.8"].modules == (linear, ranges)
+    assert jobs["measure Weighted"].modules == (linear, lipschitz, ranges)
+    assert jobs["measure Unweighted"].modules == (linear, lipschitz)
+    assert jobs["collect"].modules == (linear,)
+
+
+LOOK_UP = """
+import json, os, sys
+import scipy.special  # once, for all of the children
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.registry import load
+from formalsynth.core.study import STUDIES
+from formalsynth.data.files import FILES
+
+REGISTERS = {"family": FAMILIES, "mechanism": MECHANISMS, "population": POPULATIONS, "study": STUDIES, "file": FILES}
+for where, modules, names in json.load(sys.stdin):
+    child = os.fork()
+    if child == 0:
+        load(modules)
+        for what, name in names:
+            if name not in REGISTERS[what]:
+                print(where, what, name, flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, where
+"""
+
+
+def names_of(job):
+    """What a job looks up in registers."""
+    names = [("family", job.family)] if getattr(job, "family", "") else []
+    synthesizers = getattr(job, "members", [job.synthesizer] if hasattr(job, "synthesizer") else [])
+    names += [("mechanism", synthesizer.mechanism) for synthesizer in synthesizers]
+    if hasattr(job, "study"):
+        names += [("study", job.study), *(("file", name) for name in STUDIES[job.study].requires(job.settings))]
+    if isinstance(getattr(job, "data", None), Simulated):
+        counts = job.data.parameters.get("counts")
+        names += [("population", job.data.population), *([("file", counts)] if counts else [])]
+    elif hasattr(job, "data"):
+        names.append(("file", job.data.file))
+    return names
+
+
+def test_the_modules_of_a_job_are_all_that_it_needs(read):
+    """In a process of its own with nothing else loaded, everything that a job looks up is in the registers."""
+    told = {}
+    for paper in PAPERS:
+        for where, job in every_job(read(paper)):
+            told.setdefault((job.modules, tuple(names_of(job))), f"{paper} {where}")
+    assert {what for _, names in told for what, _ in names} == {"family", "mechanism", "population", "study", "file"}
+    given = json.dumps([[where, *key] for key, where in told.items()])
+    run = subprocess.run([sys.executable, "-c", LOOK_UP], input=given, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+
+
+def test_a_scenario_may_have_a_batch_size_of_its_own(read):
+    plan = read("range", **{"run.batch_size": 50, f"{S}.batch_size": 7})
+    scenarios = plan.papers["range"].scenarios.values()
+    assert {scenario.batch_size for scenario in scenarios if scenario.name == "simulation"} == {7}
+    assert {scenario.batch_size for scenario in scenarios if scenario.name != "simulation"} == {50}
+
+
+@pytest.mark.parametrize(("replicates", "size", "batches"), [(100, 100, [100]), (7, 3, [3, 3, 1]), (1, 10, [1]), (6, 3, [3, 3])])
+def test_every_replicate_is_in_one_batch(read, replicates, size, batches):
+    plan = read("range", **{f"{S}.replicates": replicates, f"{S}.batch_size": size})
+    scenario = plan.papers["range"].of("simulation")[0]
+    told = [scenario.simulate_job(batch).replicates for batch in scenario.batches()]
+    assert list(map(len, told)) == batches
+    assert [replicate for batch in told for replicate in batch] == list(range(replicates))

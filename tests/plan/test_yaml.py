@@ -1,0 +1,127 @@
+"""Files of config as text: they hold keys and values, each key once, or are refused by name."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from formalsynth.plan import load
+from formalsynth.plan.messages import ConfigError
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def _without_libyaml():
+    """The module as it is where PyYAML was built without libyaml."""
+    spec = importlib.util.spec_from_file_location("load_without_libyaml", load.__file__)
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml, "__with_libyaml__", False)
+        spec.loader.exec_module(module)
+    return module
+
+
+LOADERS = {"libyaml": load.load_yaml, "Python": _without_libyaml().load_yaml}
+
+
+@pytest.fixture(params=LOADERS)
+def load_yaml(request):
+    """The reader of files, fast and slow."""
+    return LOADERS[request.param]
+
+
+TEXTS_OF_FILES = [
+    ("a: [1", "cannot be read as YAML"),
+    ("a: b: c", "cannot be read as YAML"),
+    ("\tx: 1", "cannot be read as YAML"),
+    ("a: 1\n b: 2", "cannot be read as YAML"),
+    ("a: *nobody", "undefined alias 'nobody'"),
+    ("a: !!python/name:os.system", "could not determine a constructor"),
+    ("a: 2020-13-45", "month must be in 1..12"),
+    ("a: " + "1" * 5000, "cannot be read as YAML"),
+    ("{[1]: 2}", "unhashable key"),
+    ("[" * 800, "cannot be read as YAML"),
+    ("a: 1\na: 2", "the key 'a' is given twice in .*line 2, column 1"),
+    ("1: x\n'1': y", "the key '1' is given twice"),
+    ("a: {b: 1, c: 2, b: 1}", "the key 'b' is given twice"),
+    ("a: {<<: {b: 1}, <<: {c: 1}}", "the key '<<' is given twice"),
+    ("", r"\(whole file\): given None; allowed: keys and values"),
+    ("# nothing", r"\(whole file\): given None; allowed: keys and values"),
+    ("- 1", r"\(whole file\): given \[1\]; allowed: keys and values"),
+    ("just words", r"\(whole file\): given 'just words'; allowed: keys and values"),
+    ("--- 1\n--- 2", "expected a single document"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), TEXTS_OF_FILES, ids=[f"{case[0]:.20}" for case in TEXTS_OF_FILES])
+def test_a_file_that_is_no_yaml_of_keys_and_values_is_named(load_yaml, tmp_path, text, words):
+    (tmp_path / "paper.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=rf"paper\.yaml: .*{words}"):
+        load_yaml(tmp_path / "paper.yaml")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfea", b"a: \xe9", b"a: \x00", b"a: \x07"])
+def test_a_file_in_another_encoding_is_named(load_yaml, tmp_path, content):
+    (tmp_path / "paper.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"paper\.yaml: cannot be read as YAML"):
+        load_yaml(tmp_path / "paper.yaml")
+
+
+@given(st.text(max_size=60) | st.text(alphabet="abn01:-[]{},&*!|>'\"%@`#? \n\t", max_size=60))
+def test_any_text_is_yaml_or_refused(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "any.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        assert isinstance(load.load_yaml(path), dict)
+    except ConfigError as error:
+        assert str(error).startswith(f"{path}: ")
+
+
+def test_a_folder_in_place_of_a_file_is_named(load_yaml, tmp_path):
+    (tmp_path / "paper.yaml").mkdir()
+    with pytest.raises(ConfigError, match=r"paper\.yaml: cannot be read as YAML: .*Is a directory"):
+        load_yaml(tmp_path / "paper.yaml")
+
+
+def test_keys_of_a_merged_section_may_be_given_again(load_yaml, tmp_path):
+    (tmp_path / "paper.yaml").write_text("a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}\n")
+    assert load_yaml(tmp_path / "paper.yaml")["c"] == {"x": 3, "y": 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1e-5", 1e-5), ("1E3", 1e3), ("-2.5e+3", -2500.0), ("1e", "1e"), ("3a", "3a"), ("7", 7)]
+)
+def test_numbers_with_an_exponent_are_numbers(load_yaml, tmp_path, text, value):
+    (tmp_path / "paper.yaml").write_text(f"a: {text}\n")
+    found = load_yaml(tmp_path / "paper.yaml")["a"]
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize("file", ["papers/range.yaml", "papers/censor.yaml", "papers/reps.yaml", "config.yaml"])
+def test_a_line_given_twice_is_refused(repository, tmp_path, file):
+    """Every line of a shipped file in turn that holds one key and its value, on a line of their own."""
+    lines = (repository / "config" / file).read_text(encoding="utf-8").splitlines()
+    places = [k for k, line in enumerate(lines) if re.fullmatch(r" *[\w.]+: [^&*|>#]+", line)]
+    assert len(places) > 10
+    for k in places[:: max(1, len(places) // 12)]:
+        path = tmp_path / Path(file).name
+        path.write_text("\n".join([*lines[: k + 1], lines[k], *lines[k + 1 :]]), encoding="utf-8")
+        with pytest.raises(ConfigError, match=rf"{path.name}: .*the key '[^']+' is given twice .*line {k + 2},"):
+            load.load_yaml(path)
+
+
+def test_the_shipped_files_are_read_as_they_are_elsewhere(repository):
+    for name in ("config.yaml", "papers/range.yaml", "papers/zcdp.yaml"):
+        path = repository / "config" / name
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert [repr(read(path)) for read in LOADERS.values()] == [repr(given)] * 2
+
+
+@pytest.mark.parametrize("text", ["", "- 1\n", "just words\n", "\x00"])
+def test_a_paper_that_is_no_yaml_of_keys_and_values_is_named(repository, tmp_path, text):
+    run = load.load_yaml(repository / "config" / "config.yaml") | {"papers": ["range"]}
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "range.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"papers/range\.yaml: (\(whole file\)|cannot be read as YAML)"):
+        load.read_plan(run, tmp_path)

@@ -1,0 +1,101 @@
+import json
+from dataclasses import replace
+
+import pytest
+import yaml
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.study import STUDIES
+from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.plan.load import read_plan
+from formalsynth.report.describe import describe
+from formalsynth.report.told import ToldRun
+
+
+@pytest.fixture(scope="module")
+def plan(repository):
+    return read_plan(yaml.safe_load((repository / "config" / "config.yaml").read_text()), repository / "config")
+
+
+@pytest.fixture(scope="module")
+def told(plan):
+    return describe(plan)
+
+
+def test_what_is_told_comes_back_from_plain_data(told):
+    plain = told.plain()
+    assert ToldRun.of(plain) == told
+    assert ToldRun.of(json.loads(json.dumps(plain))) == told
+
+
+def test_every_figure_and_table_is_told(plan, told):
+    assert [paper.key for paper in told.papers] == list(plan.papers)
+    for paper in told.papers:
+        shown = plan.papers[paper.key]
+        assert [figure.number for figure in paper.figures] == list(shown.figures)
+        assert [table.number for table in paper.tables] == [str(number) for number in shown.tables]
+
+
+def test_there_are_words_for_all_that_is_shown(told):
+    items = [item for paper in told.papers for item in (*paper.figures, *paper.tables)]
+    assert {column for item in items for column in item.columns} <= set(METRICS)
+    arms = [arm for study in STUDIES.values() for arm in study.arms.values()]
+    kinds = {guaranteed.guarantee.partition(" | ")[0] for guaranteed in (*MECHANISMS.values(), *arms)}
+    assert {kind.partition(" | ")[0] for item in items for kind in item.guarantees} <= kinds
+    assert kinds <= set(GUARANTEES)
+
+
+def test_a_column_with_words_of_its_own_in_one_table_has_those(told):
+    papers = {paper.key: paper for paper in told.papers}
+    assert papers["zcdp"].figures[0].columns == ("replicates.value",)
+    assert next(figure for figure in papers["censor"].figures if figure.number == "9").columns == ("value",)
+
+
+def test_what_drawings_are_is_said_for_those_who_cannot_see_them(plan, told):
+    for paper in told.papers:
+        for figure in paper.figures:
+            assert figure.alt == plan.papers[paper.key].original(figure.number).alt()
+            assert figure.subject in figure.alt
+
+
+def test_headings_of_tables(plan, told):
+    headings = {(paper.key, table.number): table.headings for paper in told.papers for table in paper.tables}
+    for (key, number), words in headings.items():
+        table = plan.papers[key].tables[int(number)]
+        assert words == {statistic: table.heading(statistic) for statistic in table.statistics}
+    assert headings["reweight", "1"]["q15_low"] == "15 % quantile, low end"
+    assert headings["censor", "1"]["median"] == "median"
+    assert headings["zcdp", "1"]["covered"] == "Coverage"
+
+
+def test_a_repeated_figure_is_told_with_what_it_repeats(plan, told):
+    repeats = {(paper.key, figure.number): figure.same_as for paper in told.papers for figure in paper.figures if figure.same_as}
+    assert repeats
+    for (key, number), again in repeats.items():
+        assert plan.papers[key].original(number) == plan.papers[key].original(again)
+
+
+def test_absent_data_are_told(repository, monkeypatch, tmp_path):
+    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    config = yaml.safe_load((repository / "config" / "config.yaml").read_text()) | {"data_folder": str(tmp_path)}
+    told = describe(read_plan(config, repository / "config"))
+    assert not any(file.found for file in told.data)
+    assert {"fatigue.csv", "EPSD17.DAT", "adult.data"} <= {file.file for file in told.data}
+    papers = {paper.key: paper for paper in told.papers}
+    assert {"figure 15", "table 1"} <= set(papers["range"].left_out)
+    assert "figure 2" not in papers["range"].left_out
+    assert any("fatigue.csv is absent" in sentence for sentence in papers["range"].skipped)
+    assert {figure.number: figure.stand_in for figure in papers["censor"].figures}["9"]
+
+
+def test_stand_in_data_in_any_scenario_mark_what_shows_it(plan_of):
+    plan = plan_of("reps")
+    paper = plan.papers["reps"]
+    absent = paper.of("breast_cancer")[0]
+    drawn = replace(paper, scenarios=paper.scenarios | {absent.id: replace(absent, stand_in=True)})
+    told = describe(replace(plan, papers={"reps": drawn})).papers[0]
+    for figure in told.figures:
+        scenarios = drawn.figure(figure.number, "paper").scenarios
+        assert figure.stand_in == (absent.id in [scenario.id for scenario in scenarios])
+    several = next(figure for figure in told.figures if figure.number == "11")
+    assert several.stand_in
+    assert not drawn.figure("11", "paper").scenarios[0].stand_in

@@ -1,0 +1,17 @@
+import pytest
+from formalsynth.report.formats import duration, number
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(float("nan"), "–"), (float("inf"), "∞"), (-0.5, "−0.5"), (57771.2, "57771"), (1234.5, "1234"), (1e-7, "1e−07"), (3, "3")],
+)
+def test_numbers(value, shown):
+    assert number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.25, "0.25 s"), (12.4, "12 s"), (59.6, "1 min 0 s"), (83, "1 min 23 s"), (3725, "1 h 2 min")]
+)
+def test_durations(seconds, shown):
+    assert duration(seconds) == shown

@@ -1,0 +1,213 @@
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import made_up_report
+import pandas as pd
+import pytest
+from formalsynth.core.words import METRICS, guarantee
+from formalsynth.ledger.verdicts import VERDICTS
+from formalsynth.report.glossary import DIAGNOSTICS, LEDGER
+from formalsynth.report.pages import SYMBOLS, write_report
+from formalsynth.runtime.files import write_table
+from made_up_report import NASTY, RAN, TOLD, changed, claims, paper
+
+EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+class Page(HTMLParser):
+    """What a page refers to and how it is built; an element that is closed out of order is an error."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.open, self.elements, self.text = path, [], [], ""
+        self.feed(path.read_text(encoding="utf-8"))
+        assert self.open == [], path
+        self.ids = [found["id"] for _, found in self.elements if "id" in found]
+        self.targets = [found[name] for _, found in self.elements for name in ("href", "src") if name in found]
+        self.headings = [int(tag[1]) for tag, _ in self.elements if re.fullmatch(r"h\d", tag)]
+        self.pictures = [found for tag, found in self.elements if tag == "img"]
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.open += [] if tag in EMPTY else [tag]
+        self.text += " "
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (self.path, self.getpos())
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def pages(folder):
+    return {str(path.relative_to(folder)): Page(path) for path in sorted(folder.rglob("*.html"))}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return made_up_report.report(tmp_path_factory.mktemp("made_up"))
+
+
+def assert_links_resolve(folder):
+    """Every link and picture is a file of the folder, every anchor is on its page."""
+    found = pages(folder)
+    for name, page in found.items():
+        for target in page.targets:
+            link = urlsplit(target)
+            if link.scheme == "data":
+                continue
+            assert not link.scheme, (name, target)
+            assert not link.netloc, (name, target)
+            path = (page.path.parent / unquote(link.path)).resolve() if link.path else page.path
+            assert path.is_file(), (name, target)
+            assert path.is_relative_to(folder.resolve()), (name, target)
+            if link.fragment and "=" not in link.fragment:
+                assert link.fragment in found[str(path.relative_to(folder.resolve()))].ids, (name, target)
+
+
+def test_every_link_and_picture_is_in_the_folder(folder):
+    assert_links_resolve(folder)
+
+
+def test_each_page_is_well_formed(folder):
+    for name, page in pages(folder).items():
+        assert page.headings[0] == 1, name
+        assert page.headings.count(1) == 1, name
+        assert all(below - above <= 1 for above, below in zip(page.headings, page.headings[1:], strict=False)), name
+        assert [id for id, count in Counter(page.ids).items() if count > 1] == [], name
+        for picture in page.pictures:
+            assert picture["alt"].startswith("Violin plots: Bounds")
+            assert int(picture["width"]) == 90
+
+
+def test_texts_are_shown_as_they_are(folder):
+    """Nothing that a config or a table says becomes part of the page."""
+    for name, page in pages(folder).items():
+        assert [found.get("src") for tag, found in page.elements if tag == "script"] == ["ledger.js"] * (name == "claims.html")
+        assert not [tag for tag, _ in page.elements if tag == "b"], name
+    for name in ("index.html", "claims.html", "papers/first.html"):
+        assert NASTY in pages(folder)[name].text, name
+
+
+def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
+    page = pages(folder)["papers/first.html"]
+    text = " ".join(page.text.split())
+    assert [picture["src"] for picture in page.pictures] == [f"first/fig0{k}.png" for k in (1, 2, 3)]
+    for ending in ("csv", "svg", "png", "txt"):
+        assert f"first/fig02.{ending}" in page.targets
+    assert "../sources/papers-first.yaml.html#line-4" in page.targets
+    assert "../sources/scripts-figures.py.html" in page.targets
+    assert f"Caption of first/fig01 {NASTY}" in text
+    assert METRICS["delta"].meaning in text
+    assert guarantee("DP | fixed weights").meaning in text
+    assert text.index("Figure 1") < text.index("Claim number0") < text.index("Caption of first/fig02")
+    assert text.index("Other claims") < text.index("Claim number1") < text.index("Claim number2")
+    assert "57771 ± 0 printed 57771" in text
+    assert "The paper prints Figure 1 again under this number." in text
+    assert "Left out for want of data: figure 4" in text
+    for verdict, meaning in VERDICTS.items():
+        assert f"1 in the ledger: {SYMBOLS[verdict]} {verdict} {meaning}" in text
+
+
+def test_stand_in_data_are_marked_where_they_are_used_and_nowhere_else(folder):
+    sections = (folder / "papers" / "first.html").read_text(encoding="utf-8").split("<section")[1:]
+    assert ["stand-in data" in re.split("<h4>|</section>", one)[0] for one in sections] == [False, True, False, False, False]
+    index = pages(folder)["index.html"].text
+    assert "salary.csv is absent, a STAND-IN takes its place" in index
+    assert "∅ absent" in index
+    assert "✓ found" in index
+
+
+def test_each_verdict_is_a_sign_and_a_word():
+    assert set(SYMBOLS) == set(VERDICTS)
+    assert len(set(SYMBOLS.values())) == len(SYMBOLS)
+
+
+def test_the_ledger_has_every_claim_with_its_verdict(folder):
+    rows = (folder / "claims.html").read_text(encoding="utf-8").split("<tbody")[1].split('<tr role="row"')[1:]
+    assert len(rows) == len(claims())
+    for row, claim in zip(rows, claims(), strict=True):
+        assert f'id="{claim["id"]}"' in row
+        assert f"</span> {claim['verdict']}</span>" in row
+        assert SYMBOLS[claim["verdict"]] in row
+        assert ("erratum E1" in row) == bool(claim["erratum"])
+    assert (folder / "claims.csv").is_file()
+
+
+def test_counts_by_verdict_and_paper(folder):
+    table = (folder / "index.html").read_text(encoding="utf-8").split("<tbody>")[1].split("</tbody>")[0]
+    for row, verdict in zip(table.split("<tr>")[1:], VERDICTS, strict=True):
+        counts = [int(one) for one in re.findall(r">(\d+)<", row)]
+        assert counts == [sum(c["paper"] == key and c["verdict"] == verdict for c in claims()) for key in ("first", "second")] + [
+            sum(c["verdict"] == verdict for c in claims())
+        ]
+
+
+def test_what_was_run(folder):
+    text = " ".join(pages(folder)["index.html"].text.split())
+    for part in (
+        "abc1234, with uncommitted changes",
+        "2.27.0",
+        "20260205",
+        "sample sizes divided by 10",
+        "Too small to judge by",
+    ):
+        assert part in text, part
+    assert "first 40 3 1 1.01 512.3 430 0 0 1 min 15 s" in text
+    assert "fit_batch 4 1 min 20 s 1 min 15 s 150 MB" in text
+    for one in (*DIAGNOSTICS.values(), *METRICS.values(), *LEDGER.values()):
+        assert one.meaning in text
+
+
+def test_without_claims_figures_fits_or_costs(tmp_path):
+    told = changed(TOLD, papers=[paper("second")], skipped=[], data=[])
+    folder = made_up_report.report(tmp_path, told, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
+    assert_links_resolve(folder)
+    text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
+    assert "No claims are written down for these papers." in text["claims.html"]
+    assert "No claims are written down for this paper." in text["papers/second.html"]
+    assert "No posterior was sampled" in text["index.html"]
+    assert "Nothing was skipped for want of data." in text["index.html"]
+    assert not (folder / "claims.csv").exists()
+    assert not (folder / "papers" / "first.html").exists()
+
+
+def test_a_newer_report_takes_the_place_of_an_older_one(tmp_path):
+    folder = made_up_report.report(tmp_path)
+    assert (folder / "papers" / "first" / "fig01.png").is_file()
+    made_up_report.report(tmp_path, changed(TOLD, papers=[paper("second")]), ledger=[])
+    assert sorted(path.name for path in (folder / "papers").iterdir()) == ["second.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):
+    folder = made_up_report.report(tmp_path)
+    before = (folder / "index.html").read_bytes()
+    with pytest.raises(KeyError, match=r"ledger\.js"):
+        made_up_report.report(tmp_path, templates=[path for path in made_up_report.TEMPLATES if path.name != "ledger.js"])
+    assert (folder / "index.html").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_a_table_that_was_damaged_is_not_shown(tmp_path):
+    files = made_up_report.made(tmp_path / "run", TOLD.papers, claims())
+    write_table(files.ledger, pd.read_csv(files.ledger))
+    with open(files.ledger, "a") as file:
+        file.write("one more\n")
+    with pytest.raises(OSError, match=r"claims\.csv is damaged"):
+        write_report(tmp_path / "report", TOLD, RAN, files, made_up_report.TEMPLATES)
+    assert not (tmp_path / "report").exists()
+
+
+def test_templates_need_nothing_from_elsewhere():
+    for path in made_up_report.TEMPLATES:
+        assert not re.search(r"(https?:)?//[a-z]", path.read_text(encoding="utf-8")), path
+
+
+def test_the_workflow_knows_every_template(repository):
+    common = (repository / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
+    listed = re.search(r"^PAGES = \((.+?)\)$", common, re.M | re.S)
+    assert set(re.findall(r'"([^"]+)"', listed[1])) == {path.name for path in made_up_report.TEMPLATES if path.suffix != ".rst"}

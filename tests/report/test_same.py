@@ -1,0 +1,103 @@
+"""Two runs have the same tables, or it is said where they differ."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from formalsynth.report.same import difference, main
+
+TABLE = 'synthesizer,epsilon,seconds,reason\nWeighted,1.25,0.5,\n"avg, cut",2.5,0.7,"gate: ""no"""\n'
+FILES = {
+    "results/paper/claims.csv": "id,verdict\na,reproduced\n",
+    "results/paper/range/claims.csv": "id,verdict\na,reproduced\n",
+    "results/paper/range/table1.csv": "statistic,Data\nmean,12.5\n",
+    "results/paper/range/skewed_n60/replicates.csv": TABLE,
+    "results/paper/range/skewed_n60/batches/0000/Weighted.replicates.csv": TABLE,
+    "results/paper/report/claims.csv": "id,verdict\na,reproduced\n",
+    "results/paper/zcdp/means_n1000/replicates.csv": TABLE,
+    "results/smoke/range/table1.csv": "statistic,Data\nmean,12.5\n",
+    "figures/paper/range/fig01.csv": "x,y\n1,2\n",
+    "figures/paper/range/fig01.svg": "<svg/>",
+}
+REPLICATES = "results/paper/range/skewed_n60/replicates.csv"
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two working folders with the same tables."""
+    for name, text in FILES.items():
+        path = tmp_path / "before" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "before", shutil.copytree(tmp_path / "before", tmp_path / "after")
+
+
+@pytest.fixture
+def compare(runs, capsys):
+    """Run the command; its exit status and its lines."""
+
+    def compare(*arguments):
+        status = main([str(runs[0]), *arguments, "--after", str(runs[1])])
+        return status, capsys.readouterr().out.splitlines()
+
+    return compare
+
+
+def test_what_is_the_same_is_counted(compare):
+    assert compare() == (0, ["6 files compared, 0 differ"])
+    assert compare("range") == (0, ["4 files compared, 0 differ"])
+    assert compare("range", "zcdp") == (0, ["5 files compared, 0 differ"])
+    assert compare("--scale", "smoke") == (0, ["1 files compared, 0 differ"])
+
+
+def test_a_difference_is_told_with_its_column_and_row(runs, compare):
+    (runs[1] / REPLICATES).write_text(TABLE.replace("2.5,0.7", "2.5000000000000004,0.7"))
+    line = f"{REPLICATES}: column epsilon, row 3: was '2.5' and is '2.5000000000000004'"
+    assert compare() == (1, [line, "6 files compared, 1 differ"])
+    assert compare("zcdp") == (0, ["1 files compared, 0 differ"])
+
+
+def test_seconds_may_differ_and_nothing_else_beside_them(runs, compare):
+    (runs[1] / REPLICATES).write_text(TABLE.replace("0.7", "12.25"))
+    assert compare() == (0, ["6 files compared, 0 differ"])
+    (runs[1] / REPLICATES).write_text(TABLE.replace("0.7", "12.25").replace("no", "yes"))
+    assert compare()[1][0].startswith(f"{REPLICATES}: column reason, row 3")
+
+
+@pytest.mark.parametrize(("gone", "kept"), [(0, 1), (1, 0)])
+def test_a_file_that_one_run_does_not_have_is_named(runs, compare, gone, kept):
+    path = runs[gone] / "figures/paper/range/fig01.csv"
+    path.unlink()
+    assert compare() == (1, [f"figures/paper/range/fig01.csv: there is no {path}", "6 files compared, 1 differ"])
+
+
+def test_parts_and_copies_are_not_compared(runs, compare):
+    for name in FILES:
+        if "batches" in name or "/report/" in name or not name.endswith(".csv"):
+            (runs[1] / name).unlink()
+    assert compare()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x,z\n1,2\n", "columns were x, y and are x, z"),
+        ("x,y\n1,2\n3,4\n", "had 2 rows and has 3"),
+        ("x,y\n1,2,3\n", "column , row 2: was '' and is '3'"),
+        ("", "columns were x, y and are none"),
+        ("x,y\r\n1,2\r\n", "the same values are written in another way"),
+        ('x,y\n"1",2\n', "the same values are written in another way"),
+        ("x,y\n1,2.0\n", "column y, row 2: was '2' and is '2.0'"),
+    ],
+)
+def test_every_kind_of_difference_has_its_words(runs, text, words):
+    before, after = (folder / "figures/paper/range/fig01.csv" for folder in runs)
+    after.write_bytes(text.encode())
+    assert difference(before, after) == words
+
+
+def test_two_empty_folders_are_not_the_same_run(tmp_path):
+    command = [sys.executable, "-m", "formalsynth.report.same", str(tmp_path)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (1, "nothing to compare: neither folder has tables\n")

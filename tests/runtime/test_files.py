@@ -1,0 +1,213 @@
+"""Files are whole or absent, have the same bytes for the same content, and are not used when they were damaged."""
+
+import errno
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.runtime.files import (
+    read_arrays,
+    read_table,
+    sealed,
+    unbroken,
+    whole,
+    write_arrays,
+    write_table,
+    write_text,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+ARRAYS = {"draw:beta": np.arange(6.0).reshape(2, 3), "status": np.array(["ok", "failed"]), "n": np.array(3)}
+
+
+def test_arrays_come_back_as_they_were(tmp_path):
+    write_arrays(tmp_path / "one.npz", ARRAYS)
+    found = read_arrays(tmp_path / "one.npz")
+    assert set(found) == set(ARRAYS)
+    for key, value in ARRAYS.items():
+        assert found[key].dtype == value.dtype
+        assert (found[key] == value).all()
+
+
+def test_the_same_arrays_have_the_same_bytes(tmp_path):
+    write_arrays(tmp_path / "one.npz", ARRAYS)
+    write_arrays(tmp_path / "folder" / "other.npz", ARRAYS)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "folder" / "other.npz").read_bytes()
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_broken_write_leaves_things_as_they_were(tmp_path, before):
+    path = tmp_path / "result.txt"
+    if before:
+        path.write_text(before)
+    with pytest.raises(RuntimeError, match="power cut"), whole(path) as partial:
+        partial.write_text("half of the")
+        raise RuntimeError("power cut")
+    assert [file.name for file in tmp_path.iterdir()] == (["result.txt"] if before else [])
+    assert before is None or path.read_text() == before
+
+
+def test_a_file_takes_its_name_only_at_the_end(tmp_path):
+    path = tmp_path / "new" / "result.txt"
+    with whole(path) as partial:
+        partial.write_text("all of it")
+        assert not path.exists()
+        assert partial.suffix == path.suffix
+    assert path.read_text() == "all of it"
+    assert [file.name for file in path.parent.iterdir()] == ["result.txt"]
+
+
+def damages(content):
+    """Every way to lose the end of a file, and to change one of its bytes."""
+    for k, byte in enumerate(content):
+        yield content[:k]
+        yield content[:k] + bytes([byte ^ 0x01]) + content[k + 1 :]
+
+
+def write_small_arrays(path):
+    write_arrays(path, {"status": np.array(["ok"])})
+
+
+def write_small_table(path):
+    write_table(path, pd.DataFrame({"synthesizer": ["Weighted", "Unweighted"], "epsilon": [1.25, 17.0]}))
+
+
+def write_program(path):
+    with sealed(path) as partial:
+        partial.write_bytes(b"\x7fELF and so on")
+
+
+READERS = [(write_small_arrays, read_arrays), (write_small_table, read_table), (write_program, unbroken)]
+
+
+@pytest.mark.parametrize(("write", "read"), READERS, ids=["arrays", "table", "program"])
+def test_no_damage_goes_unnoticed(tmp_path, write, read):
+    path = tmp_path / "this one.npz"
+    write(path)
+    read(path)
+    content = path.read_bytes()
+    for damaged in damages(content):
+        path.write_bytes(damaged)
+        with pytest.raises(OSError, match=r"this one\.npz is damaged \(its sha256 .*\): delete it and run again"):
+            read(path)
+    path.write_bytes(content)
+    read(path)
+
+
+def test_a_damaged_seal_is_a_damaged_file(tmp_path):
+    write_small_table(tmp_path / "sets.csv")
+    (tmp_path / ".sets.csv.sha256").write_bytes(b"\xff")
+    with pytest.raises(OSError, match=r"sets\.csv is damaged"):
+        read_table(tmp_path / "sets.csv")
+
+
+def test_the_seal_is_what_sha256sum_checks(tmp_path):
+    write_small_table(tmp_path / "sets.csv")
+    run = subprocess.run(["sha256sum", "--check", ".sets.csv.sha256"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.stdout == "sets.csv: OK\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".sets.csv.sha256", "sets.csv"]
+
+
+def test_a_file_that_was_deleted_is_written_and_sealed_again(tmp_path):
+    path = tmp_path / "sets.csv"
+    write_small_table(path)
+    path.unlink()
+    write_table(path, pd.DataFrame({"set": [1]}))
+    assert read_table(path)["set"].tolist() == [1]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import pandas as pd
+from formalsynth.runtime.files import write_table
+path, moment = sys.argv[1], int(sys.argv[2])
+def replace(self, target, original=Path.replace):
+    global moment
+    moment -= 1
+    if moment == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    original(self, target)
+Path.replace = replace
+write_table(path, pd.DataFrame({"a": [2]}))
+"""
+
+
+@pytest.mark.parametrize(("moment", "value"), [(1, 1), (2, 2)], ids=["before it has its name", "before it is sealed"])
+def test_a_write_that_is_killed_leaves_a_file_that_can_be_read(tmp_path, moment, value):
+    """The old file or the new one, and no complaint about a seal that belongs to the other."""
+    path = tmp_path / "sets.csv"
+    write_table(path, pd.DataFrame({"a": [1]}))
+    run = subprocess.run([sys.executable, "-c", KILLED, str(path), str(moment)], check=False)
+    assert run.returncode == -9
+    assert read_table(path)["a"].tolist() == [value]
+    assert len(list(tmp_path.glob(".*-*-*"))) == 1
+    write_table(path, pd.DataFrame({"a": [3]}))
+    assert read_table(path)["a"].tolist() == [3]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".sets.csv.sha256", "sets.csv"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_full_disk_is_a_sentence_with_the_name_of_the_file(tmp_path, before):
+    path = tmp_path / "records.csv"
+    if before:
+        path.write_text(before)
+    reason = r"records\.csv could not be written because the disk is full .*: make room"
+    with pytest.raises(OSError, match=reason) as caught, whole(path) as partial:
+        partial.symlink_to("/dev/full")
+        pd.DataFrame({"a": [1]}).to_csv(partial)
+    assert caught.value.errno == errno.ENOSPC
+    assert [file.name for file in tmp_path.iterdir()] == (["records.csv"] if before else [])
+    assert before is None or path.read_text() == before
+
+
+def test_an_archive_without_a_seal_still_has_its_own_checksum(tmp_path):
+    """It came from an earlier version, or was copied without what is hidden."""
+    path = tmp_path / "fit.npz"
+    np.savez(path, x=np.zeros(1000))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(OSError, match=r"fit\.npz is damaged .*delete it and run again"):
+        read_arrays(path)
+
+
+def test_an_archive_of_objects_is_refused(tmp_path):
+    """Reading one would run code."""
+    np.savez(tmp_path / "fit.npz", x=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(OSError, match="damaged"):
+        read_arrays(tmp_path / "fit.npz")
+
+
+NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8)
+
+
+@given(NUMBERS)
+def test_numbers_keep_all_their_digits(tmp_path_factory, numbers):
+    path = tmp_path_factory.mktemp("table") / "numbers.csv"
+    write_table(path, pd.DataFrame({"value": numbers, "label": ["NA"] * len(numbers)}))
+    found = read_table(path)
+    assert found["value"].tolist() == numbers
+    assert found["label"].tolist() == ["NA"] * len(numbers)
+
+
+def test_gaps_stay_gaps(tmp_path):
+    write_table(tmp_path / "gaps.csv", pd.DataFrame({"a": [1.5, np.nan], "b": ["x", None]}))
+    assert (tmp_path / "gaps.csv").read_bytes() == b"a,b\n1.5,x\n,\n"
+    assert read_table(tmp_path / "gaps.csv").isna().to_numpy().tolist() == [[False, False], [True, True]]
+
+
+@pytest.mark.parametrize("content", ["", 'a,b\n1,"2', "a,b\n1,2\n1,2,3\n"])
+def test_a_damaged_table_is_named(tmp_path, content):
+    path = tmp_path / "replicates.csv"
+    path.write_text(content)
+    with pytest.raises(OSError, match=r"(?s)replicates\.csv is damaged .*delete it and run again"):
+        read_table(path)
+
+
+def test_text_is_utf8(tmp_path):
+    write_text(tmp_path / "caption.txt", "Δ of (0.4, 1.8)\n")
+    assert (tmp_path / "caption.txt").read_text(encoding="utf-8") == "Δ of (0.4, 1.8)\n"

@@ -1,0 +1,49 @@
+"""What a job prints is in its log, and its last words are somewhere."""
+
+import subprocess
+import sys
+
+from formalsynth.runtime.logs import ACCOUNT
+
+JOB = """
+import subprocess, sys
+from formalsynth.runtime.logs import log_to
+log_to(sys.argv[1])
+print("from the job")
+subprocess.run(["echo", "from its child"])
+"""
+LAST_WORDS = """
+import sys
+from formalsynth.runtime.logs import log_to
+log_to(sys.argv[1])
+raise OSError("records.csv could not be written")
+"""
+
+
+def run(program, log):
+    return subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False)
+
+
+def test_what_a_job_and_its_children_print_goes_to_the_log(tmp_path):
+    job = run(JOB, tmp_path / "new" / "job.log")
+    assert (job.returncode, job.stdout, job.stderr) == (0, "", "")
+    lines = (tmp_path / "new" / "job.log").read_text().splitlines()
+    assert set(lines[:-1]) == {"from the job", "from its child"}
+    assert lines[-1].startswith(ACCOUNT)
+
+
+def test_the_error_that_ends_a_job_goes_to_the_log(tmp_path):
+    job = run(LAST_WORDS, tmp_path / "job.log")
+    assert (job.returncode, job.stdout, job.stderr) == (1, "", "")
+    lines = (tmp_path / "job.log").read_text().splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-2] == "OSError: records.csv could not be written"
+
+
+def test_where_the_log_cannot_be_written_the_error_is_told_all_the_same(tmp_path):
+    log = tmp_path / "job.log"
+    log.symlink_to("/dev/full")
+    job = run(LAST_WORDS, log)
+    assert job.returncode == 1
+    reason = f"{log} could not be written either: No space left on device"
+    assert job.stderr.splitlines() == ["records.csv could not be written", reason]

@@ -1,0 +1,160 @@
+"""Which files a job depends on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from formalsynth.runtime import sources as room
+from formalsynth.runtime.sources import PACKAGE, sources
+
+JOBS = {
+    "simulate": ("formalsynth.steps.simulate", "formalsynth.data.populations.lognormal"),
+    "fit": ("formalsynth.steps.fit", "formalsynth.families.linear"),
+    "measure": ("formalsynth.steps.measure", "formalsynth.families.beta"),
+    "study": ("formalsynth.steps.study", "formalsynth.papers.zcdp.study_means"),
+    "collect": ("formalsynth.steps.collect", "formalsynth.families.poisson"),
+    "show": ("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions"),
+    "judge": ("formalsynth.ledger.judge",),
+}
+STEPS = ("simulate", "fit", "measure", "study", "collect")
+PACKAGE_TREE = {
+    "__init__.py": "",
+    "plan.py": "from formalsynth.secret import x",
+    "secret.py": "",
+    "leaf.py": "import numpy",
+    "late.py": "",
+    "unused.py": "",
+    "steps/__init__.py": "",
+    "steps/first.py": "from formalsynth.rooms import room\nfrom formalsynth.plan import Plan\nimport os.path\n",
+    "steps/second.py": "import formalsynth.leaf\n\ndef go():\n    from formalsynth.late import later\n",
+    "steps/third.py": "try:\n    from . import second\nexcept ImportError:\n    from ..rooms.inner import room\n",
+    "rooms/__init__.py": "from formalsynth.rooms.inner import room",
+    "rooms/inner.py": "from formalsynth import leaf\nfrom formalsynth.steps import first",
+    "rooms/deep/__init__.py": "",
+    "rooms/deep/lake.py": "class C:\n    def f(self):\n        while True:\n            from formalsynth.late import x\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package whose imports are known."""
+    for name, text in PACKAGE_TREE.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(room, "PACKAGE", tmp_path)
+    return tmp_path
+
+
+def names(paths, root=PACKAGE):
+    return sorted(path.relative_to(root).as_posix() for path in paths)
+
+
+def test_imports_are_followed_through_packages_and_circles(package):
+    assert names(sources("formalsynth.steps.first"), package) == [
+        "__init__.py",
+        "leaf.py",
+        "plan.py",
+        "rooms/__init__.py",
+        "rooms/inner.py",
+        "secret.py",
+        "steps/__init__.py",
+        "steps/first.py",
+    ]
+
+
+def test_late_and_plain_imports_count(package):
+    found = ["__init__.py", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
+    assert names(sources("formalsynth.steps.second"), package) == found
+
+
+def test_relative_imports_count(package):
+    found = names(sources("formalsynth.steps.third"), package)
+    assert {"steps/second.py", "rooms/inner.py", "rooms/__init__.py"} <= set(found)
+
+
+def test_every_package_above_a_module_counts(package):
+    """Python runs them all, whatever was asked for."""
+    found = ["__init__.py", "late.py", "leaf.py", "plan.py", "rooms/__init__.py", "rooms/deep/__init__.py", "rooms/deep/lake.py"]
+    found += ["rooms/inner.py", "secret.py", "steps/__init__.py", "steps/first.py"]
+    assert names(sources("formalsynth.rooms.deep.lake"), package) == found
+
+
+def test_several_modules_together_have_the_files_of_each(package):
+    together = sources("formalsynth.steps.first", "formalsynth.steps.second")
+    each = {*sources("formalsynth.steps.first"), *sources("formalsynth.steps.second")}
+    assert together == sorted(each)
+
+
+def test_what_is_left_out_is_not_followed(package):
+    found = names(sources("formalsynth.steps.first", leave_out=("formalsynth.plan",)), package)
+    assert "plan.py" not in found
+    assert "secret.py" not in found
+    assert "rooms/inner.py" in found
+
+
+def test_a_list_may_be_changed_by_who_gets_it(package):
+    sources("formalsynth.leaf").clear()
+    assert names(sources("formalsynth.leaf"), package) == ["__init__.py", "leaf.py"]
+
+
+@pytest.mark.parametrize("module", ["formalsynth.nowhere", "numpy", "formalsynth.leaf.name"])
+def test_a_module_that_is_not_there_is_refused(package, module):
+    """Passed over, a wrong name would be a job that never runs again."""
+    with pytest.raises(ModuleNotFoundError, match=f"no module {module}"):
+        sources("formalsynth.leaf", module)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_depends_on_every_module_that_it_loads(job):
+    """What Python itself imports is among the sources."""
+    program = (
+        "import importlib, sys\n"
+        f"for name in {JOBS[job]!r}:\n"
+        "    importlib.import_module(name)\n"
+        "for name, module in sys.modules.items():\n"
+        "    if name.split('.')[0] == 'formalsynth':\n"
+        "        print(module.__file__)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(map(Path, run.stdout.splitlines())) <= set(sources(*JOBS[job]))
+
+
+LATER = [
+    *(("simulate", file) for file in ("stan/sample.py", "steps/fit.py", "core/bounds.py", "core/mechanism.py")),
+    *(("fit", file) for file in ("steps/measure.py", "core/utility.py")),
+    *(("measure", file) for file in ("steps/fit.py", "stan/sample.py")),
+    *(("study", file) for file in ("steps/fit.py", "steps/measure.py", "stan/sample.py", "core/mechanism.py")),
+    *(("collect", file) for file in ("steps/fit.py", "stan/sample.py", "steps/measure.py")),
+    *(("show", file) for file in ("stan/sample.py", "steps/collect.py", "steps/measure.py", "core/bounds.py")),
+    *(("show", file) for file in ("core/mechanism.py", "ledger/judge.py")),
+    *(("judge", file) for file in ("stan/sample.py", "steps/collect.py", "show/draw.py")),
+]
+
+
+@pytest.mark.parametrize(("job", "file"), LATER)
+def test_a_job_does_not_depend_on_what_comes_after_it(job, file):
+    assert (PACKAGE / file).is_file()
+    assert file not in names(sources(*JOBS[job]))
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_plan_reaches_a_job_as_parameters_only(job):
+    later = ("plan/", "report/") if job in ("show", "judge") else ("plan/", "report/", "show/", "ledger/")
+    assert [file for file in names(sources(*JOBS[job])) if file.startswith(later)] == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_depends_on_no_entry_of_a_register(step):
+    """Those that a job needs are named by its scenario."""
+    entries = ("families/", "mechanisms/", "data/populations/", "papers/")
+    assert [file for file in names(sources(f"formalsynth.steps.{step}")) if file.startswith(entries)] == []
+
+
+@pytest.mark.parametrize(("job", "other"), [("fit", "families/beta.py"), ("study", "papers/zcdp/study_coverage.py")])
+def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):
+    found = names(sources(*JOBS[job]))
+    assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in found
+    assert (PACKAGE / other).is_file()
+    assert other not in found

@@ -1,0 +1,104 @@
+"""Captions: what, how much, of which data and with which guarantee."""
+
+import pytest
+from formalsynth.core.model import DATA
+from formalsynth.show.captions import caption
+from formalsynth.show.display import Panel
+from made_up_displays import figure_of, scenario_of, table_display
+
+
+def test_the_whole_caption_of_a_figure_word_for_word():
+    frames = [Panel(title=f"ε = {k}", ids=(id,), epsilon=k) for k, id in ((5, "A"), (4, "B"))]
+    display = figure_of(
+        scenarios=[scenario_of("first", n=n) for n in (20, 40)], frames=frames, where={"epsilon": 5}, line="half_epsilon",
+        subject="Bounds.", note="Chosen", number="3b",
+    )  # fmt: skip
+    assert caption(display) == (
+        "Figure 3b. Bounds.: label A; label B. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
+        "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. Dashed line: ε / 2. Chosen.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("replicates", "; 3 replicates of n = 20 ("),
+        ("details", "; 3 replicates of n = 20 ("),
+        ("records", "; one sample of n = 20 ("),
+        ("values", "; one sample of n = 20 ("),
+        ("draws", "; posterior draws from one sample of n = 20 ("),
+        ("sets", "; 12 synthetic data sets from one sample of n = 20 ("),
+    ],
+)
+def test_a_caption_says_how_much_is_behind_it(table, says):
+    assert says in caption(figure_of(table=table))
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"line": 0.95}, "Dashed line: 0.95."),
+        ({"line": "population"}, "Dashed line: the value in the simulated population."),
+        ({"kind": "scatter", "x": "weight", "line": "delta"}, "Dashed lines: Δ, the largest bound."),
+        ({"kind": "line", "x": "epsilon", "value": "tstr"}, "Guarantees: kind A: label A; kind B: label B."),
+        ({"place": "Section 4.4"}, "Somebody (2026), Section 4.4;"),
+    ],
+)
+def test_a_caption_says_what_the_lines_are_and_where_it_is(entry, says):
+    assert says in caption(figure_of(**entry))
+
+
+def test_one_replicate_is_no_plural():
+    assert "; 1 replicate of n = 20 (" in caption(figure_of(scenarios=[scenario_of("first", replicates=1)]))
+
+
+def test_scenarios_with_the_same_replicates_are_counted_once():
+    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30)]
+    assert "; 3 replicates of n = 20 (First), 30 (Second) (simulated data);" in caption(figure_of(scenarios=scenarios))
+
+
+def test_each_scenario_says_how_many_replicates_it_has_where_they_differ():
+    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30, replicates=1), scenario_of("third", n=40)]
+    assert "; 3 replicates of n = 20 (First), 40 (Third); 1 replicate of n = 30 (Second) (" in caption(
+        figure_of(scenarios=scenarios)
+    )
+    scenarios = [scenario_of("first", n=20), scenario_of("second", n=30, synthetic_sets=5)]
+    text = caption(figure_of(scenarios=scenarios, table="sets"))
+    assert "12 synthetic data sets from one sample of n = 20 (First); 5 synthetic data sets from one sample of n = 30" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({}, " (simulated data);"),
+        ({"data": ""}, "n = 20; scale"),
+        ({"file": "fatigue"}, " (file fatigue);"),
+        ({"stand_in": True}, " (STAND-IN: simulated in place of records that are absent);"),
+    ],
+)
+def test_a_caption_says_what_kind_of_data_it_shows(fields, says):
+    assert says in caption(figure_of(scenarios=[scenario_of("first", **fields)]))
+    assert says in caption(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
+        "12 synthetic data sets from one sample of ", ""
+    )
+
+
+def test_real_data_beside_simulated_ones_are_not_called_simulated():
+    scenarios = [scenario_of("first"), scenario_of("second", data=""), scenario_of("third", data="")]
+    assert "(First: simulated data; Second, Third: real data); scale" in caption(figure_of(scenarios=scenarios))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_stand_in_beside_other_data_is_named_whichever_comes_first(first):
+    scenarios = [scenario_of("first", stand_in=first), scenario_of("second", stand_in=not first, label="")]
+    named, other = ("First", "second") if first else ("second", "First")
+    text = caption(figure_of(scenarios=scenarios))
+    assert f"{named}: STAND-IN: simulated in place of records that are absent" in text
+    assert f"{other}: simulated data" in text
+
+
+def test_a_table_of_a_bound_says_the_guarantees():
+    text = caption(table_display(ids=(DATA, "A"), kind="spread", value="delta", statistics=["min"]))
+    assert text.startswith("Table 1. Numbers: label Data; label A. ")
+    assert "Guarantees: kind A: label A." in text
+    assert "Guarantees" not in caption(table_display(kind="spread", value="affected", statistics=["min"]))

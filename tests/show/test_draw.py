@@ -1,0 +1,180 @@
+"""Drawings: of nothing but their table, the same bytes every time, marked where stand-in data are shown; and kinds of figures."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from formalsynth.show.display import FigureDisplay
+from formalsynth.show.draw import STAND_IN, draw_figure
+from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
+from formalsynth.show.figures.violin import ink, wrapped
+from formalsynth.show.tidy import figure_table
+from made_up_displays import figure_of, rows_of, scenario_of
+from pydantic import ValidationError
+
+ENTRY = {"scenario": "first", "value": "delta", "synthesizers": ["A"]}
+KINDS = [
+    {"kind": "violin", "log": True},
+    {"kind": "violin", "panels": "synthesizer"},
+    {"kind": "violin", "value": ["delta", "weight"], "stacked": True},
+    {"kind": "density", "centred": True},
+    {"kind": "line", "x": "weight", "panels": "scenario", "line": 0.5, "x_log": True, "log": True},
+    {"kind": "scatter", "x": "weight", "line": "delta"},
+    {"kind": "scatter", "x": "weight", "panels": "synthesizer"},
+]
+
+
+def drawable(**entry):
+    scenarios = [scenario_of("first", replicates=20), scenario_of("second", n=30, replicates=20)]
+    display = figure_of(scenarios=scenarios, **entry)
+    weight = np.tile(np.linspace(0.1, 1, 4), 10)
+    return display, figure_table(display, [rows_of(scenario, weight=weight) for scenario in scenarios])
+
+
+def text_of(path):
+    """What a drawing says, if its letters were kept as text."""
+    return "".join(ElementTree.parse(path).getroot().itertext())
+
+
+@pytest.mark.parametrize("entry", KINDS)
+def test_a_drawing_is_the_same_bytes_every_time(tmp_path, entry):
+    display, tidy = drawable(**entry)
+    for folder in ("one", "other"):
+        draw_figure(display, tidy, [tmp_path / folder / f"fig.{kind}" for kind in ("svg", "png")])
+    for kind in ("svg", "png"):
+        assert (tmp_path / "one" / f"fig.{kind}").read_bytes() == (tmp_path / "other" / f"fig.{kind}").read_bytes()
+    assert ElementTree.parse(tmp_path / "one" / "fig.svg").getroot().tag.endswith("svg")
+    assert (tmp_path / "one" / "fig.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("entry", KINDS)
+def test_a_drawing_shows_what_is_in_the_table(tmp_path, entry):
+    """Other values, another drawing."""
+    display, tidy = drawable(**entry)
+    changed = tidy.assign(value=tidy["value"] * np.linspace(1, 2, len(tidy)))
+    draw_figure(display, tidy, [tmp_path / "one.svg"])
+    draw_figure(display, changed, [tmp_path / "other.svg"])
+    assert (tmp_path / "one.svg").read_bytes() != (tmp_path / "other.svg").read_bytes()
+
+
+def test_rows_without_a_value_are_left_out_of_a_drawing(tmp_path):
+    display, tidy = drawable()
+    tidy.loc[tidy["synthesizer"] == "A", "value"] = np.nan
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    draw_figure(display, tidy[tidy["synthesizer"] == "B"], [tmp_path / "other.svg"])
+    assert (tmp_path / "fig.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+
+
+def test_a_group_without_spread_is_a_line(tmp_path):
+    display, tidy = drawable()
+    tidy.loc[tidy["synthesizer"] == "A", "value"] = 1.0
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert (tmp_path / "fig.svg").stat().st_size > 0
+
+
+def test_exact_densities_are_drawn(tmp_path):
+    scenario = scenario_of("first", replicates=20)
+    details = rows_of(scenario, count=5).drop(columns="delta").assign(x=np.tile(np.linspace(0, 2, 5), 2), density=0.2)
+    display = figure_of(scenarios=[scenario], kind="density", exact=True)
+    tidy = figure_table(display, [rows_of(scenario), details])
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    draw_figure(display, tidy.assign(density=np.nan), [tmp_path / "other.svg"])
+    assert (tmp_path / "fig.svg").read_bytes() != (tmp_path / "other.svg").read_bytes()
+
+
+@pytest.mark.parametrize("stand_ins", [(False, False), (True, False), (False, True), (True, True)])
+def test_a_drawing_has_the_mark_where_any_scenario_is_a_stand_in(tmp_path, stand_ins, monkeypatch):
+    import matplotlib
+
+    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
+    scenarios = [scenario_of(f"scenario{k}", stand_in=stand_in) for k, stand_in in enumerate(stand_ins)]
+    display = figure_of(scenarios=scenarios)
+    assert display.stand_in is any(stand_ins)
+    draw_figure(display, figure_table(display, [rows_of(scenario) for scenario in scenarios]), [tmp_path / "fig.svg"])
+    assert (STAND_IN in text_of(tmp_path / "fig.svg")) is any(stand_ins)
+
+
+@pytest.mark.parametrize(
+    ("entry", "wrong"),
+    [
+        ({"kind": "line"}, "x"),
+        ({"kind": "scatter"}, "x"),
+        ({"kind": "scatter", "x": ""}, "x"),
+        ({"kind": "violin", "x": "weight"}, "x"),
+        ({"kind": "violin", "exact": True}, "exact"),
+        ({"kind": "violin", "line": "delta"}, "line"),
+        ({"kind": "violin", "line": "half_epsilon"}, "line"),
+        ({"kind": "violin", "panels": "scenario"}, "panels"),
+        ({"kind": "violin", "panels": "synthesizer", "value": ["mean", "median"]}, "panels"),
+        ({"kind": "line", "x": "n", "panels": "synthesizer"}, "panels"),
+        ({"kind": "density", "panels": "epsilon"}, "panels"),
+        ({"kind": "density", "value": ["mean", "median"]}, "value"),
+        ({"kind": "density", "line": 1.0}, "line"),
+        ({"kind": "scatter", "x": "weight", "line": 1.0}, "line"),
+        ({"kind": "violin", "value": ...}, "value"),
+        ({"kind": "violin", "table": "record"}, "table"),
+    ],
+)
+def test_what_a_kind_cannot_draw_is_refused(entry, wrong):
+    given = {key: value for key, value in (ENTRY | entry).items() if value is not ...}
+    with pytest.raises(ValidationError) as refused:
+        FIGURES[entry["kind"]](**given)
+    assert {error["loc"][0] for error in refused.value.errors()} == {wrong}
+
+
+@pytest.mark.parametrize("more", [{"panels": "epsilon"}, {"where": {"epsilon": 4}}])
+def test_half_of_epsilon_needs_an_epsilon(more):
+    assert FIGURES["violin"](**ENTRY, line="half_epsilon", **more).line == "half_epsilon"
+
+
+def test_every_kind_says_what_it_is_to_those_who_cannot_see_it():
+    for kind in FIGURES.values():
+        assert kind.ALT
+    assert figure_of(subject="Bounds").figure.alt() == "Violin plots: Bounds. The caption says more."
+
+
+def test_a_display_comes_back_from_plain_data_with_the_kind_of_its_figure():
+    for entry in KINDS:
+        display = figure_of(**entry)
+        assert FigureDisplay.of(display.plain()) == display
+        assert type(FigureDisplay.of(display.plain()).figure) is FIGURES[entry["kind"]]
+
+
+def test_another_kind_is_one_class(tmp_path):
+    with FIGURES.trial():
+
+        @figure_kind("points")
+        class Points(Figure):
+            ALT = "Points"
+
+            def draw(self, display, table):
+                from matplotlib import pyplot as plt
+
+                drawing, axis = plt.subplots()
+                axis.plot(table["value"], "o")
+                return drawing
+
+        display, tidy = drawable(kind="points")
+        draw_figure(display, tidy, [tmp_path / "fig.svg"])
+        assert (tmp_path / "fig.svg").stat().st_size > 0
+    assert "points" not in FIGURES
+
+
+def test_kinds_are_known_without_what_draws_them():
+    """The plan reads every kind and draws none."""
+    code = "from formalsynth.show.figures.base import FIGURES; from formalsynth.show.tables.base import TABLES; import sys, "
+    code += "formalsynth.show.display; FIGURES.find(); TABLES.find(); "
+    code += "print(sorted({'matplotlib', 'seaborn', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_labels_and_ink():
+    assert wrapped("(0.4, 1.8) avg") == "(0.4, 1.8)\navg"
+    assert wrapped("Weighted") == "Weighted"
+    assert ink("#ffffff") == "#111111"
+    assert ink("#000000") == "#ffffff"

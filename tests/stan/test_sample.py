@@ -1,0 +1,262 @@
+"""CmdStan: what comes back from a good fit, a bad fit and a fit that has to be repeated."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+from formalsynth.core.arrays import Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.registry import load
+from formalsynth.stan.fit import DIAGNOSTICS, Fit
+from formalsynth.stan.sample import diagnose, sample
+
+load(["formalsynth.families.linear"])
+FAMILY = FAMILIES["lognormal_regression"]
+# One warm-up iteration leaves the step size untuned: the chain does not move and has no R-hat. A hundred of them are enough.
+NEEDS_A_REFIT = SamplerSettings(warmup=1, draws=400, rhat_max=1.5, ess_min=100, divergences_max=100_000, attempts=3, lengthen=100)
+
+
+@pytest.fixture
+def data(generator):
+    """Stan data of 200 skewed records."""
+    z = generator.normal(2, 1, 200)
+    records = Records(np.exp(z + 1 + generator.standard_normal(200)), np.column_stack([np.ones(200), z]))
+    return FAMILY.stan_data(records, generator.uniform(size=200), FAMILY.priors)
+
+
+@pytest.fixture
+def run(program, data):
+    """Sample with some data changed."""
+
+    def run(settings=None, seed=3, **changes):
+        return sample(program, data | changes, FAMILY.inits(data), FAMILY.parameters, seed, settings or SamplerSettings())
+
+    return run
+
+
+@pytest.mark.stan
+def test_a_good_fit_has_its_draws_and_diagnostics(run):
+    fit = run(SamplerSettings(draws=700, ess_min=100))
+    assert (fit.status, fit.reason, fit.attempts, fit.seed) == ("ok", "", 1, 3)
+    assert fit.draws["beta"].shape == (700, 2)
+    assert fit.draws["sigma"].shape == (700,)
+    assert np.isfinite([getattr(fit, name) for name in DIAGNOSTICS]).all()
+    assert fit.rhat_max < 1.05
+    assert min(fit.ess_bulk_min, fit.ess_tail_min) >= 100
+    assert fit.treedepth_hits == 0
+    assert fit.seconds > 0
+
+
+@pytest.mark.stan
+def test_a_seed_is_a_posterior_and_another_seed_is_another(run):
+    one, same, other = run(seed=3), run(seed=3), run(seed=4)
+    assert (one.draws["beta"] == same.draws["beta"]).all()
+    assert (one.draws["sigma"] == same.draws["sigma"]).all()
+    assert not (one.draws["sigma"] == other.draws["sigma"]).any()
+
+
+@pytest.mark.stan
+def test_a_fit_that_does_not_pass_the_gate_is_repeated_and_longer(run):
+    fit = run(NEEDS_A_REFIT)
+    assert (fit.status, fit.reason) == ("ok", "")
+    assert fit.attempts == 2
+    assert fit.seed == 4  # that of the refit
+    assert fit.draws["beta"].shape == (400, 2)
+    assert fit.draws["sigma"].shape == (400,)
+
+
+@pytest.mark.stan
+def test_a_chain_that_does_not_move_never_passes(run):
+    """It has no R-hat and, by the usual formula, as many effective draws as it has draws."""
+    fit = run(SamplerSettings(warmup=1, draws=400, attempts=1, rhat_max=1e9, ess_min=1, divergences_max=100_000))
+    assert fit.status == "failed"
+    assert fit.reason.startswith("gate: R-hat nan")
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("gate", "reason"),
+    [({"ess_min": 1e6}, r"gate: effective draws \d+ below 1000000"), ({"rhat_max": 0.5}, r"gate: R-hat \d\.\d{3} above 0\.5")],
+)
+def test_a_fit_that_never_passes_has_a_reason_and_no_draws(run, gate, reason):
+    # Not checked: no R-hat of a chain is below 0.5.
+    fit = run(SamplerSettings(warmup=200, draws=200, attempts=2).model_copy(update=gate))
+    assert fit.status == "failed"
+    assert fit.attempts == 2
+    assert fit.draws == {}
+    assert re.match(reason, fit.reason), fit.reason
+
+
+def json_refuses(value):
+    """What Python says of a value that JSON does not have."""
+    with pytest.raises(ValueError) as caught:
+        json.dumps(value, allow_nan=False)
+    return str(caught.value)
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"residual_squares": -1.0}, "residual_squares"),
+        ({"p": 3}, "theta_hat"),
+        ({"theta_hat": np.array([np.nan, 0.0])}, json_refuses([math.nan, 0.0])),
+        ({"weight_total": np.inf}, json_refuses(math.inf)),
+    ],
+)
+def test_data_that_stan_refuses_are_a_failed_fit_with_the_cause(run, changes, cause):
+    fit = run(SamplerSettings(attempts=2), **changes)
+    assert fit.status == "failed"
+    assert fit.draws == {}
+    assert fit.reason.startswith("CmdStan stopped: ")
+    assert "\n" not in fit.reason
+    assert cause in fit.reason
+
+
+@pytest.fixture
+def around(program, data, tmp_path):
+    """Sample with a shell script before the program; ``calls`` lists the seeds that it sampled with."""
+    calls = tmp_path / "calls"
+
+    def around(script, settings=None):
+        wrapper = tmp_path / "wrapper"
+        go = f'exec {program} "$@"'
+        seed = 'seed=$(echo "$*" | sed -n "s/.*random seed=\\([0-9]*\\).*/\\1/p")'
+        wrapper.write_text(f"#!/bin/sh\n{seed}\n[ $seed ] || {go}\necho $seed >> {calls}\n{script}\n{go}\n")
+        wrapper.chmod(0o755)
+        return sample(wrapper, data, FAMILY.inits(data), FAMILY.parameters, 3, settings or SamplerSettings())
+
+    around.calls = calls
+    return around
+
+
+@pytest.mark.stan
+def test_a_chain_that_was_killed_is_sampled_again_as_it_was(run, around, tmp_path):
+    """Its seed and length stay: that a chain was killed changes no number, only the count of attempts."""
+    fit, undisturbed = around(f"[ -e {tmp_path}/killed ] || {{ touch {tmp_path}/killed; kill -9 $$; }}"), run()
+    assert (fit.status, fit.reason, fit.seed, fit.attempts) == ("ok", "", 3, 2)
+    assert around.calls.read_text().split() == ["3", "3"]
+    assert (fit.draws["beta"] == undisturbed.draws["beta"]).all()
+    assert (fit.draws["sigma"] == undisturbed.draws["sigma"]).all()
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("script", ["exit 3", "kill -s SEGV $$"])
+def test_a_chain_that_dies_with_one_seed_is_sampled_with_the_next(around, script):
+    fit = around(f'[ "$seed" != 3 ] || {script}', SamplerSettings(draws=200, ess_min=10))
+    assert (fit.status, fit.reason, fit.seed, fit.attempts) == ("ok", "", 4, 2)
+    assert around.calls.read_text().split() == ["3", "4"]
+
+
+def of_signal(number):
+    return f"signal {int(number)} ({signal.strsignal(number)})"
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("script", "reason", "seeds"),
+    [
+        ("exit 3", "exit status 3", ["3", "4"]),
+        ("echo 'Exception: the matrix is singular'; exit 70", "Exception: the matrix is singular", ["3", "4"]),
+        ("kill -s SEGV $$", of_signal(signal.SIGSEGV), ["3", "4"]),
+        ("echo 'Exception: rejected'; kill -9 $$", of_signal(signal.SIGKILL), ["3", "3"]),
+        ("kill -s TERM $$", of_signal(signal.SIGTERM), ["3", "3"]),
+        ("exit 0", None, ["3", "4"]),
+    ],
+)
+def test_a_chain_that_always_dies_is_a_failed_fit_with_the_reason(around, script, reason, seeds):
+    fit = around(script, SamplerSettings(attempts=2))
+    assert (fit.status, fit.attempts, fit.draws) == ("failed", 2, {})
+    assert fit.reason.startswith("CmdStan stopped: ")
+    assert reason is None or fit.reason == f"CmdStan stopped: {reason}"
+    assert around.calls.read_text().split() == seeds
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(("content", "mode"), [(b"\x7fELF, but not much of it", 0o755), (b"#!/bin/sh\n", 0o644)])
+def test_a_program_that_cannot_be_started_is_no_fit_at_all(data, tmp_path, content, mode):
+    """An error that stops the job and names the file: a run must not end with nothing but failed rows."""
+    broken = tmp_path / "program"
+    broken.write_bytes(content)
+    broken.chmod(mode)
+    with pytest.raises(OSError, match=str(broken)):
+        sample(broken, data, FAMILY.inits(data), FAMILY.parameters, 1, SamplerSettings(attempts=1))
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("kilobytes", [8, 20, 100])
+def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
+    """CmdStan itself ends as if all were well, with fewer draws or none."""
+    folder = small_disk(kilobytes)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or let TMPDIR name another"):
+        run()
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("outcome", ["ok", "failed"])
+def test_no_temporary_folder_is_left_behind(program, tmp_path, outcome):
+    """In a process of its own, whose temporary folder is empty again when it has ended."""
+    data = {"p": 1, "weight_total": 50.0 if outcome == "ok" else -1.0, "theta_hat": [0.5], "inverse_factor": [[1.0]]}
+    data |= {"residual_squares": 50.0, "prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01}
+    code = (
+        "from pathlib import Path\n"
+        "from formalsynth.core.job import SamplerSettings\n"
+        "from formalsynth.stan.sample import sample\n"
+        f"fit = sample(Path({str(program)!r}), {data!r}, {{'theta': [0.5], 'log_sigma': 0.0}}, ('beta', 'sigma'), 1,\n"
+        "             SamplerSettings(attempts=2, ess_min=1))\n"
+        "print(fit.status)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.split() == [outcome]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.stan
+def test_folders_are_removed_as_soon_as_a_fit_has_ended(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    run()
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+
+
+def test_diagnostics_of_independent_draws(generator):
+    rhat, bulk, tail = diagnose(generator.standard_normal((4000, 3)))
+    assert 0.99 < rhat < 1.01
+    # the least of three estimates, each good to a few per cent
+    assert 3200 < bulk < 4800
+    assert 3000 < tail < 5000
+
+
+def test_diagnostics_of_a_slow_chain(generator):
+    """An autoregression with coefficient 0.9 has (1 - 0.9) / (1 + 0.9) effective draws for each draw."""
+    noise = generator.standard_normal(20_000)
+    chain = np.empty_like(noise)
+    chain[0] = noise[0] / np.sqrt(1 - 0.81)
+    for t in range(1, len(chain)):
+        chain[t] = 0.9 * chain[t - 1] + noise[t]
+    _, bulk, _ = diagnose(chain[:, None])
+    assert bulk == pytest.approx(20_000 / 19, rel=0.35)
+
+
+def test_diagnostics_take_the_worst_column(generator):
+    good, drifting = generator.standard_normal(1000), np.linspace(0, 10, 1000) + generator.standard_normal(1000)
+    rhat, bulk, _ = diagnose(np.column_stack([good, drifting]))
+    assert rhat > 1.5
+    assert bulk < 20
+    assert (rhat, bulk) == diagnose(drifting[:, None])[:2]
+
+
+def test_an_empty_fit_says_so():
+    fit = Fit("failed", "not run")
+    assert fit.draws == {}
+    assert np.isnan([fit.rhat_max, fit.ess_bulk_min, fit.ess_tail_min]).all()

@@ -1,0 +1,57 @@
+"""The arrays that rooms hand to each other: confidential records and posterior draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Draws = Mapping[str, Array]
+"""Posterior draws: each parameter of a family with the S draws along its first axis."""
+BLOCK = 1 << 15
+"""Elements of a block: its few arrays fit into the cache, and the memory that one block leaves serves the next. With larger
+ones it goes back to the system and is fetched again, which takes longer than the arithmetic."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """One confidential data set of n records."""
+
+    x: Array
+    """(n,) the outcome."""
+    design: Array
+    """(n, p) the predictors, constant included."""
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def take(self, index: Any) -> Records:
+        """The records at ``index``."""
+        return Records(self.x[index], self.design[index])
+
+
+def intercept_only(x: Array | Integers) -> Records:
+    """Records whose one predictor is the constant."""
+    return Records(np.asarray(x, dtype=float), np.ones((len(x), 1)))
+
+
+def take(draws: Draws, index: Any) -> dict[str, Array]:
+    """The draws at ``index`` along the first axis."""
+    return {name: values[index] for name, values in draws.items()}
+
+
+def count(draws: Draws) -> int:
+    """S, how many draws there are."""
+    return len(next(iter(draws.values())))
+
+
+def blocks(n_draws: int, n: int) -> Iterator[slice]:
+    """Slices of the draws that make blocks of about :data:`BLOCK` elements over n records."""
+    size = max(1, BLOCK // max(n, 1))
+    for start in range(0, n_draws, size):
+        yield slice(start, min(start + size, n_draws))

@@ -1,0 +1,87 @@
+"""What a model family offers to the rest of the core, and the register of families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.constraints import Allowed
+from formalsynth.core.registry import Registry
+
+StanData = Mapping[str, int | float | Array | Integers]
+"""Data or starting values of a Stan program, by the names of its variables."""
+
+
+class Predictor(Protocol):
+    """Whatever turns draws into synthetic values."""
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """One predictive value for each draw and record, at the record's predictors: (S, n)."""
+
+
+class Family(Predictor, Protocol):
+    """A likelihood with its prior: the Stan program that samples it and the arithmetic on its draws."""
+
+    @property
+    def program(self) -> str:
+        """Name of the Stan program in ``stan/``."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Stan variables that leave the sampler as draws."""
+
+    @property
+    def priors(self) -> Mapping[str, float]:
+        """Prior settings with their defaults."""
+
+    @property
+    def censors(self) -> bool:
+        """Whether the program can clip each record's weighted log-likelihood."""
+
+    @property
+    def outcomes(self) -> Allowed:
+        """Which values (n,) its records may have."""
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """Data of the Stan program for the pseudo posterior with likelihood weights (n,), clipped at the threshold."""
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """A starting point in the bulk of the posterior."""
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """Low-rank factors A (S, k) and B (n, k) of the log-likelihood: ``f[s, i] = A[s] . B[i]``."""
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """``log P(lower_i < x_i <= upper_i | theta_s)`` as an (S, n) array."""
+
+
+class FamilyWithPrior(Family, Protocol):
+    """A family that can also draw from its prior without Stan."""
+
+    def prior_draws(self, generator: np.random.Generator, priors: Mapping[str, float], size: int) -> Draws:
+        """Draws from the prior, ``size`` of them."""
+
+
+FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
+Kind = TypeVar("Kind", bound=type)
+
+
+def draws_from_prior(family: Family) -> FamilyWithPrior | None:
+    """The family, if it can draw from its prior."""
+    return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
+
+
+def family(*names: str, **settings: object) -> Callable[[Kind], Kind]:
+    """Register a family class under its names; ``settings`` are passed to its constructor."""
+
+    def register(kind: Kind) -> Kind:
+        for name in names:
+            FAMILIES.add(name, kind(**settings), kind.__module__)
+        return kind
+
+    return register

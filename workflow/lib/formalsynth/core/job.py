@@ -1,0 +1,169 @@
+"""What a job is told: typed here and in the job, plain data in between, and never more than the job depends on.
+
+Whatever is left out of a job's model cannot make the job run again. Modules are the ones that define what the job names.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from formalsynth.core.model import Settings, Told, ordered
+
+STUDY = "study"
+"""What stands for the fits of a scenario that a study runs."""
+SAMPLE = 0
+"""The replicate that figures "over a single sample" show."""
+
+
+class ScenarioKey(Told):
+    """Which scenario at which sample size: the key of its random streams and the first columns of its rows."""
+
+    paper: str
+    paper_id: int
+    """Integer id of the paper's random streams."""
+    scenario: str
+    """Id of the scenario at this sample size, as in paths."""
+    number: int
+    """Integer id of the scenario's random streams."""
+    n: int
+    root: int
+    """Root seed of the run."""
+
+
+class Search(Told):
+    """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
+
+    parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
+    target: Annotated[float, Field(gt=0, allow_inf_nan=False)] | Literal["parent"] = Field(
+        description="Epsilon to reach; parent: that of the first parent."
+    )
+    low: float = Field(0.0, ge=0, allow_inf_nan=False, description="Lower end of the search.")
+    high: float = Field(1.0, gt=0, allow_inf_nan=False, description="Upper end; taken when epsilon stays below the target there.")
+    lower_by: float | None = Field(
+        None, gt=0, allow_inf_nan=False,
+        description="Go down from high by this until epsilon is at most the target; none bisects to the target.",
+    )  # fmt: skip
+    tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
+    steps: int = Field(12, ge=1, le=50, description="Refits at most.")
+
+    @model_validator(mode="after")
+    def _some_width(self) -> Self:
+        return ordered(self, "low", "high")
+
+
+class Synthesizer(Told):
+    """One synthesizer with all its parameters."""
+
+    id: str
+    mechanism: str
+    parameters: dict[str, float]
+    parents: tuple[str, ...]
+    fit: str
+    """Id of the synthesizer whose fit it uses: its own id unless it shares one."""
+    search: Search | None = None
+    words: tuple[int, ...]
+    """Integer words of its random streams."""
+
+
+class SamplerSettings(Told):
+    """Sampling of one fit and the gate it has to pass."""
+
+    warmup: int = Field(1000, ge=1, le=10**9, description="Warm-up iterations.")
+    draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
+    adapt_delta: float = Field(0.65, gt=0, lt=1, description="Acceptance that a first fit aims at; refits aim at 0.95.")
+    rhat_max: float = Field(1.05, gt=1, allow_inf_nan=False, description="Largest R-hat that passes the gate.")
+    ess_min: float = Field(
+        400, gt=0, allow_inf_nan=False, description="Least bulk and tail effective sample size that passes the gate."
+    )
+    divergences_max: int = Field(0, ge=0, description="Most divergent transitions that pass the gate.")
+    attempts: int = Field(3, ge=1, le=5, description="Fits at most for one replicate; each refit is longer.")
+    lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
+
+
+class Simulated(Told):
+    """Simulated records: a registered population and its parameters."""
+
+    population: str
+    parameters: Settings
+
+
+class FromFile(Told):
+    """Real records: a registered data file, without the rows that are left out."""
+
+    file: str
+    drop_rows: tuple[int, ...]
+
+
+class SimulateJob(Told):
+    """Simulate one batch of confidential data."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    data: Simulated | FromFile
+    data_folder: str
+    replicates: tuple[int, ...]
+
+
+class FitJob(Told):
+    """Fit one synthesizer to one batch."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    family: str
+    priors: dict[str, float]
+    synthesizer: Synthesizer
+    fits: dict[str, str]
+    """The fit that each parent uses."""
+    sampler: SamplerSettings
+
+
+class MeasureJob(Told):
+    """Measure the synthesizers that share one fit, on one batch."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    family: str
+    members: tuple[Synthesizer, ...]
+    """The synthesizers that share the fit, its owner first."""
+    fits: dict[str, str]
+    """The fit that each of their parents uses."""
+    synthetic_sets: int
+    """Synthetic data sets of the single sample."""
+    unit: float
+    """What a value of 1 is in the unit of figures and tables."""
+
+
+class ArmChoice(Told):
+    """An arm of a study as config asks for it."""
+
+    id: str
+    arm: str
+    parameters: dict[str, float]
+
+
+class StudyJob(Told):
+    """Run one batch of a study."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    study: str
+    settings: Settings
+    arms: tuple[ArmChoice, ...]
+    data_folder: str
+    replicates: tuple[int, ...]
+
+
+class CollectJob(Told):
+    """Collect the batches of one scenario."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    family: str
+    """Empty for a study."""
+    priors: dict[str, float]
+    fits: dict[str, str]
+    """Every synthesizer, in the order of the design, with the fit that it uses."""
+    synthetic_sets: int
+    unit: float

@@ -1,0 +1,139 @@
+"""Sections of config that come in variants: a key such as ``kind`` names a model in a register.
+
+The register may be filled after the section's own model is written, and again later, so that a new kind is one new file.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, SerializationInfo, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+
+UNKNOWN_KEY = "unknown_key"
+"""Type of the error about a key that a variant does not have; its message says which there are."""
+
+
+class Variants(ABC):
+    """Annotation of a section that comes in variants, as in ``Annotated[Test, ByKind(TESTS)]``."""
+
+    @property
+    @abstractmethod
+    def key(self) -> str:
+        """The key that messages name where no variant fits."""
+
+    @abstractmethod
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """The variants by name."""
+
+    @abstractmethod
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The name of the variant that keys and values are; None where they do not say."""
+
+    def expected(self) -> str:
+        """What messages list as allowed."""
+        return either(list(self.variants()))
+
+    def read(self, given: object) -> BaseModel:
+        """The section as the model of its variant; one that is a model already is left as it is.
+
+        Raises:
+            ValidationError: it names no variant or an unknown one, or is not what its variant has to be.
+        """
+        if isinstance(given, BaseModel):
+            return given
+        if not isinstance(given, Mapping):
+            raise self.refused("dict_type", (), given)
+        name = self.name_of(given)
+        if name is None:
+            raise self.refused("missing", (self.key,), given)
+        model = self.variants().get(name) if isinstance(name, str) else None
+        if model is None:
+            place = (self.key,)
+            raise self.refused("literal_error", place, given.get(self.key, name), expected=self.expected())
+        try:
+            return model.model_validate(given)
+        except ValidationError as error:
+            raise _with_allowed_keys(model, error) from None
+
+    def refused(self, problem: str | PydanticCustomError, place: tuple[str, ...], given: object, **words: str) -> ValidationError:
+        """The error about the section, or about the key in it that ``place`` leads to."""
+        details = InitErrorDetails(type=problem, loc=place, input=given, ctx=words)
+        return ValidationError.from_exception_data(self.key, [details])
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        plain = core_schema.plain_serializer_function_ser_schema(_plain, info_arg=True)
+        return core_schema.no_info_plain_validator_function(self.read, serialization=plain)
+
+    def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        models = dict.fromkeys(model for _, model in sorted(self.variants().items()))
+        return {"oneOf": [handler.resolve_ref_schema(handler(model.__pydantic_core_schema__)) for model in models]}
+
+
+@dataclass(frozen=True)
+class ByKind(Variants):
+    """A section whose ``kind`` says which model of a register it is."""
+
+    models: Mapping[str, type[BaseModel]]
+    default: str | None = None
+    """The kind of a section that does not say which it is; None where it has to."""
+
+    @property
+    def key(self) -> str:
+        """The key that names the kind."""
+        return "kind"
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """The kinds, in the order of the alphabet."""
+        return {name: self.models[name] for name in sorted(self.models)}
+
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The kind that is given."""
+        return given.get("kind", self.default)
+
+
+def either(names: Sequence[str]) -> str:
+    """Names in quotes as pydantic lists what is allowed: ``'a', 'b' or 'c'``."""
+    quoted = [repr(name) for name in names]
+    return " or ".join([*([", ".join(quoted[:-1])] if quoted[:-1] else []), *quoted[-1:]])
+
+
+def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
+    """The keys of the section at ``place``, found by walking the models' annotations."""
+    annotation: Any = model
+    for part in place:
+        found = next((each for each in models_in(annotation) if part in each.model_fields), None)
+        if found is not None:
+            annotation = found.model_fields[str(part)].annotation
+    found = next(models_in(annotation), model)
+    return f"allowed keys: {', '.join(found.model_fields) or 'none'}"
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that an annotation speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def _plain(section: BaseModel, info: SerializationInfo) -> dict[str, Any]:
+    return section.model_dump(mode=info.mode, exclude_unset=info.exclude_unset)
+
+
+def _with_allowed_keys(model: type[BaseModel], error: ValidationError) -> ValidationError:
+    """The error, in which a key that the variant does not have comes with those that it has."""
+    details = []
+    for line in error.errors(include_url=False):
+        problem: str | PydanticCustomError = line["type"]
+        says = line["msg"]
+        if problem == "extra_forbidden":
+            says = f"{says}; {allowed_keys(model, line['loc'][:-1])}"
+        if problem in ("extra_forbidden", UNKNOWN_KEY):
+            problem = PydanticCustomError(UNKNOWN_KEY, "{says}", {"says": says})
+        details.append(InitErrorDetails(type=problem, loc=line["loc"], input=line["input"], ctx=line.get("ctx", {})))
+    return ValidationError.from_exception_data(error.title, details)

@@ -1,0 +1,89 @@
+"""The base of every typed section: of what a user writes in YAML, and of the plain data that a job is told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+
+PATTERNS = {
+    "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, a letter first; after a _ also full stops"),
+    "figure": (r"^[1-9][0-9]*[a-z]?$", "a number, with a small letter behind it for a panel"),
+    "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
+    "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
+    "shows": (r"^((figure|table) [1-9][0-9]*[a-z]?)?$", "as in figure 2 or table 1"),
+    "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
+}
+"""Patterns that text has to match, and what they say in words."""
+DATA = "Data"
+"""Name and label of the confidential data where they stand beside synthesizers."""
+PRIOR = "Prior"
+"""Name and label of the prior where its draws stand beside posterior draws."""
+Section = TypeVar("Section", bound=BaseModel)
+Plain = Mapping[str, object]
+"""Plain data, as in YAML or JSON: what Snakemake keeps of a job and compares with the next run."""
+Settings = dict[str, JsonValue]
+"""Settings of a population or study as config gives them; the model that its function was registered with checks them."""
+
+
+class Model(BaseModel):
+    """A typed section: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Told(BaseModel):
+    """A part of what a job is told: plain data on the way, this type again in the job."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def plain(self) -> Plain:
+        """Plain data, for passing to a job."""
+        return self.model_dump()
+
+    @classmethod
+    def of(cls, plain: Plain) -> Self:
+        """The inverse of :meth:`plain`."""
+        return cls.model_validate(plain)
+
+
+def pattern(name: str) -> str:
+    """A pattern of :data:`PATTERNS`."""
+    return PATTERNS[name][0]
+
+
+def _not_nan(value: float) -> float:
+    if math.isnan(value):
+        raise ValueError("Input should be a number")
+    return value
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def each_once(values: list[Any]) -> list[Any]:
+    """The values, each of which has to be there once."""
+    if len(set(values)) < len(values):
+        raise ValueError("Input should have each entry once")
+    return values
+
+
+def ordered(section: Section, low: str, high: str) -> Section:
+    """The section, in which one number has to be below the other where both are given."""
+    first, second = getattr(section, low), getattr(section, high)
+    if first is not None and second is not None and not first < second:
+        raise ValueError(f"{low} has to be below {high}")
+    return section
+
+
+Identifier = Annotated[str, Field(pattern=pattern("name"), max_length=80)]
+Number = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)]
+"""A number, perhaps infinite: a sensitive range may be open."""
+WholeNumber = Annotated[int, Field(ge=1, le=10**9)]
+Names = Annotated[list[str], Field(min_length=1), AfterValidator(each_once)]
+Colour = Annotated[str, Field(pattern=pattern("colour"))]
+FigureNumber = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=int | str), Field(pattern=pattern("figure"))]
+"""Printed number of a figure, with the letter of its panel where the paper has letters."""

@@ -1,0 +1,38 @@
+"""Rows of ``replicates.csv``; apart from the batches, so that a new statistic refits nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from formalsynth.core.utility import COLUMNS, UTILITY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, float | int | str | bool | None]
+"""Columns of one row."""
+REPLICATE_COLUMNS = (
+    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
+    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
+    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
+)  # fmt: skip
+"""Columns of ``replicates.csv``."""
+TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason")
+"""Columns of collected tables that hold no numbers."""
+_SAMPLE = ("paper", "scenario", "n", "replicate", "synthesizer")
+SAMPLE_COLUMNS = {
+    "records": (*_SAMPLE, "record", "bound", "weight", "known"),
+    "values": (*_SAMPLE, "record", "value"),
+    "sets": (*_SAMPLE, "set", *UTILITY),
+    "draws": (*_SAMPLE, "draw"),
+}
+"""Columns of the tables of a single sample; of ``draws``, those beside the parameters of the family."""
+
+
+def replicate_table(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Rows in the columns of ``replicates.csv``."""
+    import pandas as pd
+
+    table = pd.DataFrame(rows)
+    return table.reindex(columns=list(REPLICATE_COLUMNS))

@@ -1,0 +1,83 @@
+"""Named random streams: every random number has an address that says what it is for, never when it is drawn.
+
+A stream is keyed by the root seed, the integer ids of paper and scenario, the sample size, the replicate, the stage and
+(where synthesizers must differ) the integer words of the synthesizer. Batch size, core count and order play no part,
+and renaming a scenario changes nothing as long as its id stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from formalsynth.core.job import ScenarioKey
+
+STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7}
+"""Integer ids of the stages; an id is never reused. Studies add stages of their own with :func:`add_stages`."""
+_MICRO = 1_000_000
+
+
+def add_stages(stages: Mapping[str, int]) -> None:
+    """Add the stages of a study.
+
+    Raises:
+        ValueError: a name or an integer is taken by another stage.
+    """
+    for name, number in stages.items():
+        if STAGES.get(name, number) != number or (name not in STAGES and number in STAGES.values()):
+            raise ValueError(f"stage {name} = {number}: the name or the number is taken; there are {STAGES}")
+        STAGES[name] = number
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where in the workflow a random number is needed."""
+
+    root: int
+    paper: int
+    scenario: int
+    n: int
+    replicate: int
+
+    @classmethod
+    def of(cls, key: ScenarioKey, replicate: int) -> Address:
+        """The address of one replicate of a scenario."""
+        return cls(key.root, key.paper_id, key.number, key.n, replicate)
+
+    def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
+        """The seed sequence of one stage; ``words`` tell synthesizers apart."""
+        return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
+
+    def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
+        """A generator for one stage."""
+        return np.random.default_rng(self.sequence(stage, words))
+
+    def stan_seed(self, words: Sequence[int] = ()) -> int:
+        """A seed in Stan's range, 1 to 2^31 - 1."""
+        return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
+
+
+def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None], every: Sequence[str] = ()) -> tuple[int, ...]:
+    """Integer words that identify a mechanism with its parameters, independent of their order.
+
+    Args:
+        mechanism: integer id of the mechanism.
+        parameters: those that are given.
+        every: all that it has. Where the first of them are given, their number says which; others add a word of their names.
+    """
+    given = {name: value for name, value in sorted(parameters.items()) if value is not None}
+    told = not every or set(given) == set(every[: len(given)])
+    return (mechanism, *(_word(value) for value in given.values()), *([] if told else [_word(",".join(given))]))
+
+
+def _word(value: float | str) -> int:
+    if isinstance(value, str):
+        return int.from_bytes(value.encode(), "big") % (2**61 - 1)
+    if not math.isfinite(value):
+        return 2**63 + (value > 0)
+    return round(float(value) * _MICRO) % 2**63

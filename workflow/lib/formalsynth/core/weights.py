@@ -1,0 +1,57 @@
+"""Privacy weights: from record risks to likelihood weights in [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+
+
+def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
+    """LW weights ``clip(c (1 - risk~) + g, 0, 1)`` with the risk min-max scaled over the records.
+
+    Args:
+        risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
+        c: scale.
+        g: shift.
+
+    Returns:
+        (n,) weights. A record whose risk is not finite has weight 0. Records of equal risk have weight ``clip(c + g)``.
+
+    Source: range paper, Section 1.1; the min-max form is the one that reproduces the printed bounds.
+    """
+    finite = np.isfinite(risk)
+    if not finite.any():
+        return np.zeros_like(risk)
+    low, high = risk[finite].min(), risk[finite].max()
+    scaled = np.zeros_like(risk)
+    if high > low:
+        scaled[finite] = (risk[finite] - low) / (high - low)
+    return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
+
+
+def known_share(x: Array, predictive: Iterable[Array], a: Array | float, b: Array | float) -> Array:
+    """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``.
+
+    Args:
+        x: (n,) confidential values.
+        predictive: blocks (s, n) of the S predictive values at each record's predictors.
+        a: lower end of the range, relative to the record.
+        b: upper end.
+
+    Source: range paper, Equation 2.
+    """
+    lower, upper = sensitive_range(x, a, b)
+    inside, n_draws = np.zeros(len(x)), 0
+    for block in predictive:
+        inside += ((block >= lower) & (block <= upper)).sum(axis=0)
+        n_draws += len(block)
+    return 1 - inside / n_draws
+
+
+def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
+    """The ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
+    first, second = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
+    return np.minimum(first, second), np.maximum(first, second)

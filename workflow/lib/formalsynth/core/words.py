@@ -1,0 +1,102 @@
+"""Plain words for what figures, tables and the report show, so that no number stands without saying what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from formalsynth.core.registry import Registry
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a thing is called and what it means, in one or two sentences."""
+
+    name: str
+    meaning: str
+
+
+METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.py")
+"""Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table alone."""
+GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
+"""Kinds of guarantee, without what they take as fixed."""
+FIXED = " What is named after the bar is taken as fixed: making it from the data is not paid for."
+
+
+def guarantee(kind: str) -> Words:
+    """A kind of guarantee as the tables name it, such as ``DP | fixed weights``."""
+    head, _, condition = kind.partition(" | ")
+    meaning = GUARANTEES.get(head, "A kind of its own; see its mechanism.")
+    return Words(kind, meaning + (FIXED if condition.startswith("fixed") else ""))
+
+
+def metric(column: str) -> Words:
+    """What a column shows; one that somebody has added stands under its own name."""
+    return METRICS.get(column, Words(column, "A column of the tables of this run."))
+
+
+for _column, _words in {
+    "bound": Words(
+        "By-record Lipschitz bound Δᵢ",
+        "The most that one record's weighted log-likelihood amounts to in any posterior draw. The smaller it is, the less this "
+        "record can show through in the synthetic data.",
+    ),
+    "delta": Words(
+        "Lipschitz bound Δ",
+        "The largest by-record bound of a data set: how far any one record can move the posterior from which synthetic data are "
+        "drawn. Smaller is more private. It is estimated, as a maximum over posterior draws.",
+    ),
+    "epsilon": Words(
+        "Epsilon ε, the privacy budget",
+        "One record more or less changes the probability of what is released at most by the factor exp(ε). Smaller is more "
+        "private. Where it comes from a Lipschitz bound, ε = 2Δ. What it is worth depends on the kind of guarantee.",
+    ),
+    "weight": Words(
+        "Privacy weight of a record",
+        "How much the record counts in the fit: 1 is in full, 0 not at all. Records at high risk get small weights.",
+    ),
+    "known": Words(
+        "Probability λ",
+        "The chance that a value which the model predicts for the record falls outside its sensitive range. The nearer to 1, the "
+        "less of the record needs protection.",
+    ),
+    "ecdf_max": Words(
+        "max-ECDF",
+        "The largest vertical distance between the distribution functions of the synthetic and the confidential data: 0 where "
+        "they agree, 1 where they do not overlap. Smaller is more useful.",
+    ),
+    "ecdf_avg": Words(
+        "avg-ECDF",
+        "The mean squared vertical distance between the distribution functions of the synthetic and the confidential data. "
+        "Smaller is more useful.",
+    ),
+    "mean": Words("Mean", "Of a data set. Synthetic data are useful where theirs is near that of the confidential data."),
+    "median": Words("Median", "Half of the values lie below it. Useful where near that of the confidential data."),
+    "q15": Words("15 % quantile", "15 % of the values lie below it. Useful where near that of the confidential data."),
+    "q90": Words("90 % quantile", "90 % of the values lie below it. Useful where near that of the confidential data."),
+    "value": Words(
+        "Values",
+        "The records themselves. Synthetic data are useful where their shape is that of the confidential data.",
+    ),
+    "phi": Words("φ", "A parameter of the model, over posterior draws: the mean of the outcome. A wider curve knows less."),
+    "mu": Words("µ", "A parameter of the model, over posterior draws: the mean of the outcome. A wider curve knows less."),
+    "affected": Words(
+        "Records affected",
+        "How many records had their weight cut to 0, or their log-likelihood cut at ε / 2 in at least one posterior draw.",
+    ),
+    "slope": Words(
+        "Rate of contraction",
+        "The slope of log(max - min) of Δ over replicates on log n. At -1/2, four times the records halve the spread.",
+    ),
+}.items():
+    METRICS.add(_column, _words, __name__)
+
+for _kind, _meaning in {
+    "asymptotic DP (local eps_x)": "Computed from this data set alone: a guarantee for all data sets only as n grows.",
+    "range-averaged": "For what lies inside a record's sensitive range R, averaged over where its predicted values fall.",
+    "range-truncated": "Given that a record is known to lie in its sensitive range R: only differences inside R are protected.",
+    "DP": "Differential privacy for every data set.",
+    "DP (add/remove)": "Differential privacy for every data set; neighbours have one record more or less.",
+    "DP (replace-one)": "Differential privacy for every data set; neighbours have one record exchanged.",
+    "none": "No guarantee.",
+}.items():
+    GUARANTEES.add(_kind, _meaning, __name__)

@@ -1,0 +1,24 @@
+"""Download the real data files that have a public address: ``python -m formalsynth.data.fetch FOLDER``."""
+
+from __future__ import annotations
+
+import sys
+
+from formalsynth.data.files import FILES, DataError, fetch
+
+
+def main() -> int:
+    """Fetch every registered file; 1 when one of them failed."""
+    FILES.find()
+    failed = False
+    for name in FILES:
+        try:
+            print(fetch(name, sys.argv[1]))
+        except DataError as error:
+            print(error)
+            failed = True
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

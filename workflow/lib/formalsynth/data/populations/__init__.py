@@ -1,0 +1,1 @@
+"""Populations: what simulated records are drawn from, which need not be the family that is fitted to them."""

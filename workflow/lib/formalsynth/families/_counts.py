@@ -1,0 +1,131 @@
+"""What the count families share.
+
+Records enter the Stan programs as unique values with their summed weights, so that the cost of a fit does not grow with n.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.constraints import Allowed
+from formalsynth.core.family import StanData
+from formalsynth.families._stan import number
+
+TINY = 1e-280
+"""Below this a probability is summed on the log scale."""
+NEGLIGIBLE = 40.0
+"""A term this much below a sum on the log scale adds nothing in double precision."""
+MEAN_PRIOR = {"shape": 1.0, "rate": 0.001}
+"""Gamma prior of the mean: chosen, weak, and conjugate to the Poisson likelihood."""
+
+
+class CountFamily(ABC):
+    """What the count families share: everything that follows from their mean and dispersion."""
+
+    outcomes = Allowed("whole numbers, 0 or more", lambda x: bool(((x >= 0) & (x == np.floor(x))).all()))
+
+    @abstractmethod
+    def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
+        """Mean, and phi where there is one, each (S, 1) or (S, n)."""
+
+    @abstractmethod
+    def log_probability(self, x: Array, *arguments: Array) -> Array:
+        """Log probability of the counts ``x``, broadcast against the arguments."""
+
+    @abstractmethod
+    def tails(self, x: Array, *arguments: Array) -> tuple[Array, Array]:
+        """``P(X <= x)`` and ``P(X > x)``, each with full relative accuracy."""
+
+    @abstractmethod
+    def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
+        """Random counts."""
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """The log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that pick one of them."""
+        first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
+        distinct = records.take(first)
+        return self.log_probability(distinct.x, *self.arguments(distinct, draws)), np.eye(len(first))[inverse]
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """Log probability (S, n) of the counts in the closed interval [lower, upper], accurate in both tails."""
+        arguments = self.arguments(records, draws)
+        shape = (len(arguments[0]), len(records.x))
+        arguments = tuple(np.broadcast_to(one, shape) for one in arguments)
+        first, last = (np.broadcast_to(end, shape) for end in (np.ceil(lower), np.floor(upper)))
+        below, above = self.tails(first - 1, *arguments), self.tails(last, *arguments)
+        # Above the mean the upper tail is the small one: there the difference is taken of complements.
+        flip = first > arguments[0]
+        probability = np.where(flip, below[1] - above[1], above[0] - below[0])
+        with np.errstate(divide="ignore"):
+            result = np.log(probability)
+        tiny = (probability < TINY) & (first <= last)
+        if tiny.any():
+            start, step = np.where(flip, first, last)[tiny], np.where(flip, 1, -1)[tiny]
+            result[tiny] = self._tail_sum(start, step, (last - first)[tiny], [one[tiny] for one in arguments])
+        return result
+
+    def _tail_sum(self, start: Array, step: Array, width: Array, arguments: list[Array]) -> Array:
+        """Log of the sum of the probabilities from ``start``, where they are largest, outwards."""
+        total = self.log_probability(start, *arguments)
+        active, k = np.flatnonzero((width > 0) & np.isfinite(total)), 0
+        while len(active):
+            k += 1
+            at = start[active] + k * step[active]
+            term = np.where(at >= 0, self.log_probability(np.maximum(at, 0), *(one[active] for one in arguments)), -np.inf)
+            total[active] = np.logaddexp(total[active], term)
+            active = active[(k < width[active]) & (term > total[active] - NEGLIGIBLE)]
+        return total
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """Predictive counts (S, n)."""
+        arguments = self.arguments(records, draws)
+        return self.simulate(generator, (len(arguments[0]), len(records.x)), *arguments).astype(float)
+
+
+def grouped(rows: Array, weights: Array | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Distinct rows.
+
+    Args:
+        rows: (n, k) values.
+        weights: (n,) weights of the rows; rows of weight 0 are left out. None weighs all alike.
+
+    Returns:
+        first: (u,) index of the first row of each group.
+        inverse: (m,) the group of each of the rows that are not left out.
+        summed: (u,) summed weights.
+    """
+    weights = np.ones(len(rows)) if weights is None else weights
+    kept = np.flatnonzero(weights > 0)
+    _, first, inverse = np.unique(rows[kept], axis=0, return_index=True, return_inverse=True)
+    summed: Array = np.bincount(inverse, weights[kept], minlength=len(first)).astype(float, copy=False)
+    return kept[first], inverse, summed
+
+
+def checked(x: Array, weights: Array, threshold: float | None) -> Array:
+    """The counts (n,).
+
+    Raises:
+        ValueError: they are not counts, no record has weight, or censoring is asked for.
+    """
+    if threshold is not None:
+        raise ValueError("this family has no censored likelihood")
+    if not (np.isfinite(x).all() and (x >= 0).all() and (x == np.floor(x)).all()):
+        raise ValueError("a count family needs whole numbers that are not negative")
+    if not weights.sum() > 0:
+        raise ValueError("the weights leave no record")
+    return x
+
+
+def mean_prior(priors: Mapping[str, float]) -> dict[str, float]:
+    """The prior of the mean by the names of the Stan programs."""
+    return {f"prior_{name}": priors[name] for name in MEAN_PRIOR}
+
+
+def posterior_mean(stan_data: StanData, weighted_sum: float, weight_total: float) -> float:
+    """The mean of the conjugate Poisson posterior: positive also when all counts are 0."""
+    return (weighted_sum + number(stan_data, "prior_shape")) / (weight_total + number(stan_data, "prior_rate"))

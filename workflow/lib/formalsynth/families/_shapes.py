@@ -1,0 +1,56 @@
+"""What both Beta families share: their data terms, and everything that follows from the two shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaln
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.constraints import Allowed
+
+SMALLEST = np.finfo(float).tiny
+LARGEST = 1 - np.finfo(float).epsneg
+"""Ends of (0, 1) in floating point: values at 0 and 1 are moved there, so that every log-likelihood is finite."""
+
+
+def beta_terms(x: Array) -> Array:
+    """The three data terms (n, 3) of the Beta log density: ``log x``, ``log(1 - x)`` and 1."""
+    inside = np.clip(x, SMALLEST, LARGEST)
+    return np.column_stack([np.log(inside), np.log1p(-inside), np.ones_like(inside)])
+
+
+def beta_coefficients(shape1: Array, shape2: Array) -> Array:
+    """Their coefficients: ``shape1 - 1``, ``shape2 - 1`` and ``-log B(shape1, shape2)``, along a new last axis."""
+    return np.stack([shape1 - 1, shape2 - 1, -betaln(shape1, shape2)], axis=-1)
+
+
+class BetaShapes:
+    """What both Beta families share: everything that follows from the two shapes of each draw (and record)."""
+
+    censors = True
+    outcomes = Allowed("numbers from 0 to 1", lambda x: bool(((x >= 0) & (x <= 1)).all()))
+
+    def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """Both shapes, (S, n), or (S, 1) where all records share them."""
+        raise NotImplementedError
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """Log probability of the intervals, from the side with the smaller tail."""
+        from scipy.stats import beta
+
+        distribution = beta(*self.shapes(records, draws))
+        low, high = np.clip(lower, 0, 1), np.clip(upper, 0, 1)
+        probability = np.where(
+            distribution.cdf(low) > 0.5,
+            distribution.sf(low) - distribution.sf(high),
+            distribution.cdf(high) - distribution.cdf(low),
+        )
+        with np.errstate(divide="ignore"):
+            result: Array = np.log(probability)
+        return result
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """Predictive values (S, n)."""
+        shape1, shape2 = self.shapes(records, draws)
+        size = (len(shape1), len(records.x))
+        return generator.beta(np.broadcast_to(shape1, size), np.broadcast_to(shape2, size))

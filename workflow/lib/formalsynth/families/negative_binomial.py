@@ -1,0 +1,54 @@
+"""Negative binomial counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.family import StanData, family
+from formalsynth.families._counts import MEAN_PRIOR, checked, grouped, mean_prior, posterior_mean
+from formalsynth.families._negative_binomial import NegativeBinomial, moments
+from formalsynth.families._stan import array
+
+
+@family("negative_binomial")
+@dataclass(frozen=True)
+class NegativeBinomialFamily(NegativeBinomial):
+    """``x ~ NB(mu, phi)`` with ``mu ~ gamma(shape, rate)`` and ``1 / phi ~ half-Cauchy(0, dispersion)``.
+
+    Source: reweight paper, Section 3.1 and Supplement 2; the prior of the mean is chosen.
+    """
+
+    program: str = "negative_binomial"
+    parameters: tuple[str, ...] = ("mu", "phi")
+    censors: bool = False
+    priors: Mapping[str, float] = field(default_factory=lambda: {**MEAN_PRIOR, "dispersion": 5.0})
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """Unique counts with their summed weights.
+
+        Raises:
+            ValueError: the data are not counts, no record has weight, or censoring is asked for.
+        """
+        x = checked(records.x, weights, threshold)
+        first, _, summed = grouped(x[:, None], weights)
+        return {
+            "u": len(first),
+            "y": x[first].astype(int),
+            "weight": summed,
+            **mean_prior(priors),
+            "prior_dispersion": priors["dispersion"],
+        }
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """Moments of the weighted counts."""
+        y, weight = array(stan_data, "y"), array(stan_data, "weight")
+        mean = posterior_mean(stan_data, float(weight @ y), float(weight.sum()))
+        return {"mu": mean, "reciprocal_phi": moments(y, weight)[1]}
+
+    def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
+        """Mean and phi, each (S, 1)."""
+        return draws["mu"][:, None], draws["phi"][:, None]

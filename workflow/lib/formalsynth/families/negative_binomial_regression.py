@@ -1,0 +1,69 @@
+"""Negative binomial regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.family import StanData, family
+from formalsynth.families._counts import checked, grouped
+from formalsynth.families._negative_binomial import NegativeBinomial, moments
+from formalsynth.families._stan import number
+
+
+@family("negative_binomial_regression")
+@dataclass(frozen=True)
+class NegativeBinomialRegressionFamily(NegativeBinomial):
+    """``x ~ NB(exp(design . beta), phi)`` with the hierarchical prior that the reweight paper prints (Supplement 2).
+
+    ``beta ~ normal(0, diag(s) C diag(s))``, ``C ~ LKJ(correlation)``, ``s ~ half-t(df, scale)``. Factors have one column
+    for each distinct record, which is many when predictors are continuous.
+    """
+
+    program: str = "negative_binomial_regression"
+    parameters: tuple[str, ...] = ("beta", "phi")
+    censors: bool = False
+    priors: Mapping[str, float] = field(default_factory=lambda: {"dispersion": 5.0, "correlation": 6.0, "df": 3.0, "scale": 1.0})
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """Distinct records with their summed weights, in an orthonormal basis of the weighted design.
+
+        Raises:
+            ValueError: the data are not counts, the weighted design does not identify the coefficients, or censoring is
+                asked for.
+        """
+        x, design = checked(records.x, weights, threshold), records.design
+        first, _, summed = grouped(np.column_stack([x, design]), weights)
+        design = design[first]
+        root = np.sqrt(summed / summed.sum())[:, None]
+        if np.linalg.matrix_rank(root * design) < design.shape[1]:
+            raise ValueError("the weights leave too few records to identify the regression")
+        inverse_factor = np.linalg.inv(np.linalg.qr(root * design).R)
+        basis = design @ inverse_factor
+        mean, excess = moments(x[first], summed)
+        return {
+            "u": len(first),
+            "p": design.shape[1],
+            "y": x[first].astype(int),
+            "weight": summed,
+            "basis": basis,
+            "inverse_factor": inverse_factor,
+            # Weighted least squares on the log scale: the basis is orthonormal in the weights.
+            "theta_hat": basis.T @ (summed * np.log(x[first] + 0.5)) / summed.sum(),
+            "information": float(summed.sum() * mean / (1 + mean * excess)),
+            **{f"prior_{name}": priors[name] for name in ("dispersion", "correlation", "df", "scale")},
+        }
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """The least squares estimate, near which the standardised coefficients are 0."""
+        p = int(number(stan_data, "p"))
+        return {"standardised": np.zeros(p), "reciprocal_phi": 0.1, "sd": np.ones(p), "correlation_factor": np.eye(p)}
+
+    def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
+        """Mean (S, n) and phi (S, 1)."""
+        return np.exp(draws["beta"] @ records.design.T), draws["phi"][:, None]

@@ -1,0 +1,64 @@
+"""Poisson counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import gammaln
+
+from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.family import StanData, family
+from formalsynth.families._counts import MEAN_PRIOR, CountFamily, checked, mean_prior, posterior_mean
+from formalsynth.families._stan import number
+
+
+@family("poisson")
+@dataclass(frozen=True)
+class PoissonFamily(CountFamily):
+    """``x ~ Poisson(mu)``, ``mu ~ gamma(shape, rate)``: the weighted posterior is a gamma distribution."""
+
+    program: str = "poisson"
+    parameters: tuple[str, ...] = ("mu",)
+    censors: bool = False
+    priors: Mapping[str, float] = field(default_factory=lambda: dict(MEAN_PRIOR))
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """The weighted number of records and the weighted sum of their counts.
+
+        Raises:
+            ValueError: the data are not counts, no record has weight, or censoring is asked for.
+        """
+        x = checked(records.x, weights, threshold)
+        return {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x), **mean_prior(priors)}
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """The posterior mean."""
+        return {"mu": posterior_mean(stan_data, number(stan_data, "weighted_sum"), number(stan_data, "weight_total"))}
+
+    def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
+        """The mean (S, 1)."""
+        return (draws["mu"][:, None],)
+
+    def log_probability(self, x: Array, *arguments: Array) -> Array:
+        """Log probability of the counts."""
+        values: Array = x * np.log(arguments[0]) - arguments[0] - gammaln(x + 1)
+        return values
+
+    def tails(self, x: Array, *arguments: Array) -> tuple[Array, Array]:
+        """Both tails."""
+        from scipy.stats import poisson
+
+        return poisson.cdf(x, *arguments), poisson.sf(x, *arguments)
+
+    def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
+        """Random counts."""
+        return generator.poisson(arguments[0], size)
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """Factors of rank 3."""
+        x, mu = records.x, draws["mu"]
+        return np.column_stack([np.log(mu), -mu, np.ones_like(mu)]), np.column_stack([x, np.ones_like(x), -gammaln(x + 1)])

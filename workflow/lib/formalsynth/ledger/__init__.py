@@ -1,0 +1,1 @@
+"""The ledger: what the papers claim, and what a run says of it."""

@@ -1,0 +1,117 @@
+"""Claims: what a paper says about a number of the run.
+
+A claim names cells of a tidy table (synthesizers, sample sizes, columns, ...), a statistic of each cell over its units
+(replicates, records, synthetic data sets, ...) and a test. A handful of tests serve every claim, and each verdict stands on
+the Monte Carlo error of what it judges.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+
+from formalsynth.core.kinds import either
+from formalsynth.core.model import Model, Names, Number, Told, WholeNumber, each_once, pattern
+from formalsynth.core.statistics import STATISTICS
+from formalsynth.ledger.tests.base import AnyTest
+
+
+def _known_statistic(name: str) -> str:
+    if name not in STATISTICS:
+        raise ValueError(f"Input should be {either(list(STATISTICS))}")
+    return name
+
+
+def _list_statistics(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(STATISTICS)
+
+
+class Estimate(Model):
+    """What a claim speaks of: a statistic of cells of a tidy table."""
+
+    scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size says which.")
+    size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
+    table: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
+        "replicates", description="Which collected table."
+    )
+    value: Names = Field(description="Column; several are the cells where over is value.")
+    over: str = Field(
+        "synthesizer", description="What cells differ in: synthesizer, n, scenario, value for the columns, or another column."
+    )
+    of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
+        default_factory=list, description="The cells from left to right; none takes every n or column."
+    )
+    where: dict[str, Number] = Field(
+        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+    )
+    rows: dict[str, str | bool | float] = Field(default_factory=dict, description="Only rows with these values.")
+    by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another one.")
+    distance: float | Literal["Data", "population"] | None = Field(
+        None, description="Take the distance to a number, to the confidential data, or to the value in the population."
+    )
+    of_largest: bool = Field(False, description="Take each value as a share of the cell's largest.")
+    above: float | None = Field(None, description="Take whether a value is above this; its mean is a share.")
+    statistic: Annotated[str, AfterValidator(_known_statistic)] = Field(
+        "median", description="Statistic of a cell over its units.", json_schema_extra=_list_statistics
+    )
+
+    @field_validator("of_largest", "above")
+    @classmethod
+    def _alone(cls, given: bool | float | None, info: ValidationInfo) -> bool | float | None:
+        """At most one of ``distance``, ``of_largest`` and ``above`` changes the values."""
+        others = [name for name in ("distance", "of_largest") if name != info.field_name and _is_given(info.data.get(name))]
+        if _is_given(given) and others:
+            raise ValueError(f"Input should not be given beside {others[0]}")
+        return given
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False
+
+
+class ClaimConfig(Model):
+    """One sentence of a paper that a run supports or contradicts."""
+
+    id: str = Field(pattern=pattern("claim"), description="Name, unique over all papers.")
+    place: str = Field(description="Where the paper says it.")
+    shows: str = Field("", pattern=pattern("shows"), description="Figure or table that it belongs to.")
+    claim: str = Field(description="What it says, in our words, in one line.")
+    printed: str = Field("", description="What is printed, where it is a number or a formula.")
+    erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that it is part of.")
+    estimate: Estimate = Field(description="The numbers that it speaks of.")
+    test: AnyTest = Field(description="What has to hold of them.")
+    note: str = Field("", description="What a reader has to know of the verdict.")
+
+
+class ClaimScenario(Told):
+    """A scenario that a claim speaks of, at one sample size."""
+
+    id: str
+    name: str
+    stand_in: bool
+    """Whether simulated records stand in for absent ones."""
+
+
+class Claim(Told):
+    """One claim, with everything that config leaves to be looked up.
+
+    The kind of its test has to be registered before :meth:`of` can rebuild it from plain data.
+    """
+
+    id: str
+    paper: str
+    place: str
+    shows: str
+    """Figure or table that it belongs to, as ``figure 2`` or ``table 1``; empty for none."""
+    claim: str
+    printed: str
+    erratum: str
+    note: str
+    estimate: Estimate
+    """What it speaks of, with the cells spelled out."""
+    test: AnyTest
+    scenarios: tuple[ClaimScenario, ...]
+    """The scenarios it speaks of; empty when their data are absent."""
+    truth: float | None
+    """The population's value, where the estimate is a distance to it."""

@@ -1,0 +1,129 @@
+"""Judge: the ledger of a paper's claims, from collected tables only."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+import pandas as pd
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.statistics import STATISTICS, bootstrap
+from formalsynth.ledger.cells import values_of
+from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.notes import joined, sentences, unit_name
+from formalsynth.ledger.tests.base import Cells
+from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.ledger.verdicts import ABSENT, CONTRADICTED, REPRODUCED, STAND_IN, TOO_FEW
+
+RANDOM = ("replicate", "record", "set", "draw")
+"""Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """A row of ``claims.csv``: its fields are the columns. What there are no data for is None."""
+
+    id: str
+    paper: str
+    place: str
+    claim: str
+    printed: str
+    estimate: str | None
+    """The statistic of each cell, from left to right."""
+    mcse: str | None
+    """Its Monte Carlo error; empty where there is none."""
+    replicates: int | None
+    verdict: str
+    note: str
+    shows: str
+    erratum: str
+    test: str
+
+
+COLUMNS = tuple(field.name for field in fields(LedgerRow))
+"""Columns of ``claims.csv``."""
+
+
+def ledger(
+    claims: Sequence[Claim],
+    tables: Mapping[tuple[str, str], pd.DataFrame],
+    thresholds: Thresholds,
+    root: int,
+    judged: bool,
+) -> pd.DataFrame:
+    """A row with a verdict for each claim.
+
+    Args:
+        claims: the claims.
+        tables: collected tables by scenario id and kind.
+        thresholds: when an estimate agrees.
+        root: root seed.
+        judged: whether the scale is large enough to judge by.
+
+    Raises:
+        ClaimError: the tables lack what a claim speaks of.
+    """
+    rows = []
+    for claim in claims:
+        chosen = [tables[scenario.id, claim.estimate.table] for scenario in claim.scenarios]
+        row = asdict(judge(claim, chosen, thresholds, root, judged))
+        rows.append({column: value for column, value in row.items() if value is not None})
+    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+
+
+def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, root: int, judged: bool) -> LedgerRow:
+    """The ledger's row of a claim.
+
+    Args:
+        claim: the claim.
+        tables: the collected table that it speaks of, for each of its scenarios.
+        thresholds: when an estimate agrees.
+        root: root seed, for the resampling.
+        judged: whether the scale is large enough to judge by.
+
+    Raises:
+        ClaimError: the tables lack what the claim speaks of.
+    """
+    if not tables:
+        return _row(claim, ABSENT, sentences(claim.note, "the records are not there"))
+    values, replicates = values_of(claim, tables)
+    cells = _cells(claim, values, thresholds.resamples, root)
+    found = claim.test.judge(cells, claim, thresholds)
+    by = claim.estimate.by
+    return _row(
+        claim,
+        _verdict(claim, found.verdict, judged),
+        sentences(claim.note, found.note, "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"),
+        joined(cells.estimates),
+        joined(cells.errors if len(values) > 1 and by in RANDOM else np.full(values.shape[1], np.nan)),
+        replicates,
+    )
+
+
+def _cells(claim: Claim, values: Array, resamples: int, root: int) -> Cells:
+    """The values (units, cells) of a claim with their statistics, resampled from the claim's own random stream."""
+    statistic = STATISTICS[claim.estimate.statistic]
+    generator = np.random.default_rng([root, zlib.crc32(claim.id.encode())])
+    return Cells(values, statistic(values), bootstrap(values, statistic, resamples, generator))
+
+
+def _verdict(claim: Claim, found: str, judged: bool) -> str:
+    """The verdict of the ledger, given that of the test."""
+    if any(scenario.stand_in for scenario in claim.scenarios):
+        return STAND_IN
+    if not judged:
+        return TOO_FEW
+    return CONTRADICTED if claim.erratum and found != REPRODUCED else found
+
+
+def _row(
+    claim: Claim, verdict: str, note: str, estimate: str | None = None, mcse: str | None = None, replicates: int | None = None
+) -> LedgerRow:
+    return LedgerRow(
+        id=claim.id, paper=claim.paper, place=claim.place, claim=claim.claim, printed=claim.printed, estimate=estimate,
+        mcse=mcse, replicates=replicates, verdict=verdict, note=note, shows=claim.shows, erratum=claim.erratum,
+        test=claim.test.kind,
+    )  # fmt: skip

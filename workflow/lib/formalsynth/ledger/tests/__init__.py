@@ -1,0 +1,1 @@
+"""Kinds of tests of claims, one in each file."""

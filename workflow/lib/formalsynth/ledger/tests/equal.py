@@ -1,0 +1,41 @@
+"""All cells are the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, monte_carlo_errors, several, test_kind
+from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+
+@test_kind("equal")
+class Equal(Test):
+    """All cells are the first one: unit by unit, or with a tolerance on the statistic."""
+
+    kind: Literal["equal"] = Field(description="All cells are the first one.")
+    tolerance: float | None = Field(
+        None, ge=0, lt=1, description="Relative distance to the first cell's statistic; none wants every unit to be equal."
+    )
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where nothing is apart, or with a tolerance, where no statistic is far from the first."""
+        if not self.tolerance:
+            largest = float(np.abs(cells.values - cells.values[:, :1]).max())
+            return Judgement(REPRODUCED if largest == 0 else NOT_REPRODUCED, "" if largest == 0 else f"up to {largest:.4g} apart")
+        first = cells.estimates[0]
+        errors = monte_carlo_errors(cells.resampled - cells.resampled[:, :1], len(cells.values))
+        apart = np.abs(cells.estimates - first)
+        near = apart <= self.tolerance * np.abs(first) + thresholds.errors * errors
+        return Judgement(REPRODUCED if near.all() else NOT_REPRODUCED, f"up to {apart.max() / abs(first):.1%} apart")
+
+    def check_cells(self, cells: Sequence[object]) -> str | None:
+        """One cell alone has none to be equal to."""
+        return several(cells, self.kind)

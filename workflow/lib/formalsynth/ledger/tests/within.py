@@ -1,0 +1,54 @@
+"""The cells lie between two limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from formalsynth.core.model import ordered
+from formalsynth.ledger.notes import joined
+from formalsynth.ledger.tests.base import Cells, Judgement, NeededShare, Test, least_share, share_interval, test_kind
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+
+@test_kind("within")
+class Within(Test):
+    """The statistics, or with ``share`` that share of the units, lie between two limits."""
+
+    kind: Literal["within"] = Field(description="The cells are between low and high.")
+    low: float | None = Field(None, description="Lower limit; none for no such limit.")
+    high: float | None = Field(None, description="Upper limit; none for no such limit.")
+    share: NeededShare | None = Field(
+        None,
+        description="Share of the units that must be between the limits, mostly for verdicts.mostly; "
+        "none looks at the statistic of the cell.",
+    )
+
+    @model_validator(mode="after")
+    def _some_limit(self) -> Self:
+        if self.low is None and self.high is None:
+            raise ValueError("low and high are missing; within needs one of them")
+        return ordered(self, "low", "high")
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where the statistics, or enough of the units, are inside; direction only where medians are."""
+        low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+        least = least_share(self.share, thresholds)
+        if least is None:
+            slack = thresholds.errors * cells.errors
+            inside = (cells.estimates >= low - slack) & (cells.estimates <= high + slack)
+            return Judgement(REPRODUCED if inside.all() else NOT_REPRODUCED)
+        values = cells.values
+        shares = ((values >= low) & (values <= high)).mean(axis=0)
+        enough = [share_interval(share, len(values), thresholds.confidence)[1] >= least for share in shares]
+        note = f"share between the limits {joined(shares)}"
+        if all(enough):
+            return Judgement(REPRODUCED, note)
+        median = np.median(values, axis=0)
+        return Judgement(DIRECTION if ((median >= low) & (median <= high)).all() else NOT_REPRODUCED, note)

@@ -1,0 +1,17 @@
+"""When an estimate agrees with what a paper claims."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from formalsynth.core.model import Model
+
+
+class Thresholds(Model):
+    """When an estimate agrees with what a paper claims."""
+
+    within: float = Field(0.05, ge=0, lt=1, description="Relative distance to a printed number that counts as the same.")
+    errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
+    mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that a claim about most of them needs.")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
+    resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")

@@ -1,0 +1,40 @@
+"""Synthesizers of the censor paper that cut or clip what a record may contribute."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+
+
+@mechanism(ASYMPTOTIC, id=6)
+def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
+    """The parent's weights, but 0 for a record whose bound under the parent exceeds epsilon / 2 (censor paper, Section 2.2)."""
+    parent = context.parents[0]
+    cut = parent.by_record > epsilon / 2
+    weights = np.where(cut, 0.0, parent.weights)
+    return Form(weights, Sensitive(weights), affected=int(cut.sum()))
+
+
+@mechanism("DP (add/remove)", parents=0, censors=True, id=7)
+def censored_unweighted(context: Context, *, epsilon: PositiveNumber) -> Form:
+    """Censor_uw: every log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, Equations 3.5 and 3.6).
+
+    The bound is strict for adding or removing a record; for replacing one, as in the paper's Definition 1, it is
+    2 epsilon (erratum E5).
+    """
+    ones = np.ones(len(context.records.x))
+    return Form(ones, Sensitive(ones, threshold=epsilon / 2))
+
+
+@mechanism("DP | fixed weights", censors=True, id=9)
+def censored_weighted(context: Context, *, epsilon: PositiveNumber) -> Form:
+    """Censor_w: the parent's weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, as above).
+
+    Strict only while the weights of the other records stay as they are; they do not when they are computed again on a
+    neighbouring data set (erratum E6).
+    """
+    weights = context.parents[0].weights
+    return Form(weights, Sensitive(weights, threshold=epsilon / 2))

@@ -1,0 +1,61 @@
+"""CW weights: records are the less protected the more other records lie near them.
+
+Source: reweight paper, Section 2.2 and Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.constraints import Finite, NonNegative, PositiveNumber
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+
+
+@mechanism(ASYMPTOTIC, parents=0, id=10)
+def isolation_weighted(context: Context, *, r: PositiveNumber, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
+    """CW weights from the share of records outside a ball of radius ``r x_i`` (reweight paper, Section 2.2)."""
+    alpha = isolation_weights(context.records.x, r, c, g)
+    return Form(alpha, Sensitive(alpha))
+
+
+def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Array:
+    """CW weights ``clip(c (1 - IR) + g, 0, 1)`` with a radius in proportion to the record's value.
+
+    Args:
+        x: (n,) confidential values.
+        r: radius of a record's ball as a share of its value; a record of value 0 has a ball of radius 0.
+        c: scale.
+        g: shift.
+
+    Returns:
+        (n,) weights.
+    """
+    weights: Array = np.clip(c * (1 - isolation_risk(x, r * np.abs(x))) + g, 0, 1)
+    return weights
+
+
+def isolation_risk(x: Array, radius: Array | float) -> Array:
+    """``IR_i``, the share of all n records that lie outside the closed ball of record i: ``|x_j - x_i| > radius_i``.
+
+    A record lies inside its own ball, so the risk is at most ``1 - 1 / n``. Distances within rounding of the radius count as
+    equal to it, so that 0.2 times a whole number ends where it should.
+
+    Args:
+        x: (n,) confidential values.
+        radius: (n,) radius of each record's ball, or one for all.
+
+    Returns:
+        (n,) risks in [0, 1), in O(n log n).
+
+    Raises:
+        ValueError: a radius is negative, or a value or radius is not a number.
+    """
+    radius = np.broadcast_to(np.asarray(radius, dtype=float), x.shape)
+    if not (np.isfinite(x).all() and (radius >= 0).all()):
+        raise ValueError("isolation needs finite values and radii that are not negative")
+    ordered = np.sort(x)
+    reach = radius + 4 * np.finfo(float).eps * (np.abs(x) + radius)
+    inside = np.searchsorted(ordered, x + reach, side="right") - np.searchsorted(ordered, x - reach, side="left")
+    return 1 - inside / len(x)

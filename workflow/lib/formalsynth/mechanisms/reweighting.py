@@ -1,0 +1,37 @@
+"""Synthesizers of the reweight paper that change the weights of others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+
+
+@mechanism(ASYMPTOTIC, parents=2, id=11)
+def scalar_weighted(context: Context) -> Form:
+    """SW: one weight for all records, the ratio of the bounds of the first and the second parent (reweight paper, Section 2.2).
+
+    With the LW and the unweighted synthesizer as parents this is the exponential mechanism at the LW synthesizer's epsilon.
+    """
+    weighted, unweighted = (float(parent.by_record.max()) for parent in context.parents)
+    alpha = np.full(len(context.records.x), min(1.0, weighted / unweighted))
+    return Form(alpha, Sensitive(alpha))
+
+
+@mechanism(ASYMPTOTIC, id=12)
+def reweighted(context: Context, *, k: PositiveNumber) -> Form:
+    """The parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
+
+    ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains. It is used as
+    such: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the
+    limit 1 cuts.
+    """
+    parent = context.parents[0]
+    if context.found.risk is None:
+        plain = Sensitive(np.ones_like(parent.weights))
+        context.found.risk = record_bounds(context.family, context.records, parent.draws, [plain])[0].by_record
+    raised = k * parent.by_record.max() / context.found.risk
+    weights = np.minimum(raised, 1.0)
+    return Form(weights, Sensitive(weights), affected=int((raised > 1).sum()))

@@ -1,0 +1,167 @@
+"""Exact privacy loss between posteriors of neighbouring data sets under the Beta model, on a grid of its two parameters.
+
+No sampling and no bound: both posteriors are summed over one grid and compared point by point. The largest loss among the
+neighbours that were tried is a lower bound of the epsilon that a mechanism can claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, logsumexp
+
+from formalsynth.core.arrays import Array
+from formalsynth.families.beta import beta_coefficients, beta_terms
+
+Mask = NDArray[np.bool_]
+BLOCK = 1 << 17
+"""Elements of a block, so that the few arrays of a block fit into the cache."""
+LOGIT_PHI = 12.0
+"""The grid covers phi between ``expit(-12)`` and ``expit(12)``, all but 1e-5 of its prior."""
+LARGEST_LAMBDA = 1e4
+"""The grid covers lambda from its lower limit to here, all but 1e-7 of its prior."""
+COARSE = 0.25
+"""Largest distance of neighbouring points in logit phi and in log lambda."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points (phi, lambda) of the prior's support, with what a posterior needs of them."""
+
+    phi: Array
+    """(G,) mean."""
+    lambda_: Array
+    """(G,) precision."""
+    log_prior: Array
+    """(G,) log prior mass of the cell around each point, up to a constant."""
+    coefficients: Array
+    """(G, 3) coefficients of the terms of a record's log-likelihood."""
+    fine: Mask
+    """(G,) whether its neighbours are near enough for an exact sum over a posterior; every posterior has to be here."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Privacy loss between two posteriors, each the larger of its two directions."""
+
+    support: float
+    """Largest absolute log ratio of the densities over the support: the least epsilon of pure DP."""
+    region: float
+    """The same where either has its mass."""
+    delta: float
+    """Least delta for which they are (epsilon, delta)-close at the claimed epsilon."""
+
+    @staticmethod
+    def worst(losses: Iterable[Loss]) -> Loss:
+        """The largest of each."""
+        rows = [(loss.support, loss.region, loss.delta) for loss in losses]
+        return Loss(*(max(column) for column in zip(*rows, strict=True)))
+
+
+def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float]) -> Grid:
+    """A grid over the prior's support that is fine around one point.
+
+    Neighbouring points are ``1 / sqrt(n)`` apart there, less than a standard deviation of a posterior, so that its trapezoidal
+    sum is exact to three digits or more.
+
+    Args:
+        phi: mean there.
+        lambda_: precision there.
+        n: records.
+        priors: ``lambda_min`` and ``lambda_shape`` of :class:`formalsynth.families.beta.BetaFamily`.
+    """
+    lowest = np.log(priors["lambda_min"])
+    t, t_width, t_fine = _knots(-LOGIT_PHI, LOGIT_PHI, logit(phi), n)
+    v, v_width, v_fine = _knots(lowest, np.log(LARGEST_LAMBDA), np.log(lambda_), n)
+    mean, precision = (axis.ravel() for axis in np.meshgrid(expit(t), np.exp(v), indexing="ij"))
+    log_prior = np.add.outer(np.log(t_width * expit(t) * expit(-t)), np.log(v_width) - priors["lambda_shape"] * (v - lowest))
+    return Grid(
+        phi=mean,
+        lambda_=precision,
+        log_prior=log_prior.ravel(),
+        coefficients=beta_coefficients(precision * mean, precision * (1 - mean)),
+        fine=np.logical_and.outer(t_fine, v_fine).ravel(),
+    )
+
+
+def _knots(low: float, high: float, centre: float, n: int) -> tuple[Array, Array, Mask]:
+    """Points between two limits, the widths of their cells, and which of them are close to each other."""
+    step = 1 / np.sqrt(n)
+    reach = 1 + 10 * step
+    ends = max(low, centre - reach), min(high, centre + reach)
+    fine = np.linspace(*ends, 1 + int(np.ceil((ends[1] - ends[0]) / min(COARSE, step))))
+    coarse = np.linspace(low, high, 1 + int(np.ceil((high - low) / COARSE)))
+    knots = np.concatenate([coarse[coarse < ends[0]], fine, coarse[coarse > ends[1]]])
+    gaps = np.diff(knots)
+    width = (np.append(gaps, 0) + np.append(0, gaps)) / 2
+    return knots, width, width <= 2 * step
+
+
+def log_likelihood(grid: Grid, x: Array, weights: Array, threshold: float | None = None) -> Array:
+    """Sum over records of ``clip(weight * log p(x | theta), -threshold, threshold)``, unclipped without a threshold: (G,)."""
+    terms = weights[:, None] * beta_terms(x)
+    if threshold is None:
+        return grid.coefficients @ terms.sum(axis=0)
+    total = np.empty(len(grid.phi))
+    size = max(1, BLOCK // max(len(x), 1))
+    for start in range(0, len(total), size):
+        block = slice(start, start + size)
+        total[block] = np.clip(grid.coefficients[block] @ terms.T, -threshold, threshold).sum(axis=1)
+    return total
+
+
+def posterior(grid: Grid, log_likelihood: Array, tolerance: float = 1e-6) -> Array:
+    """Log mass (G,) of the posterior at each point.
+
+    Raises:
+        ValueError: more than ``tolerance`` of it is outside the fine part of the grid, where its sum is not exact.
+    """
+    log_mass = grid.log_prior + log_likelihood
+    log_mass = log_mass - logsumexp(log_mass)
+    outside = float(np.exp(log_mass[~grid.fine]).sum())
+    if outside > tolerance:
+        raise ValueError(f"{outside:.2g} of a posterior is outside the fine part of the grid")
+    return log_mass
+
+
+def moments(values: Array, log_mass: Array) -> tuple[float, float]:
+    """Mean and standard deviation of values (G,) under a posterior."""
+    mass = np.exp(log_mass)
+    mean = mass @ values
+    return float(mean), float(np.sqrt(mass @ (values - mean) ** 2))
+
+
+def region(log_mass: Array, log_prior: Array, share: float) -> Mask:
+    """(G,) whether a point is among those of highest likelihood that together have this share of the posterior.
+
+    Ordered by likelihood and not by density, the region is the same under every parameterisation.
+    """
+    order = np.argsort(log_prior - log_mass)
+    count = int(np.searchsorted(np.cumsum(np.exp(log_mass[order])), share)) + 1
+    inside = np.zeros(len(log_mass), dtype=bool)
+    inside[order[:count]] = True
+    return inside
+
+
+def record_risks(grid: Grid, x: Array, inside: Mask) -> Array:
+    """(n,) largest absolute log-likelihood of each record over the points (G,) that are inside."""
+    return np.abs(grid.coefficients[inside] @ beta_terms(x).T).max(axis=0)
+
+
+def privacy_loss(one: Array, other: Array, log_prior: Array, epsilon: float, share: float) -> Loss:
+    """Privacy loss between two posteriors on the same points.
+
+    Args:
+        one: (G,) log mass.
+        other: (G,) log mass.
+        log_prior: (G,) log mass of the prior of both.
+        epsilon: the claimed budget.
+        share: mass of either posterior that :attr:`Loss.region` covers.
+    """
+    ratio = one - other
+    inside = region(one, log_prior, share) | region(other, log_prior, share)
+    excess = [np.exp(mass) @ -np.expm1(np.minimum(epsilon - loss, 0)) for mass, loss in ((one, ratio), (other, -ratio))]
+    return Loss(float(np.abs(ratio).max()), float(np.abs(ratio[inside]).max()), float(max(excess)))

@@ -1,0 +1,128 @@
+"""What censoring guarantees between neighbouring data sets (censor paper, Definition 1 and Section 3)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+from scipy.special import expit, logit
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.constraints import CountOfTwo, OpenProportion, PositiveNumber
+from formalsynth.core.parameters import Parameters
+from formalsynth.core.study import Arm, ChosenArm, Outcome, Run, study
+from formalsynth.core.weights import lipschitz_weights
+from formalsynth.families.beta import BetaFamily
+from formalsynth.papers.censor_audit.audit import (
+    Grid,
+    Loss,
+    beta_grid,
+    log_likelihood,
+    moments,
+    posterior,
+    privacy_loss,
+    record_risks,
+    region,
+)
+
+AUDITED = "lower bound of epsilon, by audit"
+UNWEIGHTED, FIXED, RECOMPUTED, POSTERIOR = "unweighted", "fixed_weights", "recomputed_weights", "posterior"
+DIGITS = 9
+"""Decimals that are kept; the sums behind a loss are exact to some more."""
+
+
+class Budget(Parameters):
+    """The epsilon that censoring claims; log-likelihoods are clipped at half of it."""
+
+    epsilon: PositiveNumber
+
+
+ARMS = {
+    UNWEIGHTED: Arm(AUDITED, "Censor_uw.", Budget),
+    FIXED: Arm(
+        AUDITED,
+        "Censor_w with weights that do not look at the record in which neighbours differ; its own weight is 1, the worst case.",
+        Budget,
+    ),
+    RECOMPUTED: Arm(AUDITED, "Censor_w as it is run: the weights are computed from each data set.", Budget),
+    POSTERIOR: Arm(AUDITED, "The posterior without censoring; its loss has no bound and grows with the grid."),
+}
+
+
+@study(arms=ARMS)
+def neighbours(
+    run: Run,
+    *,
+    shape1: PositiveNumber,
+    shape2: PositiveNumber,
+    closest: OpenProportion = 1e-6,
+    extremes: CountOfTwo = 9,
+    share: OpenProportion = 0.999,
+) -> Outcome:
+    """Exact privacy loss of censored posteriors between neighbours, by adding or removing a record and by replacing one.
+
+    A replicate draws ``n - 1`` records from ``Beta(shape1, shape2)``; its neighbours have one record more, one of ``extremes``
+    values between ``closest`` and ``1 - closest``, equally far apart on the logit scale. LW weights come from the exact
+    unweighted posterior: the risk of a record is its largest absolute log-likelihood over the region of highest likelihood that
+    has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999).
+
+    Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
+    either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
+    ``phi_mean`` and ``phi_sd`` of the posterior of the ``n - 1`` records.
+    """
+    import pandas as pd
+
+    grid = beta_grid(shape1 / (shape1 + shape2), shape1 + shape2, run.n, BetaFamily().priors)
+    extra = expit(np.linspace(logit(closest), -logit(closest), int(extremes)))
+    rows = []
+    for replicate in run.replicates:
+        x = run.address(replicate).generator("data").beta(shape1, shape2, run.n - 1)
+        data = [x, *(np.append(x, value) for value in extra)]
+        weights = _weights(grid, data, share)
+        for arm in run.arms:
+            kind, epsilon = _censoring(arm)
+            posteriors = _posteriors(grid, data, weights[kind], epsilon / 2)
+            row = {"replicate": replicate, "synthesizer": arm.id} | _losses(grid, posteriors, epsilon, share)
+            rows.append(row | dict(zip(("phi_mean", "phi_sd"), moments(grid.phi, posteriors[0]), strict=True)))
+    return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
+
+
+def _censoring(arm: ChosenArm) -> tuple[str, float]:
+    """Kind of weights and claimed epsilon, infinite without censoring."""
+    return (UNWEIGHTED, math.inf) if arm.name == POSTERIOR else (arm.name, arm.parameters["epsilon"])
+
+
+def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
+    """Weights of every data set's records, of each kind; the first data set lacks the last record of the others."""
+    recomputed = []
+    for x in data:
+        inside = region(posterior(grid, log_likelihood(grid, x, np.ones(len(x)))), grid.log_prior, share)
+        recomputed.append(lipschitz_weights(record_risks(grid, x, inside)))
+    fixed = [np.append(recomputed[0], np.ones(len(x) - len(data[0]))) for x in data]
+    return {UNWEIGHTED: [np.ones(len(x)) for x in data], FIXED: fixed, RECOMPUTED: recomputed}
+
+
+def _posteriors(grid: Grid, data: Sequence[Array], weights: Sequence[Array], threshold: float) -> list[Array]:
+    """Log mass of the censored posterior of every data set."""
+    first = log_likelihood(grid, data[0], weights[0], threshold)
+    found = [first]
+    for x, alpha in zip(data[1:], weights[1:], strict=True):
+        if np.array_equal(alpha[:-1], weights[0]):
+            found.append(first + log_likelihood(grid, x[-1:], alpha[-1:], threshold))
+        else:
+            found.append(log_likelihood(grid, x, alpha, threshold))
+    return [posterior(grid, total) for total in found]
+
+
+def _losses(grid: Grid, posteriors: Sequence[Array], epsilon: float, share: float) -> dict[str, float]:
+    """The worst losses between the first posterior and the others, and among the others."""
+    first, *others = posteriors
+    pairs = {"add_remove": [(first, other) for other in others], "replace_one": itertools.combinations(others, 2)}
+    row: dict[str, float] = {}
+    for name, chosen in pairs.items():
+        worst = asdict(Loss.worst(privacy_loss(*pair, grid.log_prior, epsilon, share) for pair in chosen))
+        row |= {name if key == "support" else f"{name}_{key}": round(value, DIGITS) for key, value in worst.items()}
+    return row

@@ -1,0 +1,12 @@
+"""Risk-equalised private synthesis (REPS): score records privately, weigh outliers down, synthesize, attack.
+
+The order of a replicate, each step a module that knows only those before it: ``tables``, ``files`` and ``datasets`` (a split
+mixed table), ``scoring`` (stage 1), ``weighting`` (stage 1.5), ``synthesis`` (stage 2), ``methods`` (REPS, ablations and
+baselines), ``evaluation``, ``attacks``, ``per_instance`` (per-instance privacy) and ``outside`` (what no budget covers);
+``prepare``, ``release`` and ``measure`` call them, and ``study_protection`` calls those:
+
+    split = load_split("simulated", folder, streams)
+    prepared = prepare("simulated", split, settings)
+    targets = targets_of(prepared, settings, streams)
+    measured = measure(prepared, targets, "reps", 4.0, settings, streams)
+"""

@@ -1,0 +1,251 @@
+"""Membership inference by distance, overall and by outlier decile (REPS paper, Section 7.1 and Appendix B.4).
+
+Members are the training records, non-members the test records. AUC is the chance that a member scores above a
+non-member; the advantage is ``|2 AUC - 1|``, whose absolute value is what the paper reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.papers.reps.tables import Encoded, Mask
+
+DECILES = 10
+_TINY = 1e-12
+_BLOCK = 1 << 21
+"""Weights that are held at once."""
+
+
+def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers | None = None) -> Array:
+    """Mean distance of each query to its k nearest records of the pool: (m,).
+
+    Args:
+        queries: (m, d).
+        pool: (r, d) with more than k records.
+        k: neighbours.
+        leave_out: (m,) the record of the pool that a query is not compared with: itself, where it is in the pool.
+    """
+    more = k if leave_out is None else k + 1
+    neighbours = NearestNeighbors(n_neighbors=more, algorithm="brute").fit(pool)
+    distances, index = neighbours.kneighbors(queries)
+    if leave_out is not None:
+        out = index == leave_out[:, None]
+        # A record that was left out but is not among the nearest takes the last neighbour's place.
+        out[~out.any(axis=1), -1] = True
+        distances = distances[~out].reshape(len(queries), k)
+    mean: Array = distances.mean(axis=1)
+    return mean
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The attacked records and everything about them that no synthetic data set changes."""
+
+    features: Encoded = field(repr=False)
+    """(m, d) encoded queries."""
+    row: Integers = field(repr=False)
+    """(m,) row of the data set."""
+    member: Mask = field(repr=False)
+    """(m,) bool."""
+    decile: Integers = field(repr=False)
+    """(m,) 1 to 10; 10 holds the most outlying tenth."""
+    weight: Array = field(repr=False)
+    """(m,) how many records a sampled query stands for."""
+    reference: Array = field(repr=False)
+    """(m,) mean distance to the reference records without one: itself, or for a member one at random."""
+    reference_printed: Array = field(repr=False)
+    """(m,) the same without leaving any out, so that a non-member meets itself."""
+    train_outlierness: Array = field(repr=False)
+    """(n_train,) mean nearest-neighbour distance of every training record."""
+    train_decile: Integers = field(repr=False)
+    """(n_train,)."""
+
+
+def deciles_of(outlierness: Array) -> Integers:
+    """Deciles 1 to 10 of equal size by rank; ties are broken by position."""
+    rank = np.empty(len(outlierness), dtype=np.int64)
+    rank[np.argsort(outlierness, kind="stable")] = np.arange(len(outlierness))
+    return rank * DECILES // len(outlierness) + 1
+
+
+def prepare_targets(
+    train: Encoded, test: Encoded, rows: Integers, k: int, generator: np.random.Generator, queries: int | None = None
+) -> Targets:
+    """Outlier deciles, the sample of queries and reference distances.
+
+    Outlierness is the mean distance to the k nearest other records among members and non-members together, so that a
+    decile holds both on equal terms. The reference is the test split, as in the paper; because non-members belong to
+    it, each query is compared with all of it but one record (itself, or one at random for a member). Without that a
+    non-member is recognised by meeting itself, whatever the synthetic data are.
+
+    Args:
+        train: (n_train, d) encoded members.
+        test: (n_test, d) encoded non-members.
+        rows: (n_train + n_test,) rows of the data set.
+        k: neighbours.
+        generator: samples queries and the records that members leave out.
+        queries: queries at most for each decile and membership; none for all.
+    """
+    everyone = np.concatenate([train, test])
+    member = np.arange(len(everyone)) < len(train)
+    outlierness = mean_distance(everyone, everyone, k, np.arange(len(everyone)))
+    decile = deciles_of(outlierness)
+    chosen, weight = _sample(decile, member, queries, generator)
+    at_random = generator.integers(len(test), size=len(chosen))
+    left_out = np.where(member[chosen], at_random, chosen - len(train))
+    return Targets(
+        features=everyone[chosen],
+        row=rows[chosen],
+        member=member[chosen],
+        decile=decile[chosen],
+        weight=weight,
+        reference=mean_distance(everyone[chosen], test, k, left_out),
+        reference_printed=mean_distance(everyone[chosen], test, k),
+        train_outlierness=outlierness[: len(train)],
+        train_decile=decile[: len(train)],
+    )
+
+
+def _sample(decile: Integers, member: Mask, queries: int | None, generator: np.random.Generator) -> tuple[Integers, Array]:
+    """Up to ``queries`` records of each decile and membership, with the number of records that each stands for."""
+    parts = [np.flatnonzero((decile == d) & (member == m)) for d in range(1, DECILES + 1) for m in (False, True)]
+    kept = [part if queries is None or len(part) <= queries else generator.permutation(part)[:queries] for part in parts]
+    chosen = np.concatenate(kept)
+    weight = np.concatenate([np.full(len(k), len(p) / max(len(k), 1)) for k, p in zip(kept, parts, strict=True)])
+    order = np.argsort(chosen)
+    return chosen[order], weight[order]
+
+
+def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Array]:
+    """Scores (m,) of every attack; higher means "member".
+
+    ``distance`` to the synthetic records; ``domias``, the ratio with a fair reference; ``domias_printed``, the ratio with the
+    reference as printed.
+
+    Args:
+        targets: the queries.
+        synthetic: (s, d) encoded synthetic records.
+        k: neighbours.
+    """
+    log_distance = np.log(mean_distance(targets.features, synthetic, k) + _TINY)
+    return {
+        "distance": -log_distance,
+        "domias": np.log(targets.reference + _TINY) - log_distance,
+        "domias_printed": np.log(targets.reference_printed + _TINY) - log_distance,
+    }
+
+
+def advantage_without_release(targets: Targets) -> float:
+    """Advantage in the top decile of the reference distance as printed alone: no synthetic record is looked at.
+
+    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13).
+    """
+    top = targets.decile == DECILES
+    auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[None, top])[0]
+    return float(abs(2 * auc - 1))
+
+
+def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:
+    """AUC under each row of weights; ties count half.
+
+    Args:
+        scores: (m,).
+        member: (m,) bool.
+        weights: (b, m) not negative.
+
+    Returns:
+        (b,) AUC; NaN where a class has no weight.
+    """
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.diff(scores[order], prepend=np.nan) != 0)
+    weights, member = weights[:, order], member[order]
+    inside, outside = weights * member, weights * ~member
+    if len(starts) < len(order):  # tied scores form one step
+        inside, outside = (np.add.reduceat(side, starts, axis=1) for side in (inside, outside))
+    below = np.cumsum(outside, axis=1) - outside / 2
+    with np.errstate(invalid="ignore"):
+        auc: Array = (inside * below).sum(axis=1) / (inside.sum(axis=1) * outside.sum(axis=1))
+    return auc
+
+
+def resampled_counts(targets: Targets, resamples: int, generator: np.random.Generator) -> NDArray[np.uint16]:
+    """How often each query is drawn (resamples, m) in bootstrap samples within each decile and membership.
+
+    Resampling the sampled queries within their strata is what makes the interval cover the sampling as well.
+    """
+    counts = np.zeros((resamples, len(targets.row)), dtype=np.uint16)
+    for decile in range(1, DECILES + 1):
+        for member in (False, True):
+            stratum = np.flatnonzero((targets.decile == decile) & (targets.member == member))
+            if len(stratum):
+                drawn = generator.integers(len(stratum), size=(resamples, len(stratum)))
+                drawn += np.arange(resamples)[:, None] * len(stratum)
+                found = np.bincount(drawn.ravel(), minlength=drawn.size)
+                counts[:, stratum] = found.reshape(resamples, len(stratum))
+    return counts
+
+
+def attack_table(
+    targets: Targets, scores: Mapping[str, Array], resamples: int, level: float, generator: np.random.Generator
+) -> pd.DataFrame:
+    """AUC and advantage with bootstrap intervals, overall (decile 0) and in each outlier decile.
+
+    All attacks of one call share their bootstrap samples.
+
+    Returns:
+        Columns attack, decile, members, non_members, auc, auc_low, auc_high, signed_advantage ``2 auc - 1`` and its absolute
+        value advantage. Absolute values of pure noise are positive: compare signed advantages. NaN where a decile lacks
+        members or non-members.
+    """
+    counts = resampled_counts(targets, resamples, generator)
+    tail = (1 - level) / 2
+    rows = []
+    for decile in range(DECILES + 1):
+        chosen = np.flatnonzero(targets.decile == decile) if decile else np.arange(len(targets.row))
+        member, weight = targets.member[chosen], targets.weight[chosen]
+        for attack, values in scores.items():
+            auc = weighted_auc(values[chosen], member, weight[None])[0]
+            resampled = np.concatenate([
+                weighted_auc(values[chosen], member, block[:, chosen] * weight)
+                for block in np.array_split(counts, max(1, counts.size // _BLOCK))
+            ])  # fmt: skip
+            low, high = np.quantile(resampled, [tail, 1 - tail])
+            row = {"attack": attack, "decile": decile, "members": int(member.sum()), "non_members": int((~member).sum())}
+            rows.append(row | {"auc": auc, "auc_low": low, "auc_high": high})
+    table = pd.DataFrame(rows)
+    signed = 2 * table["auc"] - 1
+    return table.assign(signed_advantage=signed, advantage=signed.abs())
+
+
+def advantage_limit(epsilon: float, delta: float) -> float:
+    """The largest ``2 AUC - 1`` of any attack on an (epsilon, delta)-DP release (add/remove).
+
+    For exchangeable members and non-members. Were the member of a pair not in the training records either, each of the
+    two would score higher half of the time; putting it in changes the chance of either order by the guarantee. A
+    larger printed advantage is not one of membership inference from the release alone.
+    """
+    return min(math.expm1(epsilon) + 2 * delta, 1 - math.exp(-epsilon) * (1 - 2 * delta), 1.0)
+
+
+def summarise(table: pd.DataFrame) -> dict[str, float]:
+    """The columns of one replicate row: for each attack overall, top decile and top/median ratio.
+
+    The median decile of the ratio is the median of the ten deciles' advantages (chosen: the paper does not define it).
+    """
+    columns: dict[str, float] = {}
+    for attack, part in table.groupby("attack", sort=False):
+        by_decile = part.set_index("decile")
+        for name, decile in (("all", 0), ("top", DECILES)):
+            for value in ("auc", "auc_low", "auc_high", "advantage"):
+                columns[f"{attack}_{name}_{value}"] = float(by_decile.loc[decile, value])
+        median = float(by_decile.loc[1:, "advantage"].median())
+        columns[f"{attack}_top_median"] = columns[f"{attack}_top_advantage"] / median if median > 0 else float("nan")
+    return columns

@@ -1,0 +1,84 @@
+"""Data files of the REPS paper (Section 7.2): where they come from and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from formalsynth.data.files import FILES, Columns, DataError, Dataset
+
+ADULT_COLUMNS = (
+    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship", "race",
+    "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "income",
+)  # fmt: skip
+GERMAN_COLUMNS = (
+    "status", "duration", "history", "purpose", "amount", "savings", "employment", "installment_rate", "personal",
+    "debtors", "residence", "property", "age", "other_plans", "housing", "existing_credits", "job", "liable", "telephone",
+    "foreign", "credit",
+)  # fmt: skip
+NEEDED: Mapping[str, tuple[str, ...]] = {"adult": ("adult_training", "adult_test"), "german": ("german_credit",)}
+"""Registered files of a data set, without which it is absent; the other data sets need none."""
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+
+
+def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = ",", skip: int = 0) -> Columns:
+    """Columns of a file without a header, as strings: (n,) each.
+
+    Args:
+        path: the file.
+        names: of its columns, in their order.
+        n: rows that it has to have.
+        separator: what stands between two columns.
+        skip: lines before the first row.
+
+    Raises:
+        DataError: the file has another number of columns or rows.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(path, header=None, sep=separator, skiprows=skip, dtype=str, keep_default_na=False, skipinitialspace=True)
+    if table.shape != (n, len(names)):
+        raise DataError(f"{path}: {table.shape[0]} rows and {table.shape[1]} columns, expected {n} and {len(names)}")
+    return {name: table[j].to_numpy(dtype=str) for j, name in enumerate(names)}
+
+
+FILES.add(
+    "adult_training",
+    Dataset(
+        "adult.data",
+        32_561,
+        "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+        "UCI Machine Learning Repository, Adult (CC BY 4.0)",
+        partial(read_columns, names=ADULT_COLUMNS, n=32_561),
+        f"{UCI}/adult/adult.data",
+        holds="columns",
+    ),
+    __name__,
+)
+FILES.add(
+    "adult_test",
+    Dataset(
+        "adult.test",
+        16_281,
+        "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+        "UCI Machine Learning Repository, Adult (CC BY 4.0)",
+        partial(read_columns, names=ADULT_COLUMNS, n=16_281, skip=1),
+        f"{UCI}/adult/adult.test",
+        holds="columns",
+    ),
+    __name__,
+)
+FILES.add(
+    "german_credit",
+    Dataset(
+        "german.data",
+        1_000,
+        "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
+        "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
+        partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
+        f"{UCI}/statlog/german/german.data",
+        holds="columns",
+    ),
+    __name__,
+)

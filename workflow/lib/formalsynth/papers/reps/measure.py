@@ -1,0 +1,228 @@
+"""What a release is worth and what it gives away: utility, attacks and per-instance bounds."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.gaussian import gaussian_epsilon
+from formalsynth.papers.reps.attacks import (
+    DECILES,
+    Targets,
+    advantage_limit,
+    advantage_without_release,
+    attack_scores,
+    attack_table,
+    summarise,
+)
+from formalsynth.papers.reps.evaluation import ScorerQuality, scorer_quality, tstr_auroc
+from formalsynth.papers.reps.methods import METHODS
+from formalsynth.papers.reps.outside import leaving_distance
+from formalsynth.papers.reps.per_instance import composed_epsilon, instance_epsilon, protective_weights
+from formalsynth.papers.reps.prepare import Prepared
+from formalsynth.papers.reps.release import SyntheticRelease, release
+from formalsynth.papers.reps.scoring import histogram_sensitivity
+from formalsynth.papers.reps.settings import ExperimentSettings
+from formalsynth.papers.reps.stages import Streams
+from formalsynth.papers.reps.tables import Mask, encode
+
+Row = dict[str, float | str]
+"""Columns of one row of ``replicates.csv``."""
+
+
+@dataclass(frozen=True)
+class InstanceBounds:
+    """Per-instance epsilons (n_train,) of a release."""
+
+    eps_synthesis: Array = field(repr=False)
+    """Of the synthesis stage at its delta and the record's own influence (Theorem 2)."""
+    eps_weight: Array = field(repr=False)
+    """The same from the record's weight alone (Corollary 2)."""
+    eps_total: Array = field(repr=False)
+    """With the scoring stage added (Corollary 1)."""
+    eps_composed: Array = field(repr=False)
+    """The exact composition of both stages at the total delta."""
+
+
+def instance_bounds(prepared: Prepared, found: SyntheticRelease, settings: ExperimentSettings) -> InstanceBounds:
+    """Per-instance epsilons of a release with its weights held fixed; infinite without noise."""
+    budget, influence = found.budget, found.weights * prepared.records.influence
+    sigma, delta = budget.synthesis_sigma, budget.synthesis_delta
+    if sigma == 0:
+        infinite = instance_epsilon(influence, 0.0, 0.5)
+        return InstanceBounds(infinite, infinite, infinite, infinite)
+    synthesis = instance_epsilon(influence, sigma, delta, settings.calibration)
+    by_weight = instance_epsilon(found.weights * prepared.records.sensitivity, sigma, delta, settings.calibration)
+    stages = [(influence, sigma)]
+    total, total_delta = synthesis, delta
+    if found.scoring is not None:
+        stages.append((np.full(prepared.n, histogram_sensitivity(len(prepared.sizes))), budget.scoring_sigma))
+        total, total_delta = synthesis + budget.scoring_epsilon, delta + budget.scoring_delta
+    return InstanceBounds(synthesis, by_weight, total, composed_epsilon(stages, total_delta))
+
+
+@dataclass(frozen=True)
+class ProtectedBounds:
+    """Per-instance epsilon of the record with the least weight; NaN where no record is protected."""
+
+    protected_epsilon: float = math.nan
+    """As accounted for."""
+    protected_epsilon_found: float = math.nan
+    """With tau computed without the record."""
+
+
+def protected_bounds(prepared: Prepared, method: str, found: SyntheticRelease, settings: ExperimentSettings) -> ProtectedBounds:
+    """Bounds of the most protected record.
+
+    NaN for a method without scores, and for shuffled weights, which have no record to protect.
+    """
+    chosen = METHODS[method]
+    if found.scoring is None or chosen.shuffled:
+        return ProtectedBounds()
+    scores, threshold = found.scoring.scores, found.scoring.threshold
+    least = int(np.argmin(found.weights))
+    if settings.threshold_from == "records":
+        threshold = float(np.quantile(np.delete(scores, least), settings.tail))
+    # Neither map uses randomness.
+    without = chosen.weights(scores, threshold, found.choice.strength, settings, np.random.default_rng(0))
+    moved = [
+        found.weights[least] * prepared.records.influence[least],
+        leaving_distance(prepared.records, found.weights, least, without),
+    ]
+    budget = found.budget
+    values = instance_epsilon(np.array(moved), budget.synthesis_sigma, budget.synthesis_delta, settings.calibration)
+    return ProtectedBounds(*values.tolist())
+
+
+def capped_share(prepared: Prepared, found: SyntheticRelease, high_risk: Mask, settings: ExperimentSettings) -> float:
+    """Largest per-instance epsilon of high-risk records under Proposition 1, relative to a cap at half that of the stage.
+
+    Args:
+        prepared: the confidential data.
+        found: the release, whose noise is kept.
+        high_risk: (n_train,) the records that are capped.
+        settings: for the calibration.
+
+    Returns:
+        NaN without noise.
+    """
+    budget, influence = found.budget, prepared.records.influence
+    if budget.synthesis_sigma == 0:
+        return math.nan
+    cap, noise = budget.synthesis_epsilon / 2, (budget.synthesis_sigma, budget.synthesis_delta)
+    weights = protective_weights(influence, high_risk, cap, *noise, settings.calibration)
+    return float(instance_epsilon((weights * influence)[high_risk], *noise, settings.calibration).max() / cap)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a method leaves behind in a replicate."""
+
+    row: Row
+    """One row of ``replicates.csv``."""
+    deciles: pd.DataFrame
+    """Attacks and per-instance bounds by outlier decile; decile 0 is all records."""
+
+
+def measure(
+    prepared: Prepared, targets: Targets, method: str, epsilon: float, settings: ExperimentSettings, streams: Streams
+) -> Measured:
+    """Release with one method at one epsilon, then measure utility, attacks and per-instance bounds.
+
+    Args:
+        prepared: output of :func:`~formalsynth.papers.reps.prepare.prepare`.
+        targets: output of :func:`~formalsynth.papers.reps.prepare.targets_of`.
+        method: one of ``METHODS``.
+        epsilon: total budget; without effect for the non-private method.
+        settings: everything else.
+        streams: random streams; those of :func:`~formalsynth.papers.reps.release.release` and "bootstrap" are used.
+    """
+    start = time.perf_counter()
+    found = release(prepared, method, epsilon, settings, streams)
+    synthetic = encode(found.synthetic, prepared.space)
+    attacked = attack_scores(targets, synthetic, settings.neighbours)
+    table = attack_table(targets, attacked, settings.resamples, settings.level, streams("bootstrap"))
+    bounds = instance_bounds(prepared, found, settings)
+    real = prepared.split.table.label[prepared.split.test]
+    row = _release_columns(prepared, method, epsilon, found, settings)
+    row["tstr"] = tstr_auroc(synthetic, found.synthetic.label, prepared.test, real)
+    row |= vars(_quality(found, targets)) | summarise(table)
+    row |= {f"{name}_max": float(values.max()) for name, values in vars(bounds).items()}
+    row |= _unaccounted_columns(prepared, targets, method, found, settings)
+    row["advantage_limit"] = advantage_limit(*_spent(prepared, method, epsilon, settings))
+    deciles = table.merge(_by_decile(bounds, found, targets), on="decile", how="left")
+    return Measured(row | {"status": "ok", "seconds": time.perf_counter() - start}, deciles)
+
+
+def _release_columns(
+    prepared: Prepared, method: str, epsilon: float, found: SyntheticRelease, settings: ExperimentSettings
+) -> Row:
+    """What was released, with which guarantee and noise."""
+    spent_epsilon, spent_delta = _spent(prepared, method, epsilon, settings)
+    budget = found.budget
+    return {
+        "dataset": prepared.name,
+        "n": prepared.n,
+        "method": method,
+        "epsilon": spent_epsilon,
+        "delta": spent_delta,
+        "guarantee": METHODS[method].guarantee(settings),
+        "strength": found.choice.strength,
+        "threshold": math.nan if found.scoring is None else found.scoring.threshold,
+        "scoring_sigma": budget.scoring_sigma,
+        "synthesis_sigma": budget.synthesis_sigma,
+        "synthesis_sigma_classical": budget.synthesis_sigma_classical,
+        "weight_mean": float(found.weights.mean()),
+    }
+
+
+def _spent(prepared: Prepared, method: str, epsilon: float, settings: ExperimentSettings) -> tuple[float, float]:
+    """Total epsilon and delta of a method."""
+    return (epsilon, prepared.delta(settings)) if METHODS[method].private else (math.inf, 0.0)
+
+
+def _quality(found: SyntheticRelease, targets: Targets) -> ScorerQuality:
+    """How well the released scores find outliers; NaN without scores."""
+    if found.scoring is None:
+        return ScorerQuality(math.nan, math.nan)
+    return scorer_quality(found.scoring.scores, targets.train_outlierness)
+
+
+def _unaccounted_columns(
+    prepared: Prepared, targets: Targets, method: str, found: SyntheticRelease, settings: ExperimentSettings
+) -> Row:
+    """What lies outside the accounting: the printed reference alone, joining and leaving records, the choice of lam."""
+    return {
+        "advantage_without_release": advantage_without_release(targets),
+        "joining_epsilon": _joining_epsilon(prepared, method, found),
+        "swaying": found.choice.swaying,
+        **vars(protected_bounds(prepared, method, found, settings)),
+        "capped_share": capped_share(prepared, found, targets.train_decile == DECILES, settings),
+    }
+
+
+def _joining_epsilon(prepared: Prepared, method: str, found: SyntheticRelease) -> float:
+    """Epsilon of uniform weights when a record joins and the standardisation with it; NaN for other methods."""
+    if not METHODS[method].private or METHODS[method].scored:
+        return math.nan
+    distance = prepared.joining * prepared.records.sensitivity
+    return gaussian_epsilon(found.budget.synthesis_sigma, distance, found.budget.synthesis_delta)
+
+
+def _by_decile(bounds: InstanceBounds, found: SyntheticRelease, targets: Targets) -> pd.DataFrame:
+    """Mean and largest per-instance epsilons and mean weights of the training records in each decile."""
+    rows = []
+    for decile in range(DECILES + 1):
+        chosen = targets.train_decile == decile if decile else np.ones(len(targets.train_decile), dtype=bool)
+        row: Row = {"decile": decile, "train_records": int(chosen.sum())}
+        if chosen.any():
+            row["weight_mean"] = float(found.weights[chosen].mean())
+            row |= {f"{name}_mean": float(values[chosen].mean()) for name, values in vars(bounds).items()}
+            row |= {f"{name}_max": float(values[chosen].max()) for name, values in vars(bounds).items()}
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -1,0 +1,103 @@
+"""Per-instance privacy of a weighted Gaussian release (REPS paper, Section 6).
+
+A record's influence is the norm by which the released sums move when the record is replaced with the null record, in the
+units of ``sigma``. Its privacy loss on this data set is that of Gaussian noise at this sensitivity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import elementwise
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.gaussian import analytic_sigma, classical_sigma, gaussian_delta
+from formalsynth.papers.reps.settings import Calibration
+from formalsynth.papers.reps.tables import Mask
+
+CALIBRATIONS = {"analytic": analytic_sigma, "classical": classical_sigma}
+
+
+def noise_sigma(calibration: Calibration, sensitivity: float, epsilon: float, delta: float) -> float:
+    """Standard deviation of the noise that gives (epsilon, delta)-DP at the sensitivity.
+
+    The classical calibration, which the paper cites, is proved for epsilon below 1 only.
+    """
+    return CALIBRATIONS[calibration](sensitivity, epsilon, delta)
+
+
+def instance_epsilon(influence: Array, sigma: float, delta: float, calibration: Calibration = "analytic") -> Array:
+    """Per-instance epsilon of each record at ``delta``: (n,).
+
+    Args:
+        influence: (n,) distance between the released sums with and without the record: ``w_i |u_i|`` (Definition 4) or
+            ``w_i`` times the clipping norm (Lemma 1).
+        sigma: noise standard deviation; 0 for none.
+        delta: in (0, 1).
+        calibration: ``analytic`` for the smallest epsilon; ``classical`` for the closed form
+            ``influence sqrt(2 log(1.25 / delta)) / sigma`` as printed, which is proved where it is below 1.
+
+    Returns:
+        0 where the influence is 0; infinite without noise.
+
+    Source: Theorem 2 and Corollary 2.
+    """
+    influence = np.asarray(influence, dtype=np.float64)
+    found = np.zeros_like(influence)
+    moved = influence > 0
+    if sigma == 0:
+        return np.where(moved, np.inf, 0.0)
+    ratio = influence[moved] / sigma
+    found[moved] = ratio * classical_sigma(1.0, 1.0, delta) if calibration == "classical" else _smallest(ratio, delta)
+    return found
+
+
+def _smallest(ratio: Array, delta: float) -> Array:
+    """The smallest epsilon >= 0 with ``gaussian_delta <= delta``, for each sensitivity in units of the noise."""
+    distinct, inverse = np.unique(ratio, return_inverse=True)
+    found = np.zeros_like(distinct)
+    reaching = np.asarray(gaussian_delta(1.0, distinct, 0.0)) > delta
+    if reaching.any():
+        ratios = distinct[reaching]
+        # The loss is normal with mean r^2 / 2 and deviation r: beyond r^2 / 2 + r t its upper tail is below delta.
+        high = ratios**2 / 2 + ratios * np.sqrt(2 * np.log(1 / delta))
+        root = elementwise.find_root(lambda e, r: gaussian_delta(1.0, r, e) - delta, (np.zeros_like(high), high), args=(ratios,))
+        # The upper end of the bracket, so that the root is never below the smallest epsilon.
+        found[reaching] = np.max(root.bracket, axis=0)
+    return found[inverse]
+
+
+def composed_epsilon(influences: list[tuple[Array, float]], delta: float) -> Array:
+    """Exact per-instance epsilon of several Gaussian releases with independent noise, at their common delta: (n,).
+
+    Gaussian releases compose to one whose squared sensitivity in units of noise is the sum, also when later ones depend
+    on the output of earlier ones (Dong, Roth and Su 2022, Corollary 2). Never above the sum of their epsilons with
+    delta split among them (the paper's Corollary 1).
+
+    Args:
+        influences: for each release the influence (n,) of each record and the noise standard deviation.
+        delta: in (0, 1), of the whole.
+    """
+    squares = [np.square(np.asarray(influence) / sigma) for influence, sigma in influences]
+    return instance_epsilon(np.sqrt(np.sum(np.broadcast_arrays(*squares), axis=0)), 1.0, delta)
+
+
+def protective_weights(
+    influence: Array, high_risk: Mask, target: float, sigma: float, delta: float, calibration: Calibration = "analytic"
+) -> Array:
+    """The largest weights that hold the high-risk records to a per-instance epsilon of ``target``; 1 for all others.
+
+    The noise stays what it was, so the guarantee of the whole release does not change.
+
+    Args:
+        influence: (n,) influence with weight 1.
+        high_risk: (n,) bool, the records to protect.
+        target: their epsilon.
+        sigma: noise standard deviation of the release.
+        delta: in (0, 1).
+        calibration: form of the bound; the paper's is ``classical``.
+
+    Source: Proposition 1; Section 5.2.
+    """
+    allowed = sigma / noise_sigma(calibration, 1.0, target, delta)
+    limit = np.divide(allowed, influence, out=np.ones_like(influence), where=influence > allowed)
+    return np.where(high_risk, limit, 1.0)

@@ -1,0 +1,117 @@
+"""A data set of one replicate, split, standardised and encoded, with the records that are attacked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.core.arrays import Integers
+from formalsynth.papers.reps.attacks import Targets, prepare_targets
+from formalsynth.papers.reps.datasets import DATASETS
+from formalsynth.papers.reps.outside import joining_distance
+from formalsynth.papers.reps.scoring import histogram_cells
+from formalsynth.papers.reps.settings import DatasetName, ExperimentSettings
+from formalsynth.papers.reps.stages import Streams
+from formalsynth.papers.reps.synthesis import Contributions, contributions
+from formalsynth.papers.reps.tables import (
+    Encoded,
+    Split,
+    Standardiser,
+    Table,
+    declared_standardiser,
+    encode,
+    split_table,
+    training_standardiser,
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set, split, standardised and encoded for release and for evaluation."""
+
+    name: str
+    split: Split
+    standardiser: Standardiser
+    """Of the release."""
+    space: Standardiser
+    """Of evaluation models and attacks, always from the training records."""
+    records: Contributions = field(repr=False)
+    """Of the training records."""
+    cells: Integers = field(repr=False)
+    """(n_train, features) histogram cells of the training records."""
+    sizes: tuple[int, ...]
+    """Histogram cells of each feature."""
+    validation: Encoded = field(repr=False)
+    """(n_validation, d)."""
+    test: Encoded = field(repr=False)
+    """(n_test, d)."""
+    joining: float
+    """:func:`~formalsynth.papers.reps.outside.joining_distance` of the training records."""
+
+    @property
+    def n(self) -> int:
+        """Number of training records."""
+        return len(self.split.train)
+
+    def delta(self, settings: ExperimentSettings) -> float:
+        """The total delta."""
+        return settings.delta if settings.delta is not None else 1 / self.n
+
+
+def load_split(name: DatasetName, folder: str | Path, streams: Streams, size: int | None = None) -> Split:
+    """A data set by name, in its three parts.
+
+    Args:
+        name: of the data set.
+        folder: where real data files are looked for before FORMALSYNTH_DATA.
+        streams: random streams; "source" and "split" are used.
+        size: records to keep at most, chosen at random with "source"; none for all.
+
+    Raises:
+        DataError: a real data file is absent or not the published one.
+    """
+    generator = streams("source")
+    table = DATASETS[name](generator, folder)
+    if size is not None and len(table) > size:
+        table = table.take(generator.permutation(len(table))[:size])
+    return split_table(table, streams("split"))
+
+
+def prepare(name: str, split: Split, settings: ExperimentSettings) -> Prepared:
+    """Standardise and encode a split data set; no randomness."""
+    train = split.part("train")
+    schema, space = train.schema, training_standardiser(train)
+
+    def standardiser_of(table: Table) -> Standardiser:
+        return (
+            training_standardiser(table) if settings.standardise == "training" else declared_standardiser(schema, settings.clip)
+        )
+
+    def contributions_of(table: Table) -> Contributions:
+        z = standardiser_of(table)(table.continuous)
+        return contributions(z, table.categories, table.label, schema.levels, clip=settings.clip, norm_share=settings.norm_share)
+
+    standardiser = standardiser_of(train)
+    z = standardiser(train.continuous)
+    return Prepared(
+        name=name,
+        split=split,
+        standardiser=standardiser,
+        space=space,
+        records=contributions_of(train),
+        cells=histogram_cells(z, train.categories, settings.clip, settings.bins),
+        sizes=(settings.bins,) * len(schema.continuous) + schema.levels,
+        validation=encode(split.part("validation"), space),
+        test=encode(split.part("test"), space),
+        joining=joining_distance(train, contributions_of),
+    )
+
+
+def targets_of(prepared: Prepared, settings: ExperimentSettings, streams: Streams) -> Targets:
+    """The attacked records of a data set, which no method and no epsilon changes; "targets" is used."""
+    split = prepared.split
+    rows = np.concatenate([split.train, split.test])
+    train = encode(split.part("train"), prepared.space)
+    return prepare_targets(train, prepared.test, rows, settings.neighbours, streams("targets"), settings.queries)

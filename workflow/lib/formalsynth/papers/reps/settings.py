@@ -1,0 +1,55 @@
+"""Settings of the REPS experiments: one model, checked before anything runs.
+
+The printed text lost most of its formulas. A field whose description ends in "(chosen)" has a value of ours; the others
+are printed in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from formalsynth.core.constraints import NonNegative, OpenProportion, PositiveNumber
+from formalsynth.core.model import Model
+
+DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
+"""The data sets of the paper (Section 7.2), as config calls them."""
+Calibration = Literal["analytic", "classical"]
+
+
+class ExperimentSettings(Model):
+    """How one replicate is scored, weighted, synthesized and attacked."""
+
+    delta: OpenProportion | None = Field(None, description="Total delta; none for 1 / (number of training records) (chosen).")
+    scoring_share: OpenProportion = Field(0.2, description="Share of epsilon that scoring spends (chosen).")
+    scoring_delta_share: OpenProportion = Field(0.5, description="Share of delta that scoring spends (chosen).")
+    calibration: Calibration = Field("analytic", description="Calibration of the Gaussian noise (chosen).")
+
+    standardise: Literal["training", "declared"] = Field(
+        "training", description="Centre and scale from the training records, outside the budget, or from declared bounds."
+    )
+    clip: PositiveNumber = Field(4.0, description="Standardised values are clipped to plus or minus this (chosen).")
+    norm_share: float = Field(
+        1.0, gt=0, le=1, description="Norm bound of the moments, relative to the largest possible (chosen)."
+    )
+
+    bins: int = Field(16, ge=2, description="Histogram bins of a continuous feature.")
+    score: Literal["mean", "sum"] = Field("mean", description="How -log marginal frequencies are combined (chosen).")
+    count_floor: PositiveNumber = Field(1.0, description="Least count that a noisy histogram cell is raised to (chosen).")
+
+    weight_map: Literal["hinge", "cap"] = Field("hinge", description="Map from scores to weights.")
+    tail: OpenProportion = Field(0.9, description="Quantile of the scores that is the threshold tau.")
+    threshold_from: Literal["records", "marginals"] = Field(
+        "records", description="Quantile over the records, outside the budget, or under the released marginals."
+    )
+    strengths: tuple[Annotated[float, Field(ge=0)], ...] = Field((0.5, 1.0, 2.0, 4.0), min_length=1, description="Candidate lam.")
+    slack: NonNegative = Field(0.02, description="How far below uniform the validation AUROC of a candidate may be.")
+
+    variance_floor: PositiveNumber = Field(0.01, description="Least variance of a standardised feature within a class (chosen).")
+    label_floor: OpenProportion = Field(0.01, description="Least share of a class in the model (chosen).")
+
+    neighbours: int = Field(5, ge=1, description="k of mean nearest-neighbour distances (chosen).")
+    queries: int | None = Field(None, ge=2, description="Attack queries at most for each decile and membership; none for all.")
+    resamples: int = Field(500, ge=100, description="Bootstrap resamples of an interval.")
+    level: OpenProportion = Field(0.95, description="Confidence level of bootstrap intervals.")

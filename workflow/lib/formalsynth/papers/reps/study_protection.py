@@ -1,0 +1,69 @@
+"""Risk-equalised synthesis and its baselines under attack (REPS paper)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.parameters import Parameters
+from formalsynth.core.study import Arm, NoParameters, Outcome, Run, study
+from formalsynth.papers.reps.files import NEEDED
+from formalsynth.papers.reps.methods import METHODS
+from formalsynth.papers.reps.settings import DatasetName, ExperimentSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from formalsynth.papers.reps.measure import Measured
+
+
+class Budgeted(Parameters):
+    """A private method."""
+
+    epsilon: PositiveNumber
+
+
+ARMS = {
+    name: Arm(method.guarantee(ExperimentSettings()), method.meaning, Budgeted if method.private else NoParameters)
+    for name, method in METHODS.items()
+}
+
+
+@study(
+    arms=ARMS,
+    requires=lambda settings: NEEDED.get(str(settings.get("dataset")), ()),
+    data=lambda settings: "simulated data" if settings.get("dataset") == "simulated" else "",
+)
+def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings | None = None) -> Outcome:
+    """Utility, attacks and per-instance bounds of each method; details by outlier decile.
+
+    A replicate is one seed: one split, and the same streams for every method and epsilon, so that they are compared on equal
+    noise and equal draws.
+    """
+    # Here, so that the plan can be read without pandas and scikit-learn.
+    import pandas as pd
+
+    from formalsynth.papers.reps.measure import measure
+    from formalsynth.papers.reps.prepare import load_split, prepare, targets_of
+
+    chosen, rows, details = settings or ExperimentSettings(), [], []
+    for replicate in run.replicates:
+        streams = run.address(replicate).generator
+        prepared = prepare(dataset, load_split(dataset, run.data_folder, streams, run.n), chosen)
+        targets = targets_of(prepared, chosen, streams)
+        for arm in run.arms:
+            found = measure(prepared, targets, arm.name, arm.parameters.get("epsilon", float("inf")), chosen, streams)
+            row, deciles = _labelled(found, replicate, arm.id)
+            rows.append(row)
+            details.append(deciles)
+    return Outcome(pd.DataFrame(rows), pd.concat(details, ignore_index=True))
+
+
+def _labelled(found: Measured, replicate: int, synthesizer: str) -> tuple[dict[str, object], pd.DataFrame]:
+    """The row and the deciles of one method, with replicate and synthesizer."""
+    key = {"replicate": replicate, "synthesizer": synthesizer}
+    # In replicates.csv delta is the Lipschitz bound.
+    row = {("dp_delta" if name == "delta" else name): value for name, value in found.row.items()}
+    # What is said of all records together is in the row.
+    deciles = found.deciles[found.deciles["decile"] > 0]
+    return key | row, deciles.assign(**key, epsilon=found.row["epsilon"])

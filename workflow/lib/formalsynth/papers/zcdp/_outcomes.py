@@ -1,0 +1,40 @@
+"""What the studies of the zcdp paper share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.study import Outcome, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def no_details() -> pd.DataFrame:
+    """The details of a study that has none."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=["replicate", "synthesizer"])
+
+
+def ids_by_arm(run: Run) -> dict[str, str]:
+    """Ids of the rows by the name of the arm."""
+    return {arm.name: arm.id for arm in run.arms}
+
+
+def n_syn_grid(low: float, high: float, points: float) -> Array:
+    """Whole numbers of synthetic records from ``low`` to ``high``, evenly spaced on the log scale: (K,), K at most ``points``."""
+    return np.unique(np.round(np.geomspace(low, high, int(points))))
+
+
+def curve_outcome(run: Run, table: pd.DataFrame, key: str) -> Outcome:
+    """A table of curves as details, under a row for each arm; ``key`` is its column with the arm's name."""
+    import pandas as pd
+
+    ids = ids_by_arm(run)
+    table = table.assign(synthesizer=table[key].map(ids), replicate=0)
+    summary = pd.DataFrame({"replicate": 0, "synthesizer": list(ids.values())})
+    return Outcome(summary, table.drop(columns=["n"]))

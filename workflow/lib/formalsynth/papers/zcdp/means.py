@@ -1,0 +1,123 @@
+"""Figure 1 of the zcdp paper: means of synthetic data beside the confidential mean with noise, and their privacy losses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.papers.zcdp.accounting import Setting, n_syn_plugin, whole_records, zcdp_sigma
+from formalsynth.papers.zcdp.combining import SYNTHESES, synthetic_records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Source:
+    """A release whose mean is looked at: synthetic records, or the confidential mean with noise."""
+
+    label: str
+    synthesis: str = ""
+    """Id in :data:`SYNTHESES`; empty for a mean with noise."""
+    sets: int = 1
+    """Data sets that the records are spread over."""
+    noise: Callable[[Setting, float], float] | None = None
+    """Standard deviation of the noise, from the release and rho."""
+
+    def sd(self, setting: Setting, n_syn: int, rho: float) -> float:
+        """Standard deviation of the mean of the m data sets, or of the noise."""
+        if self.noise is not None:
+            return self.noise(setting, rho)
+        return math.sqrt(SYNTHESES[self.synthesis].between_variance(setting, n_syn) / setting.m)
+
+
+SOURCES: dict[str, Source] = {
+    "synthetic": Source("plug-in synthetic data", "plugin"),
+    "gaussian_mechanism": Source(
+        "the Gaussian mechanism", noise=lambda setting, rho: float(zcdp_sigma(rho, setting.mean_sensitivity))
+    ),
+    "synthetic_sets": Source("plug-in synthetic data in five data sets", "plugin", sets=5),
+    "bayes_synthetic": Source("Bayesian synthetic data", "bayes"),
+    "bayes_synthetic_sets": Source("Bayesian synthetic data in five data sets", "bayes", sets=5),
+    "bayes_synthetic_one_step": Source("Bayesian synthetic data in one step", "bayes_one_step"),
+    "posterior_draw": Source("the draw of the mean alone", noise=lambda setting, rho: math.sqrt(setting.variance / setting.n)),
+}
+"""The two releases of Figure 1, and those that Sections 4.1 and 4.2 compare with them, by id."""
+
+
+def simulated_means(
+    setting: Setting, rho: float, source: str, generators: Sequence[np.random.Generator], mean: float = 0.0
+) -> pd.DataFrame:
+    """Means and privacy losses of one release over repetitions.
+
+    Every synthetic record is drawn; there are as many as :func:`formalsynth.papers.zcdp.accounting.n_syn_plugin` allows.
+
+    Args:
+        setting: the release.
+        rho: privacy loss of plug-in synthesis and of the Gaussian mechanism.
+        source: id in :data:`SOURCES`.
+        generators: one for each repetition.
+        mean: mean of the confidential data, the same throughout; that of the neighbour is ``2 d / n`` above it.
+
+    Returns:
+        Columns replicate, source, records (0 for a mean with noise), value and loss, whose expectation is rho.
+    """
+    import pandas as pd
+
+    release, setting, n_syn = _of_source(source, setting, rho)
+    other, rows = mean + setting.mean_sensitivity, []
+    for generator in generators:
+        if release.noise is not None:
+            sd = release.sd(setting, n_syn, rho)
+            value = generator.normal(mean, sd)
+            rows.append((value, ((value - other) ** 2 - (value - mean) ** 2) / (2 * sd**2)))
+        else:
+            records = synthetic_records(generator, setting, n_syn, release.synthesis, mean)
+            rows.append((records.mean(), privacy_loss(records, setting, release.synthesis, mean, other)))
+    found = pd.DataFrame(rows, columns=["value", "loss"]).rename_axis("replicate").reset_index()
+    return found.assign(source=source, records=setting.m * n_syn)
+
+
+def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, other: float) -> float:
+    """Log density of synthetic data (m, n_syn) given one confidential mean, less that given another.
+
+    The density of a data set is that of its records, each given those before it; no sufficient statistic is used.
+
+    Source: the definition in the zcdp paper, Section 4.3, for the syntheses of Sections 4.1 and 4.2.
+    """
+    how = SYNTHESES[synthesis]
+    centres: list[float | Array] = [mean, other]
+    variance: float | Array = how.record_variance(setting)
+    if how.draw_for_set:  # what is known of the draw: n confidential records, and the synthetic ones so far
+        known = setting.n + np.arange(records.shape[1])
+        seen = np.cumsum(records, axis=1) - records
+        centres = [(setting.n * centre + seen) / known for centre in centres]
+        variance = setting.variance * (1 + 1 / known)
+    near, far = (np.square(records - centre) for centre in centres)
+    return float(((far - near) / (2 * variance)).sum())
+
+
+def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, mean: float = 0.0) -> pd.DataFrame:
+    """The normal distributions that :func:`simulated_means` draws from: columns source, mean, sd, records.
+
+    Source: zcdp paper, Equations 1 and 2, Figure 1; Section 4.2.
+    """
+    import pandas as pd
+
+    rows = []
+    for source in sources:
+        release, spread, n_syn = _of_source(source, setting, rho)
+        rows.append({"source": source, "mean": mean, "sd": release.sd(spread, n_syn, rho), "records": spread.m * n_syn})
+    return pd.DataFrame(rows)
+
+
+def _of_source(source: str, setting: Setting, rho: float) -> tuple[Source, Setting, int]:
+    """A source, its release with its data sets, and the records of each of them; 0 for a mean with noise."""
+    release = SOURCES[source]
+    setting = replace(setting, m=setting.m * release.sets)
+    return release, setting, 0 if release.noise is not None else whole_records(float(n_syn_plugin(setting, rho)))

@@ -1,0 +1,53 @@
+"""Means of synthetic data beside the Gaussian mechanism (zcdp paper, Figure 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.constraints import Count, Finite, PositiveNumber
+from formalsynth.core.study import Arm, Outcome, Run, study
+from formalsynth.papers.zcdp._outcomes import ids_by_arm, no_details
+from formalsynth.papers.zcdp.accounting import ZCDP, Setting
+from formalsynth.papers.zcdp.means import SOURCES, exact_means, simulated_means
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@study(arms={id: Arm(ZCDP, f"Means of {source.label}.") for id, source in SOURCES.items()})
+def means(
+    run: Run,
+    *,
+    d: PositiveNumber,
+    rho: PositiveNumber,
+    variance: PositiveNumber = 1.0,
+    m: Count = 1,
+    mean: Finite = 0.0,
+) -> Outcome:
+    """Means and privacy losses of releases of one mean (zcdp paper, Figure 1), with their exact densities as details."""
+    import pandas as pd
+
+    setting, ids = Setting(run.n, d, variance, int(m)), ids_by_arm(run)
+    addresses = [run.address(replicate) for replicate in run.replicates]
+    parts = []
+    for source in ids:
+        generators = [address.generator("synthesize", [list(SOURCES).index(source)]) for address in addresses]
+        parts.append(simulated_means(setting, rho, source, generators, mean))
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows.assign(replicate=np.asarray(run.replicates)[rows["replicate"]], synthesizer=rows["source"].map(ids))
+    if 0 not in run.replicates:
+        return Outcome(rows, no_details())
+    exact = exact_means(setting, rho, ids, mean)
+    curves = [_density(ids[law.source], law.mean, law.sd) for law in exact.itertuples()]
+    return Outcome(rows, pd.concat(curves, ignore_index=True))
+
+
+def _density(id: str, mean: float, sd: float) -> pd.DataFrame:
+    """A normal density as a curve over four standard deviations to either side."""
+    import pandas as pd
+    from scipy.stats import norm
+
+    x = np.linspace(mean - 4 * sd, mean + 4 * sd, 161)
+    return pd.DataFrame({"replicate": 0, "synthesizer": id, "x": x, "density": norm(mean, sd).pdf(x)})

@@ -1,0 +1,27 @@
+"""What plug-in synthesis with unknown variance costs (zcdp paper, Section 4.3)."""
+
+from __future__ import annotations
+
+from formalsynth.core.constraints import Count, OpenProportion, PositiveNumber
+from formalsynth.core.study import Arm, Outcome, Run, study
+from formalsynth.papers.zcdp._outcomes import curve_outcome, ids_by_arm, n_syn_grid
+from formalsynth.papers.zcdp.accounting import Setting
+from formalsynth.papers.zcdp.unknown_variance import LOCAL, UNKNOWN_VARIANCE, unknown_variance_table
+
+
+@study(arms={id: Arm(LOCAL, form.label) for id, form in UNKNOWN_VARIANCE.items()})
+def unknown(
+    run: Run,
+    *,
+    d: PositiveNumber,
+    delta: OpenProportion,
+    low: Count,
+    high: Count,
+    points: Count = 25,
+    variance: PositiveNumber = 1.0,
+    m: Count = 1,
+) -> Outcome:
+    """Epsilon of plug-in synthesis with unknown variance against n_syn, as printed and as derived."""
+    setting = Setting(run.n, d, variance, int(m))
+    table = unknown_variance_table(setting, n_syn_grid(low, high, points), delta, ids_by_arm(run))
+    return curve_outcome(run, table, "form")

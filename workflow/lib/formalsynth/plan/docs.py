@@ -1,0 +1,297 @@
+"""JSON schemas of the config and the tables of config/README.md, written from what validates the config.
+
+Run as ``python -m formalsynth.plan.docs`` after a change of a section of the config or of what is registered (mechanisms,
+families, populations, studies, data files, kinds of figures, tables and tests); ``--check`` only compares. Editors complete and
+check keys with the schemas.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.parameters import Parameters
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.study import STUDIES
+from formalsynth.data.files import FILES
+from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
+from formalsynth.runtime.files import write_text
+
+REPOSITORY = Path(__file__).parents[4]
+SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig}
+"""Models by the name of their schema file."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+Schema = dict[str, Any]
+
+
+def main() -> int:
+    """Command line: write the schemas and tables, or say which are out of date."""
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.docs", description="Write the config's schemas and tables.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is out of date")
+    options = parser.parse_args()
+    stale = [(path, text) for path, text in rendered(REPOSITORY).items() if not path.exists() or path.read_text() != text]
+    for path, text in stale:
+        if options.check:
+            print(f"{path.relative_to(REPOSITORY)} is out of date: run python -m formalsynth.plan.docs", file=sys.stderr)
+        else:
+            write_text(path, text)
+    return 1 if stale and options.check else 0
+
+
+def rendered(repository: Path) -> dict[Path, str]:
+    """What each generated file of a repository has to hold."""
+    find_all()
+    schemas = {name: schema_of(model) for name, model in SCHEMAS.items()}
+    files = {
+        repository / "workflow" / "schemas" / f"{name}.schema.json": json.dumps(one, indent=2, ensure_ascii=False) + "\n"
+        for name, one in schemas.items()
+    }
+    readme = repository / "config" / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    for name, one in schemas.items():
+        text = _between(text, f"tables of {name}", "\n\n".join(tables(one)))
+    return {**files, readme: _between(text, "names", "\n\n".join(names()))}
+
+
+def schema_of(model: type[BaseModel]) -> Schema:
+    """The JSON schema of a model, without references: pages that show schemas do not follow them."""
+    schema = model.model_json_schema(schema_generator=_WithDefaults)
+    definitions = schema.pop("$defs", {})
+    return {"$schema": DIALECT, **_plain(schema, definitions)}
+
+
+class _WithDefaults(GenerateJsonSchema):
+    """Also shows the defaults that a factory makes."""
+
+    def get_default_value(self, schema: Any) -> Any:
+        factory = schema.get("default_factory")
+        return factory() if factory else super().get_default_value(schema)
+
+
+def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """A schema with its references replaced, its titles dropped, and its maps closed to keys that match no pattern."""
+    if isinstance(schema, list):
+        return [_plain(inner, definitions) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/$defs/")
+        return _plain({**definitions[name], **{key: value for key, value in schema.items() if key != "$ref"}}, definitions)
+    plain = {
+        key: {name: _plain(inner, definitions) for name, inner in value.items()}
+        if key in ("properties", "patternProperties")
+        else _plain(value, definitions)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+    return {**plain, "additionalProperties": False} if "patternProperties" in plain else plain
+
+
+def tables(schema: Schema) -> list[str]:
+    """Markdown tables of a schema, one for each section, each under the path of its keys."""
+    return [f"{heading}: {_markdown(section['description'])}\n\n{_keys(section)}" for heading, section in sections(schema)]
+
+
+def names() -> list[str]:
+    """Markdown tables of the names that config may use, from the registers."""
+    mechanisms = [
+        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.parameters), entry.guarantee)
+        for name, entry in sorted(MECHANISMS.items())
+    ]
+    studies = [
+        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.settings)) for name, entry in sorted(STUDIES.items())
+    ]
+    arms = [
+        (f"`{study.name}`", f"`{name}`", arm.meaning, _parameters(arm.parameters), arm.guarantee)
+        for _, study in sorted(STUDIES.items())
+        for name, arm in study.arms.items()
+    ]
+    populations = [
+        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.parameters))
+        for name, entry in sorted(POPULATIONS.items())
+    ]
+    families = [(f"`{name}`", _defaults(entry.priors)) for name, entry in sorted(FAMILIES.items())]
+    data = [(f"`{name}`", f"`{entry.file}`", entry.holds, entry.source) for name, entry in sorted(FILES.items())]
+    return [
+        _table(("mechanism", "what", "parameters", "kind of guarantee"), mechanisms),
+        _table(("study", "what", "parameters"), studies),
+        _table(("study", "arm", "what", "parameters", "kind of guarantee"), arms),
+        _table(("population", "what", "parameters"), populations),
+        _table(("family", "priors"), families),
+        _table(("data file", "file", "holds", "source"), data),
+    ]
+
+
+def _first_paragraph(function: object) -> str:
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def _parameters(model: type[Parameters]) -> str:
+    """Names of parameters, with the default where there is one."""
+    fields = model.model_fields.items()
+    return ", ".join(f"`{name}`" if field.is_required() else f"`{name}={field.default}`" for name, field in fields)
+
+
+def _defaults(values: Mapping[str, float]) -> str:
+    return ", ".join(f"`{name}={value}`" for name, value in values.items())
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_markdown(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _markdown(text: str) -> str:
+    """Text of a docstring or description, with angle brackets outside code as they are."""
+    parts = text.replace("``", "`").split("`")
+    return "`".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(parts))
+
+
+def sections(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
+    """The sections of a schema with their headings, outer ones first; of variants what they share, then what is their own."""
+    if "oneOf" in schema:
+        yield from _variants_of(schema["oneOf"], path)
+        return
+    if "properties" in schema:
+        yield f"`{path}`" if path else "Top level", schema
+    for key, inner in schema.get("properties", {}).items():
+        for variant in _variants(inner):
+            yield from sections(variant, f"{path}.{key}".lstrip("."))
+            yield from sections(variant.get("items", {}), f"{path}.{key}.<each>".lstrip("."))
+    for inner in _values(schema):
+        for variant in _variants(inner):
+            yield from sections(variant, f"{path}.<name>")
+
+
+def _variants_of(variants: Sequence[Schema], path: str) -> Iterator[tuple[str, Schema]]:
+    """What the variants of a section share, and what is each one's own; those with the same keys together."""
+    variants = [variant for variant in variants if "properties" in variant]
+    if all("name" in variant["properties"] for variant in variants):  # something registered: the names have their own tables
+        return
+    most = [variant for variant in variants if len(variant["properties"]) > 1]
+    shared = {key: inner for key, inner in most[0]["properties"].items() if _is_shared(key, most)}
+    if shared:
+        properties = shared | _names(most, shared)
+        described = {"description": "What all variants have.", "properties": properties}
+        yield from sections(described | {"required": variants[0].get("required", [])}, path)
+    groups: dict[tuple[str, ...], list[Schema]] = {}
+    for variant in variants:
+        groups.setdefault(tuple(key for key in variant["properties"] if key not in shared), []).append(variant)
+    for own, members in groups.items():
+        others = {key for keys in groups if keys != own for key in keys}
+        if own:
+            yield from _own(own, members, others, path)
+
+
+def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str], path: str) -> Iterator[tuple[str, Schema]]:
+    """What variants with the same keys have of their own; ``others`` are the own keys of the rest."""
+    kinds = [member["properties"]["kind"]["const"] for member in members if "kind" in member["properties"]]
+    named = "` or `".join(kinds) or next(key for key in own if key not in others)
+    properties = {key: members[0]["properties"][key] for key in own} | _names(members, dict.fromkeys(own))
+    section = {"description": members[0]["description"], "properties": properties}
+    for heading, inner in sections(section | {"required": members[0].get("required", [])}, path):
+        yield f"{heading} with `{named}`" if inner["properties"] is properties else heading, inner
+
+
+def _is_shared(key: str, variants: Sequence[Schema]) -> bool:
+    """Whether all variants have a key with the same meaning, or it is the key that tells them apart."""
+    inner = [variant["properties"].get(key, {}) for variant in variants]
+    return all("const" in each for each in inner) or all(each and _allowed(each) == _allowed(inner[0]) for each in inner)
+
+
+def _names(variants: Sequence[Schema], keys: Mapping[str, Any]) -> dict[str, Schema]:
+    """Of the keys, those that tell the variants apart, with every name that they may have."""
+    found = {}
+    for key in keys:
+        inner = [variant["properties"][key] for variant in variants]
+        names = [name for each in inner for name in each.get("enum", [each["const"]] if "const" in each else [])]
+        if names and len(inner) > 1:
+            found[key] = {"description": inner[0].get("description", "Kind."), "enum": list(dict.fromkeys(names))}
+        if key == "parameters":
+            found[key] = {"description": inner[0]["description"], "type": "object"}
+    return found
+
+
+def _keys(section: Schema) -> str:
+    required = section.get("required", ())
+    rows = [
+        (
+            f"`{key}`",
+            inner.get("description", "Kind."),
+            _allowed(inner),
+            "required" if key in required else _default(inner.get("default")),
+        )
+        for key, inner in section["properties"].items()
+    ]
+    return _table(("key", "what", "allowed", "default"), rows)
+
+
+def _default(value: Any) -> str:
+    if value in (None, "", [], {}):
+        return "none"
+    return "see its table" if isinstance(value, dict) else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _allowed(schema: Schema) -> str:
+    """A schema in words."""
+    variants = [variant for variant in _variants(schema) if variant.get("type") != "null"]
+    if any("oneOf" in variant for variant in variants):
+        registered = all("name" in variant.get("properties", ()) for variant in variants[0].get("oneOf", [{}]))
+        return "name and parameters, see Names" if registered else "see its table"
+    if len(variants) > 1:
+        return ", or ".join(map(_allowed, variants))
+    return _one_kind(variants[0])
+
+
+def _one_kind(schema: Schema) -> str:
+    """A schema of one kind of value in words."""
+    if "enum" in schema or "const" in schema:
+        return " or ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+    if schema.get("type") == "array":
+        if "properties" in schema["items"]:
+            return "list, see its table"
+        items = _allowed(schema["items"])
+        return f"list of ({items})" if " or " in items else f"list of {items}"
+    if "properties" in schema:
+        return "see its table"
+    if schema.get("type") == "object":
+        values = _values(schema)
+        return f"by name: {_allowed(values[0])}" if values else "keys and values"
+    words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "`true` or `false`"}
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    limits = [f"{sign} {schema[key]}" for key, sign in signs.items() if key in schema]
+    return " ".join([words[schema["type"]], ", ".join(limits)]).strip()
+
+
+def _variants(schema: Schema) -> list[Schema]:
+    return schema.get("anyOf") or [schema]
+
+
+def _values(schema: Schema) -> list[Schema]:
+    """Schemas of the values of a map whose keys are free."""
+    free = schema.get("additionalProperties")
+    return [*schema.get("patternProperties", {}).values(), *([free] if isinstance(free, dict) else [])]
+
+
+def _between(text: str, name: str, inside: str) -> str:
+    """The text with what stands between the two marks of that name replaced."""
+    start, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+    pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+    if len(pattern.findall(text)) != 1:
+        raise ValueError(f"config/README.md needs the marks {start} and {end} once")
+    return pattern.sub(lambda _: f"{start}\n\n{inside}\n\n{end}", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

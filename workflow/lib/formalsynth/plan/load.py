@@ -1,0 +1,185 @@
+"""Read the config and the papers it names as a plan."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import yaml
+from yaml.composer import Composer
+
+from formalsynth.data.files import is_folder
+from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario
+from formalsynth.plan.checks import check_claim, check_figure, check_table
+from formalsynth.plan.expand import expand
+from formalsynth.plan.messages import ConfigError, Problems, check_unique, message, short, validated
+from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
+from formalsynth.plan.paper import Paper, Plan, truth_of
+from formalsynth.plan.scenarios import spell_scenarios
+
+if TYPE_CHECKING or not yaml.__with_libyaml__:
+    from yaml import SafeLoader as _FastLoader
+else:  # seven times as fast
+    from yaml import CSafeLoader as _FastLoader
+
+
+class _KeysOnce(Composer):
+    """Puts YAML together, and refuses a key that is given twice."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        names = [key.value for key in keys]
+        for place, key in enumerate(keys):
+            if key.value in names[:place]:
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
+        return node
+
+
+class _Loader(_KeysOnce, _FastLoader):
+    """YAML whose mappings have each key once, and in which 1e-5 is a number, as it is everywhere else."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        _FastLoader.__init__(self, stream)
+        Composer.__init__(self)
+
+
+_EXPONENT = re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+
+
+def load_yaml(path: Path) -> Mapping[Any, Any]:
+    """Read a YAML file of keys and values.
+
+    Raises:
+        ConfigError: it cannot be read or parsed, or holds something else.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = yaml.load(file, Loader=_Loader)
+    # a number or date that Python cannot hold, or brackets without end, are no YAMLError
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
+    return values
+
+
+def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
+    """Validate the run's config and the papers it names, and spell them out.
+
+    Args:
+        config: contents of ``config/config.yaml``, with what the command line overrides.
+        folder: the config folder.
+
+    Raises:
+        ConfigError: a line for each thing that cannot be used.
+    """
+    find_all()
+    file = folder / "config.yaml"
+    run = validated(RunConfig, config, file)
+    _check_run(run, file)
+    papers: dict[str, Paper] = {}
+    skipped: list[str] = []
+    problems = Problems()
+    for key in run.papers:
+        with problems.catch():
+            papers[key], absent = _read_paper(key, run, folder)
+            skipped += absent
+    problems.tell()
+    check_unique((paper.config.id, f"{folder / 'papers' / key}.yaml: id") for key, paper in papers.items())
+    check_unique(
+        (claim.id, f"{folder / 'claims' / key}.yaml: claims.{claim.id}.id")
+        for key, paper in papers.items()
+        for claim in paper.claims
+    )
+    return Plan(run, papers, skipped)
+
+
+def _check_run(run: RunConfig, file: Path) -> None:
+    problems = Problems()
+    with problems.catch():
+        if run.scale not in run.scales:
+            raise ConfigError(message(file, "scale", run.scale, run.scales))
+    with problems.catch():
+        named = os.environ.get("FORMALSYNTH_DATA")
+        if named and not is_folder(named):
+            raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: a folder that is there")
+    with problems.catch():
+        if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
+            raise ConfigError(message(file, "data_folder", run.data_folder, ["a folder"]))
+    problems.tell()
+
+
+def _read_paper(key: str, run: RunConfig, folder: Path) -> tuple[Paper, list[str]]:
+    """A paper, and what of it is left out."""
+    path = folder / "papers" / f"{key}.yaml"
+    if not path.exists():
+        known = sorted(other.stem for other in path.parent.glob("*.yaml"))
+        raise ConfigError(message(folder / "config.yaml", "papers", key, known))
+    config, claims = _read_files(path, folder / "claims" / f"{key}.yaml")
+    expanded = expand(config, path)
+    problems = Problems()
+    spelled = spell_scenarios(key, config, run, expanded, path, problems)
+    paper = _with_shown(Paper(key, config, expanded, spelled.scenarios), path, problems)
+    paper = replace(paper, claims=_claims(paper, claims, folder / "claims" / f"{key}.yaml", problems))
+    problems.tell()
+    return paper, spelled.skipped
+
+
+def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:
+    """A paper's file, and the claims of the other one, if it is there."""
+    problems, found = Problems(), ClaimsConfig(claims=[])
+    with problems.catch():
+        config = validated(PaperConfig, load_yaml(paper), paper)
+    with problems.catch():
+        if claims.exists():
+            found = validated(ClaimsConfig, load_yaml(claims), claims)
+    problems.tell()
+    return config, found.claims
+
+
+def _with_shown(paper: Paper, file: Path, problems: Problems) -> Paper:
+    """The paper with the figures and tables that can be made."""
+    config = paper.config
+    figures, tables = {}, {}
+    for number in config.telling:
+        with problems.catch():
+            if number not in config.figures:
+                raise ConfigError(message(file, "telling", number, config.figures))
+    for number, figure in config.figures.items():
+        with problems.catch():
+            if check_figure(number, figure, paper, file):
+                figures[number] = figure
+    for place, table in config.tables.items():
+        with problems.catch():
+            if check_table(place, table, paper, file):
+                tables[place] = table
+    return replace(paper, figures=figures, tables=tables)
+
+
+def _claims(paper: Paper, configs: Sequence[ClaimConfig], file: Path, problems: Problems) -> list[Claim]:
+    """The claims of a paper, with the ids of their cells spelled out."""
+    claims = []
+    for config in configs:
+        with problems.catch():
+            claims.append(_claim(paper, config, file))
+    return claims
+
+
+def _claim(paper: Paper, config: ClaimConfig, file: Path) -> Claim:
+    checked = check_claim(config, paper, file)
+    of, first = config.estimate, next(iter(checked.scenarios), None)
+    truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
+    return Claim(
+        id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
+        erratum=config.erratum, note=config.note, test=config.test, truth=truth,
+        estimate=of.model_copy(update={"of": checked.cells}),
+        scenarios=tuple(
+            ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios
+        ),
+    )  # fmt: skip

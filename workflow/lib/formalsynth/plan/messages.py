@@ -1,0 +1,153 @@
+"""What is said of config that cannot be used: which file, which key, what was given and what is allowed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from formalsynth.core.kinds import allowed_keys
+from formalsynth.core.model import PATTERNS
+
+LONGEST = 80
+"""Characters of a value that a message shows."""
+Section = TypeVar("Section", bound=BaseModel)
+Where = tuple[str, ...]
+
+
+class ConfigError(ValueError):
+    """Something in the config cannot be used; the message is for the person who wrote it."""
+
+
+class Problems:
+    """Collects what is wrong, so that all of it is told at once."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._lines: list[str] = []
+
+    @contextlib.contextmanager
+    def catch(self) -> Iterator[None]:
+        """Keep the message of a :class:`ConfigError` inside the block, and go on after it."""
+        try:
+            yield
+        except ConfigError as error:
+            self._lines += str(error).splitlines()
+
+    def tell(self) -> None:
+        """End here where anything was wrong.
+
+        Raises:
+            ConfigError: a line for each thing that is wrong.
+        """
+        if self._lines:
+            raise ConfigError("\n".join(dict.fromkeys(self._lines)))
+
+
+def validated(model: type[Section], values: object, file: Path, where: str = "") -> Section:
+    """Values as a model.
+
+    Args:
+        model: what they have to be.
+        values: contents of the file, or of a part of it.
+        file: where they were given.
+        where: path of keys to that part.
+
+    Raises:
+        ConfigError: a line for each thing that is wrong.
+    """
+    try:
+        found = model.model_validate(values)
+        wrong = [_Problem(path, f": given {given}", "Input should be a number") for path, given in _truth_values(values, found)]
+    except ValidationError as error:
+        wrong = [_problem(model, values, dict(each)) for each in error.errors(include_url=False)]
+    if wrong:
+        raise ConfigError("\n".join(_lines(wrong, file, where)))
+    return found
+
+
+class _Problem:
+    """One thing that is wrong."""
+
+    def __init__(self, path: Where, given: str, allowed: str, other_kinds: bool = False) -> None:
+        """Keep where it is, what was given, what is allowed, and whether values of other kinds are allowed, too."""
+        self.path, self.given, self.allowed, self.other_kinds = path, given, allowed, other_kinds
+
+
+def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
+    found: dict[Where, dict[str, list[str]]] = {}
+    paths = {problem.path for problem in wrong}
+    for problem in wrong:
+        # where a value may be a number or a list, what is wrong in the list says all
+        path = problem.path
+        if not (problem.other_kinds and any(path != other and path == other[: len(path)] for other in paths)):
+            found.setdefault(path, {}).setdefault(problem.given, []).append(problem.allowed)
+    for path, problems in found.items():
+        key = ".".join([where, *path] if where else path) or "(whole file)"
+        for given, allowed in problems.items():
+            yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
+
+
+def _truth_values(given: object, found: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:
+    """Where true or false were taken for a number."""
+    if isinstance(given, bool) and isinstance(found, int | float) and not isinstance(found, bool):
+        yield path, given
+    elif isinstance(given, dict):
+        for key, value in given.items():
+            # a key that is a number may have become text
+            inner = found.get(key, found.get(str(key))) if isinstance(found, dict) else getattr(found, str(key), None)
+            yield from _truth_values(value, inner, (*path, str(key)))
+    elif isinstance(given, list) and isinstance(found, list | tuple):
+        for place, (value, inner) in enumerate(zip(given, found, strict=False)):
+            yield from _truth_values(value, inner, (*path, str(place)))
+
+
+def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _Problem:
+    """What is wrong, from what pydantic says of it."""
+    location = error["loc"]
+    path, here = [], values
+    for place, part in enumerate(location):
+        known = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
+        if known:
+            here = here[part]
+        # other parts name the kind of value that was tried, or a key that is not there
+        if known or (error["type"] == "missing" and place == len(location) - 1):
+            path.append(str(part))
+    given = "" if error["type"] == "missing" else f": given {short(error['input'])}"
+    says = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "string_pattern_mismatch":
+        says = f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
+    if error["type"] == "extra_forbidden":
+        says += f"; {allowed_keys(model, location[:-1])}"
+    other_kinds = len(path) < len(location) and location[-1] != "[key]"
+    return _Problem(tuple(path), given, says, other_kinds)
+
+
+def short(value: object) -> str:
+    """A value as it was given, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write integers of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def message(file: Path, key: str, given: object, allowed: Iterable[object]) -> str:
+    """The sentence about a name that is none of the allowed ones."""
+    return f"{file}: {key}: given {short(given)}; allowed: {', '.join(map(str, allowed))}"
+
+
+def check_unique(pairs: Iterable[tuple[int | str, str]]) -> None:
+    """Check that no two sections have the same id; each is given as its id and where that stands.
+
+    Raises:
+        ConfigError: two have.
+    """
+    seen: dict[int | str, str] = {}
+    for id, path in pairs:
+        if id in seen:
+            raise ConfigError(f"{path}: given {id!r}; it is already given at {seen[id]}, ids are never shared")
+        seen[id] = path

@@ -1,0 +1,338 @@
+"""What a user may write: the sections of the config, from run to claim.
+
+Sections whose keys depend on a name (a mechanism, a kind of figure, a population) are read as the model that the register has
+under that name; :func:`find_all` fills the registers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, Field, create_model
+from pydantic_core import PydanticCustomError
+
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings, Search
+from formalsynth.core.kinds import ByKind, Variants, either
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.model import Colour, FigureNumber, Identifier, Model, Number, Settings, WholeNumber, each_once
+from formalsynth.core.parameters import Parameters, partial
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.registry import Registry
+from formalsynth.core.statistics import STATISTICS
+from formalsynth.core.study import STUDIES
+from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.data.files import FILES
+from formalsynth.ledger.claims import ClaimConfig
+from formalsynth.ledger.tests.base import TESTS
+from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.show.figures.base import DEFAULT as DEFAULT_FIGURE
+from formalsynth.show.figures.base import FIGURES, Figure, Repeat
+from formalsynth.show.tables.base import DEFAULT as DEFAULT_TABLE
+from formalsynth.show.tables.base import TABLES, Table
+
+SampleSize = Annotated[int, Field(ge=2, le=10**9)]
+SampleSizes = Annotated[list[SampleSize], Field(min_length=1), AfterValidator(each_once)]
+REGISTERS: tuple[Registry[Any], ...] = (
+    FAMILIES, MECHANISMS, POPULATIONS, STUDIES, FILES, FIGURES, TABLES, TESTS, STATISTICS, METRICS, GUARANTEES,
+)  # fmt: skip
+"""Everything that config may name, and the words for it."""
+
+
+class ScaleConfig(Model):
+    """How large a run is, against the papers' own sizes."""
+
+    replicates: WholeNumber | None = Field(None, description="Replicates at most; none keeps the papers' numbers.")
+    shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
+    synthetic_sets: WholeNumber | None = Field(None, description="Synthetic data sets of a single sample at most.")
+    judged: bool = Field(True, description="Whether the ledger judges claims, or says that there are too few replicates.")
+
+
+class RunConfig(Model):
+    """``config/config.yaml``: what to run, how large, from which seed."""
+
+    scale: str = Field("paper", description="Which of the scales to run.")
+    papers: list[Identifier] = Field(description="Papers to regenerate; each is config/papers/<key>.yaml.", min_length=1)
+    root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
+    batch_size: WholeNumber = Field(100, description="Replicates that one job handles; changes no number.")
+    data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
+    sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")
+    verdicts: Thresholds = Field(default_factory=Thresholds, description="When the ledger says that a claim holds.")
+    scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
+
+    @property
+    def size(self) -> ScaleConfig:
+        """The scale of this run."""
+        return self.scales[self.scale]
+
+
+class Entry(Model):
+    """What stands side by side in figures and tables, or one of it for each point of the sweeps in ``over``."""
+
+    over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
+    id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
+    label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
+    parameters: Parameters = Field(default_factory=Parameters, description="Its parameters, apart from those that sweeps give.")
+    colours: list[Colour] = Field(
+        default_factory=lambda: ["#999999"], min_length=1, description="Colours, in the order of the sweep."
+    )
+
+    def given(self) -> dict[str, float]:
+        """The parameters that the entry itself gives."""
+        return {name: float(value) for name, value in self.parameters.model_dump(exclude_unset=True).items()}
+
+
+class SynthesizerEntry(Entry):
+    """A mechanism at work."""
+
+    mechanism: str = Field(description="Name of a registered mechanism.")
+    parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it needs, in order.")
+    fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; none for its own.")
+    search: Search | None = Field(None, description="Parameter to search for; none takes them as they are.")
+
+
+class ArmEntry(Entry):
+    """An arm of a study."""
+
+    study: str = Field(description="Name of a registered study.")
+    arm: str = Field(description="Which of the study's arms it is.")
+
+
+class Choice(Model):
+    """Something registered, by its name, with its parameters beside the name."""
+
+    name: str = Field(description="Its registered name.")
+
+    def as_given(self) -> Settings:
+        """Its parameters as they were given."""
+        return self.model_dump(exclude={"name"}, exclude_unset=True)
+
+
+class FileChoice(Model):
+    """Real records."""
+
+    name: str = Field(description="Name of a registered data file.")
+    drop_rows: list[WholeNumber] = Field(default_factory=list, description="1-based rows to leave out.")
+
+
+@functools.cache
+def find_all() -> None:
+    """Import everything that the package registers, once."""
+    for register in REGISTERS:
+        register.find()
+
+
+@dataclass(frozen=True)
+class Chosen(Variants):
+    """A section whose ``name`` says which entry of a register it is; the entry's parameters stand beside the name."""
+
+    entries: Registry[Any]
+    parameters: str
+    """Attribute of an entry that holds the model of its parameters."""
+
+    @property
+    def key(self) -> str:
+        """The key that names the entry."""
+        return "name"
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """A choice of each entry."""
+        return {name: _choice(name, getattr(entry, self.parameters)) for name, entry in self.entries.items()}
+
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The name that is given."""
+        return given.get("name")
+
+
+@functools.cache
+def _choice(name: str, parameters: type[Parameters]) -> type[BaseModel]:
+    named: dict[str, Any] = {"name": (Literal[name], Field(description=Choice.model_fields["name"].description))}
+    return create_model(f"Choice of {name}", __base__=(parameters, Choice), **named)
+
+
+ChosenPopulation = Annotated[Choice, Chosen(POPULATIONS, "parameters")]
+ChosenStudy = Annotated[Choice, Chosen(STUDIES, "settings")]
+
+
+class ScenarioConfig(Model):
+    """Confidential data and what is done with them."""
+
+    id: WholeNumber = Field(description="Integer that keys the random streams; never change or reuse it.")
+    place: str = Field(description="Where in the paper it is.")
+    label: str = Field("", description="Title of its frame in figures with one for each scenario.")
+    synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
+    batch_size: WholeNumber | None = Field(
+        None, description="Replicates that one job handles, where that differs from the run's."
+    )
+
+
+class FittedScenario(ScenarioConfig):
+    """Confidential data and the model fitted to them."""
+
+    family: str = Field(description="Model family.")
+    priors: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict, description="Prior settings that differ from the family's."
+    )
+    unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
+    synthetic_sets: WholeNumber = Field(1, description="Synthetic data sets drawn for the first replicate.")
+    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+
+
+class SimulatedScenario(FittedScenario):
+    """Simulated confidential data and the model fitted to them."""
+
+    population: ChosenPopulation = Field(description="Simulated data: name and parameters.")
+    n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
+    replicates: WholeNumber = Field(1, description="Data sets to simulate.")
+
+
+class FileScenario(FittedScenario):
+    """Real confidential data, one data set, and the model fitted to them."""
+
+    file: FileChoice = Field(description="Real data.")
+    stand_in: ChosenPopulation | None = Field(None, description="Simulated data that take the place of an absent file.")
+    n: SampleSize | None = Field(None, description="Sample size of the stand-in.")
+    replicates: Literal[1] = Field(1, description="A file is one data set.")
+
+
+class StudyScenario(ScenarioConfig):
+    """Replicates that a study runs whole."""
+
+    study: ChosenStudy = Field(description="Function that runs its replicates whole: name and settings.")
+    n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
+    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+    replicates: WholeNumber = Field(1, description="Replicates to run.")
+
+
+class _ScenarioVariants(Variants):
+    """A scenario by where its data come from."""
+
+    key = "population"
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """By the key that each of them has alone."""
+        return {"population": SimulatedScenario, "file": FileScenario, "study": StudyScenario}
+
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The one of them that is given."""
+        return next((key for key in self.variants() if key in given), None)
+
+    def read(self, given: object) -> BaseModel:
+        """The scenario as the model of what its data come from.
+
+        Raises:
+            ValidationError: it has not one source of data, or is not what it has to be.
+        """
+        given_keys = [key for key in self.variants() if isinstance(given, Mapping) and key in given]
+        if isinstance(given, Mapping) and len(given_keys) != 1:
+            words = {"given": f", not {' and '.join(given_keys)}" if given_keys else ""}
+            problem = PydanticCustomError("one_of", "Input should have one of population, file and study{given}", words)
+            raise self.refused(problem, (), given)
+        return super().read(given)
+
+
+class _EntryVariants(Variants):
+    """An entry by its mechanism, or by its study and arm."""
+
+    key = "mechanism"
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """One for each mechanism, and one for the arms of a study with the same parameters."""
+        found = {name: _synthesizer_entry(name, entry.parameters) for name, entry in MECHANISMS.items()}
+        for study in STUDIES.values():
+            for name, arm in study.arms.items():
+                alike = tuple(other for other, entry in study.arms.items() if entry.parameters is arm.parameters)
+                found[f"{study.name}: {name}"] = _arm_entry(study.name, alike, arm.parameters)
+        return found
+
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The mechanism, or the study with its arm."""
+        return f"{given['study']}: {given.get('arm')}" if "study" in given else given.get("mechanism")
+
+    def expected(self) -> str:
+        """The mechanisms; an arm is named by study and arm."""
+        return f"{either(list(MECHANISMS))}; arms of studies have study and arm instead"
+
+    def read(self, given: object) -> BaseModel:
+        """The entry as the model of its mechanism, or of its arm.
+
+        Raises:
+            ValidationError: it names neither, or is not what that has to be.
+        """
+        if isinstance(given, Mapping) and "study" in given:
+            study, arm = given["study"], given.get("arm")
+            if not isinstance(study, str) or study not in STUDIES:
+                raise self.refused("literal_error", ("study",), study, expected=either(list(STUDIES)))
+            if "arm" not in given:
+                raise self.refused("missing", ("arm",), given)
+            if not isinstance(arm, str) or arm not in STUDIES[study].arms:
+                raise self.refused("literal_error", ("arm",), arm, expected=either(list(STUDIES[study].arms)))
+        return super().read(given)
+
+
+@functools.cache
+def _synthesizer_entry(name: str, parameters: type[Parameters]) -> type[BaseModel]:
+    return _entry(SynthesizerEntry, parameters, mechanism=(name,))
+
+
+@functools.cache
+def _arm_entry(study: str, names: tuple[str, ...], parameters: type[Parameters]) -> type[BaseModel]:
+    return _entry(ArmEntry, parameters, study=(study,), arm=names)
+
+
+def _entry(base: type[Entry], parameters: type[Parameters], **names: tuple[str, ...]) -> type[BaseModel]:
+    """An entry in which some keys have certain values, with the parameters that go with them."""
+    given = partial(parameters)
+    described = base.model_fields["parameters"].description
+    fields: dict[str, Any] = {
+        key: (Literal[values], Field(description=base.model_fields[key].description)) for key, values in names.items()
+    }
+    fields["parameters"] = (given, Field(default_factory=given, description=described))
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+class _FigureVariants(ByKind):
+    """A figure by its kind, or one that repeats another."""
+
+    def variants(self) -> Mapping[str, type[BaseModel]]:
+        """The kinds, and a repeat."""
+        return {**super().variants(), "same_as": Repeat}
+
+    def name_of(self, given: Mapping[Any, Any]) -> object:
+        """The kind, where it does not repeat another figure."""
+        return "same_as" if "same_as" in given else super().name_of(given)
+
+    def expected(self) -> str:
+        """The kinds."""
+        return either(list(super().variants()))
+
+
+AnyEntry = Annotated[SynthesizerEntry | ArmEntry, _EntryVariants()]
+AnyScenario = Annotated[SimulatedScenario | FileScenario | StudyScenario, _ScenarioVariants()]
+AnyFigure = Annotated[Figure | Repeat, _FigureVariants(FIGURES, DEFAULT_FIGURE)]
+AnyTable = Annotated[Table, ByKind(TABLES, DEFAULT_TABLE)]
+
+
+class PaperConfig(Model):
+    """``config/papers/<key>.yaml``."""
+
+    id: WholeNumber = Field(description="Integer that keys the random streams; never change or reuse it.")
+    title: str = Field(description="Title of the paper.")
+    authors: str = Field(description="Authors and year.")
+    sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(
+        default_factory=dict, description="Fan-outs."
+    )
+    synthesizers: dict[Identifier, AnyEntry] = Field(min_length=1, description="Mechanisms or arms at work.")
+    scenarios: dict[Identifier, AnyScenario] = Field(min_length=1, description="Data and models.")
+    figures: dict[FigureNumber, AnyFigure] = Field(default_factory=dict, description="Figures by printed number.")
+    tables: dict[WholeNumber, AnyTable] = Field(default_factory=dict, description="Tables by printed number.")
+    telling: list[FigureNumber] = Field(default_factory=list, description="Figures that say the most, for a page of results.")
+
+
+class ClaimsConfig(Model):
+    """``config/claims/<key>.yaml``."""
+
+    claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")

@@ -1,0 +1,168 @@
+"""One paper with everything spelled out, and what each of its figures and tables shows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from formalsynth.core.job import FromFile, Simulated
+from formalsynth.core.model import DATA, PRIOR
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.study import STUDIES
+from formalsynth.ledger.claims import Claim
+from formalsynth.plan.expand import Expanded
+from formalsynth.plan.model import PaperConfig, RunConfig
+from formalsynth.plan.scenario import Scenario
+from formalsynth.show.display import Display, FigureDisplay, Panel, ShownScenario, TableDisplay
+from formalsynth.show.figures.base import FRAMES, Figure, Repeat
+from formalsynth.show.tables.base import Table
+
+SYMBOLS = {"epsilon": "ε"}
+"""Parameters that a frame's title shows by a sign."""
+NameOrGroup = str | list[str]
+"""An entry or id; a list alternates its members."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper with everything spelled out."""
+
+    key: str
+    config: PaperConfig
+    expanded: Expanded
+    scenarios: dict[str, Scenario]
+    figures: dict[str, Figure | Repeat] = field(default_factory=dict)
+    """Figures that can be made, by printed number."""
+    tables: dict[int, Table] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+
+    def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
+        """The scenarios that config entries expanded to, by sample size; skipped ones are not among them."""
+        names = [names] if isinstance(names, str) else names
+        found = [scenario for name in names for scenario in self.scenarios.values() if scenario.name == name]
+        return [scenario for scenario in found if size in (None, scenario.size)]
+
+    def order(self, names: Sequence[NameOrGroup]) -> list[str]:
+        """Ids from left to right; the members of a nested list alternate."""
+        ids: list[str] = []
+        for name in names:
+            members = [self._ids(member) for member in ([name] if isinstance(name, str) else name)]
+            ids += [id for row in itertools.zip_longest(*members) for id in row if id is not None]
+        return ids
+
+    def parameters(self, id: str) -> dict[str, float]:
+        """Parameters of a synthesizer over those of its parents, with defaults; none for the confidential data."""
+        return self.expanded.parameters(id)
+
+    def fits(self, id: str, where: Mapping[str, float]) -> bool:
+        """Whether a synthesizer has these parameters where it has them at all."""
+        parameters = self.parameters(id)
+        return all(parameters.get(key, value) == value for key, value in where.items())
+
+    def original(self, number: str) -> Figure:
+        """The figure of a number, or the one that it repeats."""
+        figure = self.figures[number]
+        return self.original(figure.same_as) if isinstance(figure, Repeat) else figure
+
+    def figure(self, number: str, scale: str) -> FigureDisplay:
+        """What a figure shows."""
+        figure = self.original(number)
+        shown = self._display(figure, number, scale, self.of(figure.scenario, figure.size))
+        labels = {id: label for name, label in figure.labels.items() for id in self.expanded.groups.get(name, [name])}
+        looks = {id: look.model_copy(update={"label": labels.get(id, look.label)}) for id, look in shown.looks.items()}
+        at = str(getattr(figure, "at", ""))
+        return FigureDisplay(
+            **dict(shown) | {"looks": looks},
+            figure=figure,
+            panels=self._panels(shown.ids, figure.panels, figure.where),
+            at={id: self.parameters(id).get(at) for id in shown.ids} if at else {},
+            truths=self._truths(figure),
+        )
+
+    def table(self, number: int, scale: str) -> TableDisplay:
+        """What a table shows."""
+        table = self.tables[number]
+        return TableDisplay(**dict(self._display(table, str(number), scale, self.of(table.scenario))), entry=table)
+
+    def _display(self, entry: Figure | Table, number: str, scale: str, scenarios: Sequence[Scenario]) -> Display:
+        ids = tuple(id for id in self.order(entry.synthesizers) if self.fits(id, entry.where))
+        return Display(
+            paper=self.key, number=number, scale=scale, authors=self.config.authors, table=entry.table, ids=ids,
+            looks={id: self.expanded.looks[id] for id in ids}, scenarios=tuple(map(_shown, scenarios)),
+        )  # fmt: skip
+
+    def _truths(self, figure: Figure) -> dict[str, float]:
+        """Values of the drawn columns in the population, where a figure has its dashed line there."""
+        scenarios = self.of(figure.scenario, figure.size)
+        if getattr(figure, "line", None) != "population" or not scenarios:
+            return {}
+        truths = {column: truth_of(scenarios[0].data, column) for column in figure.columns()}
+        return {column: value for column, value in truths.items() if value is not None}
+
+    def _panels(self, ids: Sequence[str], by: str, where: Mapping[str, float]) -> tuple[Panel, ...]:
+        if by in FRAMES:
+            return (Panel(title="", ids=tuple(ids), epsilon=where.get("epsilon")),)
+        values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
+        return tuple(
+            Panel(
+                title=f"{SYMBOLS.get(by, by)} = {value:g}",
+                ids=tuple(id for id in ids if self.fits(id, {by: value})),
+                epsilon=value if by == "epsilon" else where.get("epsilon"),
+            )
+            for value in values
+        )
+
+    def _ids(self, name: str) -> list[str]:
+        return [name] if name in (DATA, PRIOR) else self.expanded.groups.get(name, [name])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole run."""
+
+    config: RunConfig
+    papers: dict[str, Paper]
+    skipped: list[str]
+    """What is left out because its data are absent, each a sentence."""
+
+    def programs(self) -> list[str]:
+        """Names of the Stan programs that the run needs."""
+        return sorted({scenario.program for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""})
+
+
+def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
+    """The value of a statistic in the population that data are drawn from; None where it is not known."""
+    if not isinstance(data, Simulated):
+        return None
+    truth = POPULATIONS[data.population].truth
+    return truth(**data.parameters).get(statistic) if truth else None
+
+
+def has_truth(data: Simulated | FromFile | None, statistic: str) -> bool:
+    """Whether the value of a statistic in a population is known."""
+    return truth_of(data, statistic) is not None
+
+
+def _shown(scenario: Scenario) -> ShownScenario:
+    file = scenario.data.file if isinstance(scenario.data, FromFile) else ""
+    return ShownScenario(
+        id=scenario.id, name=scenario.name, label=scenario.label, n=scenario.n, place=scenario.place,
+        replicates=scenario.replicates, synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
+        unit=scenario.unit, data=_kind_of_data(scenario),
+    )  # fmt: skip
+
+
+def _kind_of_data(scenario: Scenario) -> str:
+    """What a caption says of the data; nothing where a study's data set is named by its label."""
+    if scenario.study:
+        return STUDIES[scenario.study.name].data(scenario.study.settings)
+    if isinstance(scenario.data, Simulated) and scenario.data.parameters.get("counts"):
+        return "draws from published counts"
+    return "simulated data"
+
+
+def figure_file(number: str) -> str:
+    """A figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
+    digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return f"fig{int(digits):02d}{number.removeprefix(digits)}"

@@ -1,0 +1,165 @@
+"""A scenario of the plan: one data set design at one sample size, and what each of its jobs is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import (
+    STUDY,
+    ArmChoice,
+    CollectJob,
+    FitJob,
+    FromFile,
+    MeasureJob,
+    SamplerSettings,
+    ScenarioKey,
+    Simulated,
+    SimulateJob,
+    StudyJob,
+    Synthesizer,
+)
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.model import Settings
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.study import STUDIES
+from formalsynth.data.files import FILES
+
+
+@dataclass(frozen=True)
+class ChosenStudy:
+    """A study and its settings."""
+
+    name: str
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One data set design at one sample size, with every fan-out spelled out."""
+
+    key: ScenarioKey
+    name: str
+    """Of its entry in config."""
+    place: str
+    label: str
+    family: str
+    """Empty for a study."""
+    priors: dict[str, float]
+    data: Simulated | FromFile | None
+    """None for a study, which has its own."""
+    stand_in: bool
+    """Whether simulated data take the place of an absent file."""
+    study: ChosenStudy | None
+    """The study that runs its replicates; None for a scenario with fits."""
+    unit: float
+    size: int
+    """Sample size in config, before the scale shrinks it."""
+    replicates: int
+    batch_size: int
+    """Replicates that one job handles."""
+    synthetic_sets: int
+    data_folder: str
+    synthesizers: dict[str, Synthesizer] = field(repr=False)
+    arms: dict[str, ArmChoice] = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Its id, as in paths."""
+        return self.key.scenario
+
+    @property
+    def n(self) -> int:
+        """Its sample size."""
+        return self.key.n
+
+    @property
+    def program(self) -> str:
+        """Name of the Stan program of its family; empty for a study."""
+        return FAMILIES[self.family].program if self.family else ""
+
+    @property
+    def ids(self) -> list[str]:
+        """What stands side by side in its tables: its synthesizers, or the arms of its study."""
+        return [*self.synthesizers, *self.arms]
+
+    def fits(self) -> list[str]:
+        """Ids of the synthesizers with a fit of their own; a study counts as one."""
+        if self.study:
+            return [STUDY]
+        return [synthesizer.id for synthesizer in self.synthesizers.values() if synthesizer.fit == synthesizer.id]
+
+    def members(self, fit: str) -> list[Synthesizer]:
+        """Synthesizers that share a fit, its owner first."""
+        sharing = [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.fit == fit]
+        return sorted(sharing, key=lambda synthesizer: synthesizer.id != fit)
+
+    def ancestors(self, fit: str, members: bool = True) -> list[str]:
+        """Ids of the fits whose results a fit needs, with or without what those that share it need."""
+        chosen = self.members(fit) if members else [self.synthesizers[fit]]
+        return list(dict.fromkeys(self._fits_of_parents(chosen).values()))
+
+    def _fits_of_parents(self, chosen: Sequence[Synthesizer]) -> dict[str, str]:
+        return {parent: self.synthesizers[parent].fit for synthesizer in chosen for parent in synthesizer.parents}
+
+    def batches(self) -> list[str]:
+        """Ids of its batches."""
+        return [f"{k:04d}" for k in range(-(-self.replicates // self.batch_size))]
+
+    def batch(self, id: str) -> tuple[int, ...]:
+        """The replicates of a batch."""
+        first = int(id) * self.batch_size
+        return tuple(range(first, min(first + self.batch_size, self.replicates)))
+
+    # What jobs are told; what is left out here makes none of them run again. -----------------------------------------
+
+    def simulate_job(self, batch: str) -> SimulateJob:
+        """What the job is told that simulates a batch."""
+        assert self.data is not None
+        module = FILES.module(self.data.file) if isinstance(self.data, FromFile) else POPULATIONS.module(self.data.population)
+        counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
+        modules = (module, *(FILES.module(name) for name in counts if name))
+        return SimulateJob(
+            key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, replicates=self.batch(batch)
+        )
+
+    def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
+        """What the job is told that fits a synthesizer."""
+        synthesizer = self.synthesizers[fit]
+        return FitJob(
+            key=self.key, modules=self._modules([synthesizer]), family=self.family, priors=self.priors, sampler=sampler,
+            synthesizer=synthesizer, fits=self._fits_of_parents([synthesizer]),
+        )  # fmt: skip
+
+    def measure_job(self, fit: str) -> MeasureJob:
+        """What the job is told that measures the synthesizers of a fit."""
+        members = self.members(fit)
+        return MeasureJob(
+            key=self.key, modules=self._modules(members), family=self.family, members=tuple(members),
+            fits=self._fits_of_parents(members), synthetic_sets=self.synthetic_sets, unit=self.unit,
+        )  # fmt: skip
+
+    def study_job(self, batch: str) -> StudyJob:
+        """What the job is told that runs a batch of a study."""
+        assert self.study is not None
+        requires = STUDIES[self.study.name].requires(self.study.settings)
+        modules = (STUDIES.module(self.study.name), *(FILES.module(name) for name in requires))
+        return StudyJob(
+            key=self.key, modules=tuple(dict.fromkeys(modules)), study=self.study.name, settings=self.study.settings,
+            arms=tuple(self.arms.values()), data_folder=self.data_folder, replicates=self.batch(batch),
+        )  # fmt: skip
+
+    def collect_job(self) -> CollectJob:
+        """What the jobs are told that collect the batches."""
+        fits = {id: synthesizer.fit for id, synthesizer in self.synthesizers.items()} | dict.fromkeys(self.arms, STUDY)
+        modules = (FAMILIES.module(self.family),) if self.family else ()
+        return CollectJob(
+            key=self.key, modules=modules, family=self.family, priors=self.priors, fits=fits,
+            synthetic_sets=self.synthetic_sets, unit=self.unit,
+        )  # fmt: skip
+
+    def _modules(self, synthesizers: Sequence[Synthesizer]) -> tuple[str, ...]:
+        """Modules that define the family and the synthesizers' mechanisms."""
+        mechanisms = (MECHANISMS.module(synthesizer.mechanism) for synthesizer in synthesizers)
+        return tuple(dict.fromkeys([FAMILIES.module(self.family), *mechanisms]))

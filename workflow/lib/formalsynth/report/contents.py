@@ -1,0 +1,212 @@
+"""What the page of a paper shows: its figures, tables and claims, read from the files of the run."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.report.told import ToldFigure, ToldPaper, ToldTable
+from formalsynth.runtime.files import unbroken
+
+About = Mapping[str, Sequence[LedgerRow]]
+"""Claims by the figure or table that they belong to."""
+TRUTH = {"True": 1.0, "False": 0.0}
+"""Numbers that stand for truth in tables."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where the run left what the report shows."""
+
+    shown: Mapping[str, Path]
+    """Figures, tables and captions as ``<paper>/fig02.png`` and so on."""
+    ledger: Path | None
+    """The ledger of claims, where any paper has claims."""
+    sources: Mapping[str, Path]
+    """Config and scripts, by the name they are shown under."""
+    makers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names of the sources that made ``figures``, ``tables`` and ``claims``, the script first."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number of a table; NaN stands for what is not there."""
+
+    estimate: float
+    mcse: float
+    printed: float
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A synthesizer's row of a table."""
+
+    id: str
+    """Its id where it shares its label with another one, else empty."""
+    label: str
+    guarantee: str
+    cells: Mapping[str, Cell]
+    """By statistic."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: a row for each synthesizer, a column for each statistic."""
+
+    statistics: Sequence[str]
+    rows: Sequence[GridRow]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a figure and a table have in common on the page of their paper."""
+
+    what: str
+    """Its name in the ledger, as in ``figure 2``."""
+    caption: str
+    claims: Sequence[LedgerRow]
+    """The claims that belong to it."""
+    line: int
+    """Where the config of its paper has its entry."""
+
+
+@dataclass(frozen=True)
+class ShownFigure(Item):
+    """A figure on the page of its paper."""
+
+    told: ToldFigure
+    width: int
+    """In pixels."""
+    height: int
+
+
+@dataclass(frozen=True)
+class ShownTable(Item):
+    """A table on the page of its paper."""
+
+    told: ToldTable
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class ShownPaper:
+    """The page of a paper."""
+
+    told: ToldPaper
+    figures: Sequence[ShownFigure]
+    tables: Sequence[ShownTable]
+    other: Sequence[LedgerRow]
+    """Claims that belong to none of its figures and tables."""
+    claims: int
+    """How many claims it has in all."""
+
+    @property
+    def key(self) -> str:
+        """Its key."""
+        return self.told.key
+
+    @property
+    def items(self) -> list[Item]:
+        """Its figures and tables."""
+        return [*self.figures, *self.tables]
+
+
+def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], files: Files, lines: Mapping[str, int]) -> ShownPaper:
+    """The page of a paper.
+
+    Args:
+        told: what the plan says of it.
+        claims: the ledger of every paper.
+        files: what the run made.
+        lines: where its config has which key.
+
+    Raises:
+        OSError: a table is damaged.
+    """
+    about: dict[str, list[LedgerRow]] = {}
+    for claim in claims:
+        if claim.paper == told.key:
+            about.setdefault(claim.shows, []).append(claim)
+    figures = [_figure(figure, about, files, lines) for figure in told.figures]
+    tables = [_table(table, about, files, lines) for table in told.tables]
+    items: list[Item] = [*figures, *tables]
+    shown = {item.what for item in items}
+    other = [claim for what, group in about.items() if what not in shown for claim in group]
+    return ShownPaper(told, figures, tables, other, sum(map(len, about.values())))
+
+
+def _figure(told: ToldFigure, about: About, files: Files, lines: Mapping[str, int]) -> ShownFigure:
+    what, line = f"figure {told.number}", lines.get(f"figures.{told.number}", 1)
+    width, height = png_size(files.shown[f"{told.file}.png"])
+    return ShownFigure(what, _caption(told.file, files), about.get(what, []), line, told, width, height)
+
+
+def _table(told: ToldTable, about: About, files: Files, lines: Mapping[str, int]) -> ShownTable:
+    what, line = f"table {told.number}", lines.get(f"tables.{told.number}", 1)
+    grid = read_grid(files.shown[f"{told.file}.csv"])
+    return ShownTable(what, _caption(told.file, files), about.get(what, []), line, told, grid)
+
+
+def _caption(file: str, files: Files) -> str:
+    return files.shown[f"{file}.txt"].read_text(encoding="utf-8").strip()
+
+
+def read_ledger(path: Path | None) -> list[LedgerRow]:
+    """The rows of the ledger, with empty text for what there are no data for; none where there is no ledger.
+
+    Raises:
+        OSError: the ledger is damaged.
+    """
+    return [] if path is None else [_ledger_row(row) for row in _rows(path)]
+
+
+def _ledger_row(row: Mapping[str, str]) -> LedgerRow:
+    texts = {column: text for column, text in row.items() if column != "replicates"}
+    return LedgerRow(**texts, replicates=int(float(row["replicates"])) if row["replicates"] else None)
+
+
+def read_grid(path: Path) -> Grid:
+    """The tidy CSV of a table as a grid.
+
+    Raises:
+        OSError: the table is damaged.
+    """
+    rows = _rows(path)
+    by_synthesizer: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        by_synthesizer.setdefault(row["synthesizer"], []).append(row)
+    labels = Counter(group[0]["label"] for group in by_synthesizer.values())
+    return Grid(
+        list(dict.fromkeys(row["statistic"] for row in rows)),
+        [
+            GridRow(
+                id if labels[group[0]["label"]] > 1 else "",
+                group[0]["label"],
+                group[0]["guarantee"],
+                {row["statistic"]: Cell(*(_value(row[key]) for key in ("estimate", "mcse", "printed"))) for row in group},
+            )
+            for id, group in by_synthesizer.items()
+        ],
+    )
+
+
+def _value(text: str) -> float:
+    return TRUTH[text] if text in TRUTH else float(text or math.nan)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file as they are written."""
+    with open(unbroken(path), encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    """Width and height of a PNG in pixels."""
+    with open(path, "rb") as file:
+        header = file.read(24)
+    return int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")

@@ -1,0 +1,95 @@
+"""What the report says of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from formalsynth.core.words import METRICS
+from formalsynth.data.files import FILES, find
+from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.plan.scenarios import data_files
+from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
+from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display
+from formalsynth.show.figures.base import Repeat
+
+
+def describe(plan: Plan) -> ToldRun:
+    """What the report says of a plan: everything but what the run makes."""
+    run, size = plan.config, plan.config.size
+    return ToldRun(
+        scale=run.scale,
+        size=ToldSize(replicates=size.replicates, shrink=size.shrink, judged=size.judged),
+        root_seed=run.root_seed,
+        sampler=run.sampler,
+        data=_files(plan),
+        skipped=tuple(plan.skipped),
+        papers=tuple(_paper(paper, run.scale, plan.skipped) for paper in plan.papers.values()),
+    )
+
+
+def _files(plan: Plan) -> tuple[ToldFile, ...]:
+    """The real data files that the papers use, those that are absent included."""
+    scenarios = [scenario for paper in plan.papers.values() for scenario in paper.config.scenarios.values()]
+    names = dict.fromkeys(name for scenario in scenarios for name in data_files(scenario))
+    return tuple(
+        ToldFile(file=FILES[name].file, source=FILES[name].source, found=find(name, plan.config.data_folder) is not None)
+        for name in names
+    )
+
+
+def _paper(paper: Paper, scale: str, skipped: Sequence[str]) -> ToldPaper:
+    left_out = [f"figure {number}" for number in paper.config.figures if number not in paper.figures]
+    left_out += [f"table {number}" for number in paper.config.tables if number not in paper.tables]
+    return ToldPaper(
+        key=paper.key,
+        title=paper.config.title,
+        authors=paper.config.authors,
+        scenarios=tuple(paper.scenarios),
+        left_out=tuple(left_out),
+        skipped=tuple(sentence for sentence in skipped if sentence.startswith(f"{paper.key}: ")),
+        figures=tuple(_figure(paper, number, scale) for number in paper.figures),
+        tables=tuple(_table(paper, number, scale) for number in paper.tables),
+    )
+
+
+def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
+    display, entry = paper.figure(number, scale), paper.figures[number]
+    drawn = display.figure
+    columns = _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
+    return ToldFigure(
+        number=number,
+        file=f"{paper.key}/{figure_file(number)}",
+        subject=drawn.subject,
+        stand_in=display.stand_in,
+        columns=columns,
+        guarantees=_guarantees(display, columns),
+        same_as=entry.same_as if isinstance(entry, Repeat) else "",
+        alt=drawn.alt(),
+    )
+
+
+def _table(paper: Paper, number: int, scale: str) -> ToldTable:
+    display = paper.table(number, scale)
+    entry = display.entry
+    columns = _named(display.table, entry.columns())
+    return ToldTable(
+        number=str(number),
+        file=f"{paper.key}/table{number}",
+        subject=entry.subject,
+        stand_in=display.stand_in,
+        columns=columns,
+        guarantees=_guarantees(display, columns),
+        headings={statistic: entry.heading(statistic) for statistic in entry.statistics},
+    )
+
+
+def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The names under which columns of a collected table have their words."""
+    return tuple(name if (name := f"{table}.{column}") in METRICS else column for column in columns)
+
+
+def _guarantees(display: Display, columns: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of guarantee of what is shown, where it shows privacy numbers."""
+    if not set(columns) & set(BOUNDS):
+        return ()
+    return tuple(dict.fromkeys(display.looks[id].guarantee for id in display.ids if id not in NOT_SYNTHETIC))

@@ -1,0 +1,60 @@
+"""Config files and scripts as pages of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from pygments.formatters import HtmlFormatter
+
+
+def key_lines(path: Path) -> dict[str, int]:
+    """Where a YAML file has its keys to the second level, and the items of a list by their ``id``: dotted name to line."""
+    found: dict[str, int] = {}
+    root = yaml.compose(path.read_text(encoding="utf-8"))
+    for key, section in getattr(root, "value", []):
+        found[key.value] = _line(key)
+        found |= {f"{key.value}.{name}": line for name, line in _inner_lines(section)}
+    return found
+
+
+def _inner_lines(section: yaml.Node) -> Iterator[tuple[str, int]]:
+    """Names and lines of the keys of a mapping, or of the items of a list that have an id."""
+    if isinstance(section, yaml.MappingNode):
+        yield from ((key.value, _line(key)) for key, _ in section.value)
+    for item in section.value if isinstance(section, yaml.SequenceNode) else []:
+        for key, value in item.value if isinstance(item, yaml.MappingNode) else []:
+            if key.value == "id":
+                yield value.value, _line(item)
+
+
+def _line(node: yaml.Node) -> int:
+    """The line that a node starts on; the first is 1."""
+    return int(node.start_mark.line) + 1
+
+
+def highlighted(path: Path) -> Markup:
+    """A source as HTML with an anchor for each line."""
+    from markupsafe import Markup
+    from pygments import highlight
+    from pygments.lexers import PythonLexer, YamlLexer
+
+    lexer = YamlLexer() if path.suffix == ".yaml" else PythonLexer()
+    return Markup(highlight(path.read_text(encoding="utf-8"), lexer, _formatter()))
+
+
+def code_style() -> str:
+    """The style sheet of highlighted sources."""
+    return str(_formatter().get_style_defs(".code"))
+
+
+def _formatter() -> HtmlFormatter:
+    from pygments.formatters import HtmlFormatter
+
+    # Black and white: weight and slant tell the kinds of words apart.
+    return HtmlFormatter(style="bw", linenos="inline", lineanchors="line", cssclass="code")

@@ -1,0 +1,153 @@
+"""The report: static pages that open from the file system, with everything they show copied beside them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.verdicts import (
+    ABSENT,
+    CONTRADICTED,
+    DIRECTION,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    STAND_IN,
+    TOO_FEW,
+    VERDICTS,
+)
+from formalsynth.report import glossary
+from formalsynth.report.contents import Files, ShownPaper, read_ledger, shown_paper
+from formalsynth.report.formats import duration, number, slug, source_page
+from formalsynth.report.listings import code_style, highlighted, key_lines
+from formalsynth.report.provenance import Cost, Loss, Sampling
+from formalsynth.report.told import ToldRun
+from formalsynth.runtime.files import unbroken, whole_folder
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SYMBOLS = {
+    REPRODUCED: "✓",
+    DIRECTION: "↗",
+    NOT_REPRODUCED: "✗",
+    CONTRADICTED: "≠",
+    STAND_IN: "◇",
+    ABSENT: "∅",
+    TOO_FEW: "…",
+}
+"""A sign for each verdict, so that none depends on colour."""
+STATIC = ("style.css", "ledger.js")
+LEDGER = "claims.csv"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What the run adds to the plan; every field is shown as it is."""
+
+    facts: Mapping[str, str]
+    """Commit, date, versions and the like, by name."""
+    sampling: Mapping[str, Sampling]
+    """How sampling went, by paper."""
+    losses: Mapping[str, Sequence[Loss]]
+    """Rows that failed, by paper."""
+    costs: Sequence[Cost]
+    """What the steps took."""
+    seconds: float
+    """Time during which at least one job was running."""
+
+
+def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates: Sequence[Path]) -> None:
+    """Write the report; the folder takes its name only when it is whole.
+
+    Args:
+        folder: becomes the report, in place of an older one.
+        told: what the plan says.
+        ran: what was run.
+        files: what the run made.
+        templates: Jinja2 templates, the style sheet and the script of the pages.
+
+    Raises:
+        OSError: a file of the run is damaged.
+    """
+    texts = {path.name: path.read_text(encoding="utf-8") for path in templates}
+    claims = read_ledger(files.ledger)
+    lines = {name: key_lines(path) for name, path in files.sources.items() if path.suffix == ".yaml"}
+    papers = [shown_paper(paper, claims, files, lines.get(f"papers/{paper.key}.yaml", {})) for paper in told.papers]
+    environment = _environment(texts)
+    environment.globals |= _about_the_run(told, ran, files, claims, papers) | {"lines": lines}
+    with whole_folder(folder) as partial:
+        _write_pages(partial, environment, papers, files)
+        for name in STATIC:
+            (partial / name).write_text(texts[name], encoding="utf-8")
+        _copy_shown(partial, files)
+
+
+def _environment(texts: Mapping[str, str]) -> Environment:
+    """The templates with the filters and words that they use."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    environment = Environment(
+        loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
+    }  # fmt: skip
+    environment.globals |= {
+        "diagnostics": glossary.DIAGNOSTICS, "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
+        "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN,
+    }  # fmt: skip
+    return environment
+
+
+def _about_the_run(
+    told: ToldRun, ran: Ran, files: Files, claims: Sequence[LedgerRow], papers: Sequence[ShownPaper]
+) -> dict[str, object]:
+    """What templates know of this run, by name."""
+    return {
+        "told": told,
+        "ran": ran,
+        "papers": papers,
+        "claims": claims,
+        "shown": {(paper.key, item.what) for paper in papers for item in paper.items},
+        "makers": files.makers,
+        "sources": list(files.sources),
+        "counts": Counter((claim.paper, claim.verdict) for claim in claims),
+    }
+
+
+def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:
+    """Write every page."""
+
+    def render(page: str, template: str, **values: object) -> None:
+        path = folder / page
+        path.parent.mkdir(parents=True, exist_ok=True)
+        root = "../" * page.count("/")
+        path.write_text(environment.get_template(template).render(page=page, root=root, **values), encoding="utf-8")
+
+    render("index.html", "index.html")
+    render("claims.html", "claims.html")
+    for paper in papers:
+        render(f"papers/{paper.key}.html", "paper.html", paper=paper)
+    for name, path in files.sources.items():
+        render(source_page(name), "source.html", name=name, code=highlighted(path))
+    (folder / "sources" / "code.css").write_text(code_style(), encoding="utf-8")
+
+
+def _copy_shown(folder: Path, files: Files) -> None:
+    """Copy what the pages show and the ledger.
+
+    Raises:
+        OSError: a file is damaged.
+    """
+    for name, path in files.shown.items():
+        copy = folder / "papers" / name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(unbroken(path), copy)
+    if files.ledger:
+        shutil.copyfile(unbroken(files.ledger), folder / LEDGER)

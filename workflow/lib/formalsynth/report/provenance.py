@@ -1,0 +1,179 @@
+"""What was run: the commit, the versions, what the jobs cost and how sampling went."""
+
+from __future__ import annotations
+
+import csv
+import math
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pandas as pd
+
+from formalsynth.runtime.files import read_table
+
+PACKAGES = (
+    "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy", "arviz-stats",
+)  # fmt: skip
+"""Packages whose versions a number can depend on."""
+
+ROWS = [
+    "scenario", "replicate", "synthesizer", "seed", "status", "reason", "attempts",
+    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
+]  # fmt: skip
+"""Columns of ``replicates.csv`` that tell how sampling went: of a study with many replicates, few of many."""
+
+
+def commit(folder: Path) -> str:
+    """Short hash of the checkout whose top is ``folder``, and whether files differ from it; ``unknown`` where it is none."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        # The files may lie, unpacked, in somebody else's repository.
+        if git("rev-parse", "--show-prefix"):
+            return "unknown"
+        head = git("rev-parse", "--short", "HEAD")
+        return f"{head}, with uncommitted changes" if git("status", "--porcelain") else head
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that are installed, and the kind of machine."""
+    found = {"Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found | {"machine": f"{platform.system()} {platform.machine()}"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the jobs of one step took."""
+
+    step: str
+    jobs: int
+    seconds: float
+    """Sum over jobs."""
+    processor_seconds: float
+    memory_mb: float
+    """Most that one job had; NaN where all were too short to be looked at."""
+
+
+def costs(folder: Path, kept: Iterable[tuple[str, str]]) -> tuple[list[Cost], float]:
+    """Costs by step, and the time during which at least one job was running.
+
+    Args:
+        folder: benchmark files, those of a scenario as ``<step>/<paper>/<scenario>/<rest>.tsv``.
+        kept: papers and scenarios of this run; files of others are left from earlier ones.
+    """
+    known = set(kept)
+    jobs: dict[str, list[dict[str, float]]] = {}
+    spans: list[tuple[float, float]] = []
+    for path in sorted(folder.rglob("*.tsv")):
+        step, *place = path.relative_to(folder).with_suffix("").parts
+        if len(place) > 2 and (place[0], place[1]) not in known:
+            continue
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = [{key: _number(value) for key, value in row.items()} for row in csv.DictReader(file, delimiter="\t")]
+        jobs.setdefault(step, []).extend(rows)
+        end = path.stat().st_mtime
+        spans += [(end - row["s"], end) for row in rows]
+    return [_cost(step, rows) for step, rows in jobs.items()], _covered(spans)
+
+
+def _number(text: str | None) -> float:
+    """A number of a benchmark file, which has words where a job was too short to be looked at."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return float("nan")
+
+
+def _cost(step: str, rows: Sequence[Mapping[str, float]]) -> Cost:
+    def known(key: str) -> list[float]:
+        return [row[key] for row in rows if not math.isnan(row[key])]
+
+    return Cost(step, len(rows), sum(known("s")), sum(known("cpu_time")), max(known("max_rss"), default=float("nan")))
+
+
+def _covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Length of the union of intervals."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def read_rows(path: Path) -> pd.DataFrame:
+    """The columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` look at.
+
+    Raises:
+        OSError: the file is damaged.
+    """
+    return read_table(path, ROWS)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How sampling went, over the fits of a paper; :data:`formalsynth.report.glossary.DIAGNOSTICS` has its fields in words."""
+
+    fits: int
+    refits: int
+    failed: int
+    rhat_max: float
+    ess_bulk_min: float
+    ess_tail_min: float
+    divergences: float
+    treedepth_hits: float
+    seconds: float
+
+
+def sampling(table: pd.DataFrame) -> Sampling:
+    """How sampling went, over the fits behind rows of ``replicates.csv``; extremes and sums are of those that passed."""
+    fits = table[table["attempts"].notna() & (table["rhat_max"].notna() | (table["status"] == "failed"))]
+    # Synthesizers that share a fit share its seed.
+    fits = fits.drop_duplicates(["scenario", "replicate", "seed"])
+    passed = fits[fits["status"] == "ok"]
+    return Sampling(
+        fits=len(fits),
+        refits=int((fits["attempts"] > 1).sum()),
+        failed=int((fits["status"] == "failed").sum()),
+        rhat_max=float(passed["rhat_max"].max()),
+        ess_bulk_min=float(passed["ess_bulk_min"].min()),
+        ess_tail_min=float(passed["ess_tail_min"].min()),
+        divergences=float(passed["divergences"].sum()),
+        treedepth_hits=float(passed["treedepth_hits"].sum()),
+        seconds=float(passed["seconds"].sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Rows of one synthesizer that failed."""
+
+    scenario: str
+    synthesizer: str
+    failed: int
+    rows: int
+    """Of how many."""
+    reason: str
+    """That of the first."""
+
+
+def losses(table: pd.DataFrame) -> list[Loss]:
+    """What failed among rows of ``replicates.csv``, by scenario and synthesizer."""
+    found = []
+    for (scenario, synthesizer), group in table.groupby(["scenario", "synthesizer"], sort=False):
+        failed = group[group["status"] == "failed"]
+        if len(failed):
+            found.append(Loss(scenario, synthesizer, len(failed), len(group), failed["reason"].fillna("").iloc[0]))
+    return found

@@ -1,0 +1,91 @@
+"""Whether two working folders hold the same tables: python -m formalsynth.report.same BEFORE [PAPER ...].
+
+Compared are the CSV files of a scale in ``results`` and ``figures``, byte by byte, apart from columns of seconds. The copies in
+the report and the files of single batches are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+TIMES = {"seconds"}
+"""Columns that differ from run to run."""
+LEFT_OUT = {"batches", "report"}
+"""Folders of what is a part or a copy of another file."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: a line for each file that differs, and how many do."""
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.report.same", description="Compare two runs of the workflow.")
+    parser.add_argument("before", type=Path, help="working folder of the earlier run")
+    parser.add_argument("papers", nargs="*", help="papers to compare (default: all)")
+    parser.add_argument("--after", type=Path, default=Path(), help="working folder of the later run (default: this one)")
+    parser.add_argument("--scale", default="paper", help="scale of both runs (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    names = sorted(
+        {*tables(options.before, options.scale, options.papers), *tables(options.after, options.scale, options.papers)}
+    )
+    found = {name: difference(options.before / name, options.after / name) for name in names}
+    for name, words in found.items():
+        if words:
+            print(f"{name}: {words}")
+    differing = sum(bool(words) for words in found.values())
+    print(f"{len(names)} files compared, {differing} differ" if names else "nothing to compare: neither folder has tables")
+    return int(differing > 0 or not names)
+
+
+def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
+    """The tables of a run, relative to its working folder.
+
+    Args:
+        folder: the working folder.
+        scale: scale of the run.
+        papers: only those of these papers; all, and what is of no paper, when there are none.
+    """
+    tops = [top / scale for top in (Path("results"), Path("figures"))]
+    places = [top / paper for top in tops for paper in papers] if papers else tops
+    paths = (path.relative_to(folder) for place in places for path in sorted((folder / place).rglob("*.csv")))
+    return [path for path in paths if not LEFT_OUT & set(path.parts)]
+
+
+def difference(before: Path, after: Path) -> str:
+    """Where two tables first differ, in words; empty where they are the same but for columns of seconds.
+
+    Rows are counted as in the file, the header being row 1.
+    """
+    missing = [str(path) for path in (before, after) if not path.is_file()]
+    if missing:
+        return f"there is no {' and no '.join(missing)}"
+    if before.read_bytes() == after.read_bytes():
+        return ""
+    old, new = read(before), read(after)
+    header = old[0] if old else []
+    if old[:1] != new[:1]:
+        return f"columns were {list_of(header)} and are {list_of(new[0] if new else [])}"
+    for row, (first, second) in enumerate(itertools.zip_longest(old, new), start=1):
+        if first is None or second is None:
+            return f"had {len(old)} rows and has {len(new)}"
+        for column, was, is_now in itertools.zip_longest(header, first, second, fillvalue=""):
+            if was != is_now and column not in TIMES:
+                return f"column {column}, row {row}: was {was!r} and is {is_now!r}"
+    return "" if TIMES & set(header) else "the same values are written in another way"
+
+
+def read(path: Path) -> list[list[str]]:
+    """The rows of a table as text, its header the first."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def list_of(columns: Iterable[str]) -> str:
+    """Names of columns in words."""
+    return ", ".join(columns) or "none"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

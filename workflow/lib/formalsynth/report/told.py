@@ -1,0 +1,87 @@
+"""What the report is told of the plan: everything that its pages say beside what the run made."""
+
+from __future__ import annotations
+
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.model import Told
+
+
+class ToldSize(Told):
+    """How large the run is, against the papers' own sizes."""
+
+    replicates: int | None
+    """Replicates at most; None for the papers' own."""
+    shrink: float
+    """What simulated sample sizes are divided by."""
+    judged: bool
+    """Whether the ledger judges claims at this scale."""
+
+
+class ToldFile(Told):
+    """A real data file that the papers use."""
+
+    file: str
+    source: str
+    """Where it is published."""
+    found: bool
+
+
+class ToldShown(Told):
+    """What a figure and a table have in common."""
+
+    number: str
+    """As printed."""
+    file: str
+    """Folder and file name without its ending."""
+    subject: str
+    stand_in: bool
+    """Whether stand-in data are among what it shows."""
+    columns: tuple[str, ...]
+    """What it shows, by the names of :data:`formalsynth.core.words.METRICS`."""
+    guarantees: tuple[str, ...]
+    """Kinds of guarantee behind its numbers; none where it shows no privacy number."""
+
+
+class ToldFigure(ToldShown):
+    """A figure."""
+
+    same_as: str
+    """Number of the figure that it prints again; empty for one of its own."""
+    alt: str
+    """What is to be seen, for those who cannot see it."""
+
+
+class ToldTable(ToldShown):
+    """A table."""
+
+    headings: dict[str, str]
+    """Name of each of its statistics in plain words."""
+
+
+class ToldPaper(Told):
+    """A paper of the run."""
+
+    key: str
+    title: str
+    authors: str
+    scenarios: tuple[str, ...]
+    """Ids of the scenarios that were run."""
+    left_out: tuple[str, ...]
+    """Figures and tables that need data which are absent, as in ``figure 4``."""
+    skipped: tuple[str, ...]
+    """What is left out because its data are absent, each a sentence."""
+    figures: tuple[ToldFigure, ...]
+    tables: tuple[ToldTable, ...]
+
+
+class ToldRun(Told):
+    """The whole run."""
+
+    scale: str
+    size: ToldSize
+    root_seed: int
+    sampler: SamplerSettings
+    data: tuple[ToldFile, ...]
+    skipped: tuple[str, ...]
+    """What is left out because its data are absent, each a sentence."""
+    papers: tuple[ToldPaper, ...]

@@ -1,0 +1,141 @@
+"""Files that are either whole or absent, and the same bytes for the same content."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.runtime.scratch import scratch_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says of a full disk, and of a used-up share of it."""
+
+
+@contextlib.contextmanager
+def whole(path: str | Path) -> Iterator[Path]:
+    """A path to write to; the file takes its name only when the block has ended without an error.
+
+    Raises:
+        OSError: among others, the disk is full; the message names the file.
+    """
+    path = Path(path)
+    try:
+        with scratch_folder(path.parent, path.name) as folder:
+            partial = folder / path.name
+            yield partial
+            partial.replace(path)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        reason = f"{path} could not be written because the disk is full ({error.strerror}): make room and run again"
+        raise OSError(error.errno, reason) from error
+
+
+@contextlib.contextmanager
+def sealed(path: str | Path) -> Iterator[Path]:
+    """As :func:`whole`, for a file that a later job reads: :func:`unbroken` tells whether it was damaged since.
+
+    The seal is the file's sha256 in a hidden file beside it, ``.NAME.sha256``: no line of a table is anything else than data,
+    and the checksum inside an ``.npz`` does not cover its list of arrays.
+    """
+    path = Path(path)
+    with whole(path) as partial:
+        yield partial
+        seal = f"{_sha256(partial)}  {path.name}\n"
+        # Killed from here on, there is a file without a seal, never one with the seal of another.
+        _seal_of(path).unlink(missing_ok=True)
+    write_text(_seal_of(path), seal)
+
+
+def unbroken(path: str | Path) -> Path:
+    """The path of a :func:`sealed` file, if it holds the bytes that were written; one without a seal is trusted.
+
+    Raises:
+        OSError: the file is damaged.
+    """
+    path = Path(path)
+    with contextlib.suppress(FileNotFoundError):
+        if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [_sha256(path)]:
+            raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")
+    return path
+
+
+def _seal_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.sha256")
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _damaged(path: str | Path, reason: object) -> OSError:
+    return OSError(f"{path} is damaged ({reason}): delete it and run again")
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | Path) -> Iterator[Path]:
+    """A folder to fill; it takes its name, in place of an older one, only when the block has ended without an error."""
+    path = Path(path)
+    with scratch_folder(path.parent, path.name) as folder:
+        partial = folder / path.name
+        partial.mkdir()
+        yield partial
+        if path.exists():
+            path.rename(folder / "replaced")
+        partial.rename(path)
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write named arrays as an ``.npz``."""
+    with sealed(path) as partial:
+        np.savez(partial, **arrays)  # type: ignore[arg-type] # numpy's own keyword is among the names that it may have
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """Read an ``.npz`` of :func:`write_arrays`.
+
+    Raises:
+        OSError: the file is damaged.
+    """
+    unbroken(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as error:  # zipfile, zlib and numpy each have their own complaint about a damaged file
+        raise _damaged(path, error) from error
+
+
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Read a table of :func:`write_table`, or some of its columns, with the very numbers that were written.
+
+    Raises:
+        OSError: the file is damaged.
+    """
+    import pandas as pd
+
+    try:
+        return pd.read_csv(unbroken(path), usecols=columns, keep_default_na=False, na_values=[""])
+    except (ValueError, pd.errors.ParserError) as error:
+        raise _damaged(path, error) from error
+
+
+def write_table(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table as CSV; numbers keep all their digits."""
+    with sealed(path) as partial:
+        table.to_csv(partial, index=False, lineterminator="\n")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file."""
+    with whole(path) as partial:
+        partial.write_text(text, encoding="utf-8")

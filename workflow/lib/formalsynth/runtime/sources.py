@@ -1,0 +1,88 @@
+"""Which source files a job depends on, so that the workflow reruns it when, and only when, its code changes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
+    """Files of the package that any of the modules imports, directly or not, the modules themselves included.
+
+    Late imports count, and so does the ``__init__.py`` of every package above a module: Python runs it, too. What is
+    imported through a register does not: a job names those modules itself. A process reads each file once.
+
+    Args:
+        modules: dotted names inside the package.
+        leave_out: modules not followed.
+
+    Returns:
+        The files, sorted.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+    """
+    for module in modules:
+        if _file(module, PACKAGE) is None:
+            raise ModuleNotFoundError(f"there is no module {module} in the package", name=module)
+    return list(_reached(modules, frozenset(leave_out), PACKAGE))
+
+
+@functools.cache
+def _reached(modules: tuple[str, ...], leave_out: frozenset[str], package: Path) -> tuple[Path, ...]:
+    """The files of the modules and of all that they import, sorted."""
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = _file(name, package)
+        if path is not None and name not in found and name not in leave_out:
+            found[name] = path
+            waiting += _needed(name, path, package)
+    return tuple(sorted(found.values()))
+
+
+@functools.cache
+def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
+    """The modules of the package that one of them imports, and the package that it is in."""
+    outer = module.rpartition(".")[0]
+    names = [outer, *_imported(ast.parse(path.read_text(encoding="utf-8")), module if path.name == "__init__.py" else outer)]
+    return tuple(name for name in dict.fromkeys(names) if _file(name, package))
+
+
+def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
+    """Every name that may be that of an imported module; ``inside`` is the package that relative imports start from."""
+    for node in _statements(tree.body):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = inside.rsplit(".", node.level - 1)[:1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            yield start
+            # Each of these is a module or something inside one.
+            yield from (f"{start}.{alias.name}" for alias in node.names)
+
+
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Statements and those inside them; expressions, the larger part of a tree, hold no import."""
+    for node in body:
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                yield from _statements(inner)
+
+
+@functools.cache
+def _file(module: str, package: Path) -> Path | None:
+    """The file of a module, or None for what is no module of the package."""
+    head, *rest = module.split(".")
+    if head != "formalsynth":
+        return None
+    path = package.joinpath(*rest)
+    candidates = [path / "__init__.py", *([path.with_name(f"{path.name}.py")] if rest else [])]
+    return next((file for file in candidates if file.is_file()), None)

@@ -1,0 +1,1 @@
+"""Show: figures and tables. Tidy tables first, drawings of nothing but them, captions from the plan."""

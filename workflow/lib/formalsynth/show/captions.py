@@ -1,0 +1,84 @@
+"""Captions of figures and tables, from the plan alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
+from formalsynth.show.figures.base import Figure
+from formalsynth.show.tables.base import Table
+
+STAND_IN = "STAND-IN: simulated in place of records that are absent"
+"""What a caption says of stand-in data."""
+REAL = "real data"
+"""What it says of a real data set beside simulated ones; alone, its label or place names it."""
+
+
+def caption(display: FigureDisplay | TableDisplay) -> str:
+    """The caption of a figure or table: what, how much, which guarantees, which lines, and the note."""
+    entry: Figure | Table
+    if isinstance(display, FigureDisplay):
+        kind, entry, place = "Figure", display.figure, display.figure.place
+        columns, line = {*display.figure.columns(), display.figure.across}, display.figure.line_words()
+        titles = [panel.title for panel in display.panels if panel.title]
+    else:
+        kind, place, line, titles = "Table", "", "", []
+        entry, columns = display.entry, {display.entry.summarized}
+    names = "; ".join(dict.fromkeys(display.looks[id].label for id in display.ids))
+    frames = f"; frames: {', '.join(titles)}" if titles else ""
+    data = _data(display)
+    sentences = [
+        f"{kind} {display.number}. {entry.subject}: {names}",
+        f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames}{f' ({data})' if data else ''}; "
+        f"scale {display.scale}",
+        _guarantees(display) if columns & set(BOUNDS) else "",
+        line,
+        entry.note,
+    ]
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
+
+
+def _sizes(display: Display) -> str:
+    """Sample sizes, and the replicates or synthetic data sets of each scenario."""
+    if display.table in ("replicates", "details"):
+        return _each(display, lambda scenario: scenario.replicates, lambda k: f"{k} replicate{'s' * (k > 1)} of n = ")
+    if display.table == "sets":
+        return _each(
+            display, lambda scenario: scenario.synthetic_sets, lambda k: f"{k} synthetic data sets from one sample of n = "
+        )
+    return _each(display, lambda _: 1, lambda _: f"{'posterior draws from ' * (display.table == 'draws')}one sample of n = ")
+
+
+def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
+    """Sample sizes behind the words for a number, once where the scenarios have the same number."""
+    several = len({scenario.name for scenario in display.scenarios}) > 1
+    by_number: dict[int, list[str]] = {}
+    for scenario in display.scenarios:
+        n = f"{scenario.n} ({scenario.label})" if several else str(scenario.n)
+        by_number.setdefault(number(scenario), []).append(n)
+    return "; ".join(f"{words(k)}{', '.join(sizes)}" for k, sizes in by_number.items())
+
+
+def _data(display: Display) -> str:
+    """What kind of data it shows; of each scenario where they differ."""
+    labels: dict[str, list[str]] = {}
+    for scenario in display.scenarios:
+        labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
+    if len(labels) == 1:
+        return next(iter(labels))
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {kind or REAL}" for kind, names in labels.items())
+
+
+def _kind_of_data(scenario: ShownScenario) -> str:
+    if scenario.stand_in:
+        return STAND_IN
+    return f"file {scenario.file}" if scenario.file else scenario.data
+
+
+def _guarantees(display: Display) -> str:
+    """The kind of guarantee of each synthesizer."""
+    by_kind: dict[str, list[str]] = {}
+    for id in display.ids:
+        if id not in NOT_SYNTHETIC:
+            by_kind.setdefault(display.looks[id].guarantee, []).append(display.looks[id].label)
+    return "Guarantees: " + "; ".join(f"{kind}: {', '.join(dict.fromkeys(names))}" for kind, names in by_kind.items())

@@ -1,0 +1,1 @@
+"""Kinds of figures, one file each."""

@@ -1,0 +1,28 @@
+"""What kinds of tables have in common: columns of collected tables as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.statistics import STATISTICS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def column_of(table: pd.DataFrame, id: str, column: str) -> Array:
+    """The numbers (n,) of a synthesizer in a column, true and false as 1 and 0, without the missing ones."""
+    import pandas as pd
+
+    values = table.loc[table["synthesizer"] == id, column].replace({"True": 1, "False": 0})
+    numbers: Array = pd.to_numeric(values).dropna().to_numpy(dtype=float)
+    return numbers
+
+
+def summary(values: Array, statistic: str) -> float:
+    """A statistic of values (n,); NaN where there are too few of them."""
+    fewest = 2 if statistic == "sd" else 1
+    return float(STATISTICS[statistic](values)) if len(values) >= fewest else float(np.nan)

@@ -1,0 +1,54 @@
+"""Tables of intervals over the synthetic data sets of a single sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from formalsynth.core.utility import UTILITY
+from formalsynth.core.words import metric
+from formalsynth.show.tables.base import Estimate, Table, table_kind
+from formalsynth.show.tables.columns import column_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from formalsynth.show.display import TableDisplay
+
+LEVELS = {"low": 0.025, "high": 0.975}
+"""Ends of a 95 % interval."""
+
+
+@table_kind("interval")
+class Interval(Table):
+    """95 % intervals of statistics over the synthetic data sets of the single sample; an end is a row."""
+
+    READS = "sets"
+
+    kind: Literal["interval"]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Statistics of a data set, each with its two ends."""
+        return tuple(f"{statistic}_{end}" for statistic in UTILITY for end in LEVELS)
+
+    def columns(self) -> list[str]:
+        """What the numbers speak of, by the names of :data:`formalsynth.core.words.METRICS`."""
+        return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
+
+    @classmethod
+    def heading(cls, statistic: str) -> str:
+        """The name of a row in plain words."""
+        column, _, end = statistic.rpartition("_")
+        return f"{metric(column).name}, {end} end"
+
+    def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
+        """An end of an interval; its error is half the distance of the ends one standard deviation of rank around it."""
+        column, _, end = statistic.rpartition("_")
+        values, level = column_of(collected["sets"], id, column), LEVELS[end]
+        if not len(values):
+            return Estimate(float("nan"), float("nan"), 0)
+        error = np.sqrt(level * (1 - level) / len(values))
+        below, above = np.quantile(values, [max(level - error, 0), min(level + error, 1)])
+        return Estimate(float(np.quantile(values, level)), float(above - below) / 2, len(values))

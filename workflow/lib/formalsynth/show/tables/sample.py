@@ -1,0 +1,42 @@
+"""Tables of a single sample: medians of statistics over its synthetic data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from formalsynth.core.model import DATA
+from formalsynth.core.statistics import median_mcse
+from formalsynth.core.utility import UTILITY, statistics
+from formalsynth.show.tables.base import Estimate, Table, table_kind
+from formalsynth.show.tables.columns import column_of, summary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from formalsynth.show.display import TableDisplay
+
+
+@table_kind("sample")
+class Sample(Table):
+    """Medians of statistics over the synthetic data sets of the single sample."""
+
+    READS = "sets"
+
+    kind: Literal["sample"] = "sample"
+
+    def tables(self) -> list[str]:
+        """Every collected table that it reads."""
+        return [self.table, "values"]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Statistics of a data set."""
+        return UTILITY
+
+    def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
+        """The median of a statistic over the synthetic data sets; exact for the confidential data."""
+        if id == DATA:
+            values = collected["values"]
+            return Estimate(statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())[statistic], 0.0, 1)
+        sets = column_of(collected["sets"], id, statistic)
+        return Estimate(summary(sets, "median"), median_mcse(sets), len(sets))

@@ -1,0 +1,77 @@
+"""Tidy tables of figures and tables: everything that is drawn or read, one row for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from formalsynth.show.display import BOUNDS, FigureDisplay, Panel, TableDisplay
+
+KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "synthesizer")
+TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
+"""Titles of frames that show one statistic each."""
+STAND_IN = "STAND-IN"
+"""What the column ``data`` says of rows that come from stand-in data."""
+
+
+def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The tidy table of a figure: one row for each value drawn, with its frame and the label it is drawn under.
+
+    Args:
+        display: the figure.
+        collected: the collected tables that the figure reads, for each scenario.
+
+    Raises:
+        ValueError: no table has the columns that are drawn.
+    """
+    figure, columns = display.figure, display.figure.columns()
+    table = pd.concat([table for table in collected if set(columns) <= set(table)], ignore_index=True)
+    for column, value in figure.rows.items():
+        table = table[table[column] == value]
+    panels = [_panel(display, table, panel, column) for panel in display.panels for column in columns]
+    tidy = figure.extended(display, pd.concat(panels, ignore_index=True), collected)
+    if display.at:
+        tidy["at"] = tidy["synthesizer"].map(display.at)
+    tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id].label for id in tidy["synthesizer"]])
+    if set(columns) & set(BOUNDS):
+        tidy["guarantee"] = [display.looks[id].guarantee for id in tidy["synthesizer"]]
+    if display.stand_in:
+        stand_ins = {scenario.id for scenario in display.scenarios if scenario.stand_in}
+        tidy["data"] = [STAND_IN if id in stand_ins else "" for id in tidy["scenario"]]
+    return tidy
+
+
+def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
+    """The rows of one frame, in the order of its synthesizers."""
+    figure = display.figure
+    part = table[table["synthesizer"].isin(panel.ids)]
+    drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
+    statistic = TITLES.get(column, column) if len(figure.columns()) > 1 else ""
+    place = part["synthesizer"].map({id: k for k, id in enumerate(panel.ids)})
+    part = part[[key for key in KEYS if key in part]].assign(
+        **drawn,
+        panel=", ".join(title for title in (panel.title, statistic) if title),
+        line=figure.line_at(display, panel, column),
+        _place=place,
+    )
+    return part.sort_values(["_place", "n"], kind="stable").drop(columns="_place")
+
+
+def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """A tidy table: one row for each statistic and synthesizer, with the printed value beside ours.
+
+    Args:
+        display: the table.
+        collected: the tables that it reads, by name.
+    """
+    entry = display.entry
+    rows = []
+    for statistic in entry.statistics:
+        for id in display.ids:
+            look, estimate = display.looks[id], entry.estimate(display, collected, statistic, id)
+            row: dict[str, object] = {"statistic": statistic, "synthesizer": id, "label": look.label, "guarantee": look.guarantee}
+            row |= {"estimate": estimate.value, "mcse": estimate.mcse, "from": estimate.number}
+            rows.append(row | {"printed": entry.printed.get(id, {}).get(statistic)})
+    table = pd.DataFrame(rows)
+    return table.assign(data=STAND_IN) if display.stand_in else table

@@ -1,0 +1,1 @@
+"""CmdStan: find or install it, compile programs, sample pseudo posteriors."""

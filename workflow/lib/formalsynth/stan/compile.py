@@ -1,0 +1,68 @@
+"""CmdStan: compile a program once."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from formalsynth.stan.driver import cmdstanpy
+
+STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
+"""Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
+
+
+def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
+    """Compile a Stan program away from the repository and put the executable in place when it is whole.
+
+    A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` where that
+    compiles, and with the portable form otherwise: same posterior, but the native form has its gradient in closed form.
+
+    Args:
+        source: the program.
+        executable: where the executable goes.
+        cmdstan: folder of CmdStan.
+        native: whether to try the C++ form.
+
+    Returns:
+        ``native``, ``portable``, or ``plain`` for a program without such a function.
+
+    Raises:
+        RuntimeError: the program does not compile, with the compiler's words.
+    """
+    cmdstanpy().set_cmdstan_path(str(cmdstan))
+    functions = re.findall(r"#include (\w+)\.stan", source.read_text(encoding="utf-8"))
+    forms = (["native"] if native else []) + ["portable"] if functions else ["plain"]
+    complaints = []
+    for form in forms:
+        with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+            try:
+                built = _compile(source, Path(folder), form, functions)
+            except (ValueError, RuntimeError) as error:
+                complaints.append(f"{form}: {error}")
+                continue
+            executable.parent.mkdir(parents=True, exist_ok=True)
+            partial = executable.with_name(f".{executable.name}.partial")
+            shutil.copy2(built, partial)
+            partial.replace(executable)
+            print(f"{source.name}: compiled, {form} form", *complaints, sep="\n")
+            return form
+    raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n" + "\n".join(complaints))
+
+
+def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) -> str:
+    copy = folder / source.name
+    shutil.copyfile(source, copy)
+    options: dict[str, bool | list[str]] = {}
+    if form != "plain":
+        options["include-paths"] = [str((source.parent / form).absolute())]
+    if form != "native":
+        return str(cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options).exe_file)
+    header = folder / "user_header.hpp"
+    parts = [(source.parent / "native" / f"{name}.hpp").read_text(encoding="utf-8") for name in functions]
+    header.write_text("\n".join(parts).replace("MODEL_NAMESPACE", f"{source.stem}_model_namespace"), encoding="utf-8")
+    options["allow-undefined"] = True
+    built = cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, cpp_options=dict(STAN_FIRST), user_header=header)
+    return str(built.exe_file)

@@ -1,0 +1,43 @@
+"""What comes back from a fit; apart from the sampling, so that later steps do not depend on how that is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from formalsynth.core.arrays import Array
+
+DIAGNOSTICS = (
+    "seed",
+    "rhat_max",
+    "ess_bulk_min",
+    "ess_tail_min",
+    "divergences",
+    "treedepth_hits",
+    "attempts",
+    "seconds",
+)
+"""What is recorded of every fit."""
+
+
+@dataclass
+class Fit:
+    """Draws and diagnostics of one fit; ``draws`` is empty when the status is ``failed``."""
+
+    status: str
+    """``ok`` or ``failed``."""
+    reason: str = ""
+    """Why it failed."""
+    draws: dict[str, Array] = field(default_factory=dict)
+    """By parameter, the S draws along the first axis."""
+    seed: int = 0
+    """Stan's seed of the last attempt."""
+    rhat_max: float = float("nan")
+    ess_bulk_min: float = float("nan")
+    ess_tail_min: float = float("nan")
+    divergences: int = 0
+    treedepth_hits: int = 0
+    attempts: int = 0
+    """How often it was sampled."""
+    seconds: float = 0.0
+    killed: bool = False
+    """Whether the chain was ended from outside."""

@@ -1,0 +1,162 @@
+"""CmdStan: run one fit, diagnose it, and refit longer when the diagnosis is bad."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.family import StanData
+from formalsynth.core.job import SamplerSettings
+from formalsynth.stan.driver import cmdstanpy
+from formalsynth.stan.fit import Fit
+
+TREE_DEPTH = 10
+CAREFUL = 0.95
+"""Acceptance that refits aim at: shorter steps follow a posterior that the first fit lost its way in."""
+FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
+"""Signals that say nothing of the program that they end."""
+PROBE = 2**16
+"""Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
+
+
+def sample(
+    executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
+    seed: int, settings: SamplerSettings,
+) -> Fit:  # fmt: skip
+    """Sample one pseudo posterior, gate it on its diagnostics, refit longer where the gate stays shut.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        inits: starting point.
+        parameters: Stan variables to keep.
+        seed: Stan seed of the first attempt; refits use the following integers.
+        settings: lengths and gate.
+
+    Raises:
+        OSError: the program cannot be started or the disk is full, which says nothing of the posterior.
+    """
+    start = time.perf_counter()
+    fit, refits = Fit("failed", "not run"), 0
+    for attempt in range(settings.attempts):
+        fit = _attempt(executable, data, inits, parameters, seed + refits, settings, settings.lengthen**refits)
+        fit.attempts = attempt + 1
+        if fit.status == "ok":
+            break
+        refits += not fit.killed
+    fit.seconds = time.perf_counter() - start
+    if fit.status != "ok":
+        fit.draws = {}
+    return fit
+
+
+def _attempt(
+    executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
+    seed: int, settings: SamplerSettings, thin: int,
+) -> Fit:  # fmt: skip
+    model = _model(executable)
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        try:
+            result = model.sample(
+                data=_json(folder, "data", data), inits=_json(folder, "inits", inits), seed=seed, chains=1,
+                output_dir=folder, sig_figs=14,
+                iter_warmup=settings.warmup * thin, iter_sampling=settings.draws * thin, thin=thin,
+                metric="dense", adapt_delta=settings.adapt_delta if thin == 1 else CAREFUL, max_treedepth=TREE_DEPTH,
+                show_progress=False, show_console=False,
+            )  # fmt: skip
+            draws = {name: np.ascontiguousarray(result.stan_variable(name)) for name in parameters}
+            depth, divergent = (result.method_variables()[name] for name in ("treedepth__", "divergent__"))
+        except (RuntimeError, ValueError, OSError) as error:
+            _require_room(folder)
+            if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+                raise
+            reason, killed = _cause(error, executable)
+            return Fit("failed", f"CmdStan stopped: {reason}", seed=seed, killed=killed)
+    return _gated(draws, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()), seed, settings)
+
+
+@functools.lru_cache
+def _model(executable: Path) -> Any:
+    """The program as cmdstanpy drives it, asked only once how it was built: cmdstanpy would start it for that at every fit."""
+    model = cmdstanpy().CmdStanModel(exe_file=executable)
+    model.exe_info = functools.cache(model.exe_info)
+    return model
+
+
+def _json(folder: str, name: str, values: StanData) -> str:
+    """Path of a JSON file with the values, which cmdstanpy would take ten times as long to write.
+
+    Raises:
+        ValueError: a value is not finite.
+    """
+    plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
+    path = Path(folder, f"{name}.json")
+    path.write_text(json.dumps(plain, allow_nan=False), encoding="utf-8")
+    return str(path)
+
+
+def _require_room(folder: str) -> None:
+    """Refuse to blame a chain for a full disk: CmdStan does not notice that its draws were cut short."""
+    try:
+        Path(folder, "probe").write_bytes(bytes(PROBE))
+    except OSError as error:
+        remedy = "make room, or let TMPDIR name another folder, and run again"
+        raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
+
+
+def _cause(error: Exception, executable: Path) -> tuple[str, bool]:
+    """Why a chain failed, and whether it was ended from outside.
+
+    CmdStan's own first words are preferred, without the headings that cmdstanpy sets around them.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    words, _, files = str(error).partition("Command and output files:")
+    status = int(found[1]) if (found := re.search(r"retcodes=\[(-?\d+)\]", files)) else 0
+    if status == -1:  # also what cmdstanpy has for a program that did not start
+        subprocess.run([executable], capture_output=True, check=False)
+    if status < 0:
+        return f"signal {-status} ({signal.strsignal(-status)})", -status in FROM_OUTSIDE
+    lines = [line.strip() for line in words.removeprefix("Error during sampling:").splitlines() if line.strip()]
+    return (lines[0] if lines else f"exit status {status}")[:200], False
+
+
+def _gated(draws: dict[str, Array], divergences: int, treedepth_hits: int, seed: int, settings: SamplerSettings) -> Fit:
+    matrix = np.column_stack([values.reshape(len(values), -1) for values in draws.values()])
+    rhat, bulk, tail = diagnose(matrix)
+    fit = Fit("ok", "", draws, seed, rhat, bulk, tail, divergences, treedepth_hits)
+    complaints = {
+        f"R-hat {rhat:.3f} above {settings.rhat_max}": not rhat <= settings.rhat_max,
+        f"effective draws {min(bulk, tail):.0f} below {settings.ess_min}": not min(bulk, tail) >= settings.ess_min,
+        f"{divergences} divergences": divergences > settings.divergences_max,
+    }
+    reasons = [text for text, bad in complaints.items() if bad]
+    if reasons:
+        fit.status, fit.reason = "failed", "gate: " + ", ".join(reasons)
+    return fit
+
+
+def diagnose(draws: Array) -> tuple[float, float, float]:
+    """Largest R-hat, least bulk and least tail effective sample size of one chain (S, k), by ArviZ.
+
+    ArviZ gives no R-hat for a single chain: its two halves are passed as chains, and ArviZ splits them once more.
+    """
+    from arviz_stats.base import array_stats
+
+    chain = draws[None]
+    halves = draws[: len(draws) // 2 * 2].reshape(2, len(draws) // 2, -1)
+    rhat = array_stats.rhat(halves, chain_axis=0, draw_axis=1)
+    bulk = array_stats.ess(chain, chain_axis=0, draw_axis=1, method="bulk")
+    tail = array_stats.ess(chain, chain_axis=0, draw_axis=1, method="tail", prob=(0.05, 0.95))
+    return float(np.max(rhat)), float(np.min(bulk)), float(np.min(tail))

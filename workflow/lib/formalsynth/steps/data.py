@@ -1,0 +1,42 @@
+"""The confidential data of a batch of replicates; apart from the fits, on whose code simulated data do not depend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers, Records
+from formalsynth.runtime.files import read_arrays, write_arrays
+
+
+@dataclass(frozen=True)
+class DataBatch:
+    """The confidential data of a batch of R replicates."""
+
+    replicate: Integers
+    """(R,) replicate numbers."""
+    x: Array
+    """(R, n) outcomes."""
+    design: Array
+    """(R, n, p) predictors."""
+
+    @classmethod
+    def of(cls, replicates: Sequence[int], batch: Sequence[Records]) -> DataBatch:
+        """The data sets of some replicates."""
+        return cls(np.asarray(replicates), np.stack([one.x for one in batch]), np.stack([one.design for one in batch]))
+
+    @classmethod
+    def read(cls, path: str | Path) -> DataBatch:
+        """Read what :meth:`write` wrote."""
+        return cls(**read_arrays(path))
+
+    def write(self, path: str | Path) -> None:
+        """Write the batch to a file."""
+        write_arrays(path, {"replicate": self.replicate, "x": self.x, "design": self.design})
+
+    def records(self, k: int) -> Records:
+        """The data set of the k-th replicate."""
+        return Records(self.x[k], self.design[k])
