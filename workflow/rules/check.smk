@@ -15,6 +15,10 @@ if Path(BESIDE).is_dir() and BESIDE not in sys.path:
 # The papers of the working folder, else those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
+MISSING = (
+    "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
+)
+
 try:
     from formalsynth.core.statistics import STATISTICS
     from formalsynth.core.words import GUARANTEES, METRICS
@@ -27,8 +31,7 @@ try:
     from formalsynth.show.figures.base import FIGURES
     from formalsynth.show.tables.base import TABLES
 except ModuleNotFoundError as error:
-    remedy = "Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
-    raise WorkflowError(f"The Python package {error.name} is missing. {remedy}")
+    raise WorkflowError(MISSING.format(error.name))
 
 try:
     if (CONFIG / "config.yaml").exists():

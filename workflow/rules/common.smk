@@ -12,6 +12,8 @@ try:
     PLAN = read_plan(config, CONFIG)
 except ConfigError as error:
     raise WorkflowError(str(error))
+except ModuleNotFoundError as error:
+    raise WorkflowError(MISSING.format(error.name))
 
 FUNCTION_FILES = ("portable/clipped_sum.stan", "native/clipped_sum.stan", "native/clipped_sum.hpp")
 # Looked up while the rules are read: a source path is relative to the file that is being included.
