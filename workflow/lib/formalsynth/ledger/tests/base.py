@@ -78,7 +78,7 @@ class Test(Model):
         return None
 
 
-TESTS: Registry[type[Test]] = Registry("test of claims", "ledger/tests/*.py", "papers/*/claim_test*.py")
+TESTS: Registry[type[Test]] = Registry("test of claims", "ledger/tests/*.py")
 AnyTest = Annotated[Test, ByKind(TESTS)]
 """A test of any kind."""
 Kind = TypeVar("Kind", bound=type[Test])

@@ -146,7 +146,7 @@ class Framed(Figure):
         return f"Dashed line: {known[self.line]}" if self.line in known else ""
 
 
-FIGURES: Registry[type[Figure]] = Registry("kind of figure", "show/figures/*.py", "papers/*/figure_*.py")
+FIGURES: Registry[type[Figure]] = Registry("kind of figure", "show/figures/*.py")
 DEFAULT = "violin"
 """The kind of a figure that does not say which."""
 

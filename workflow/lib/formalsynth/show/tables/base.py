@@ -85,7 +85,7 @@ class Table(Model):
         raise NotImplementedError
 
 
-TABLES: Registry[type[Table]] = Registry("kind of table", "show/tables/*.py", "papers/*/table_*.py")
+TABLES: Registry[type[Table]] = Registry("kind of table", "show/tables/*.py")
 DEFAULT = "sample"
 """The kind of a table that does not say which."""
 
