@@ -15,9 +15,7 @@ if Path(BESIDE).is_dir() and BESIDE not in sys.path:
 # The papers of the working folder, else those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
-MISSING = (
-    "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
-)
+MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:
     from formalsynth.core.statistics import STATISTICS
