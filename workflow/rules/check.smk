@@ -1,6 +1,5 @@
 # What everything needs: the package, and a config file that can be read. Snakemake, which reads it next, would take the last
 # of two equal keys and names the file in few of its errors.
-import os
 import sys
 from pathlib import Path
 
@@ -9,15 +8,17 @@ from snakemake.exceptions import WorkflowError
 # The package stands beside the workflow and need not be installed; jobs find it the same way.
 HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parents[1]
 BESIDE = str(HOME / "workflow" / "lib")
-if Path(BESIDE).is_dir() and BESIDE not in sys.path:
+if BESIDE not in sys.path:
     sys.path.insert(0, BESIDE)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [BESIDE, os.environ.get("PYTHONPATH")]))
 # The papers of the working folder, else those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
 MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:
+    from formalsynth.runtime.beside import tell_jobs
+
+    tell_jobs(BESIDE)
     from formalsynth.core.statistics import STATISTICS
     from formalsynth.core.words import GUARANTEES, METRICS
     from formalsynth.ledger.tests.base import TESTS
