@@ -22,7 +22,7 @@ def test_what_was_registered_on_trial_is_forgotten():
     fruit.add("apple", 1, "orchard")
     with pytest.raises(RuntimeError), fruit.trial():
         fruit.add("pear", 2, "garden")
-        assert list(fruit) == ["apple", "pear"]
+        assert list(fruit) == ["pear", "apple"]  # in the order of their files
         assert fruit.module("pear") == "garden"
         raise RuntimeError
     assert list(fruit) == ["apple"]

@@ -21,7 +21,7 @@ class DuplicateError(ValueError):
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """Entries by name, in the order of their names' files."""
+    """Entries by name, in the order of the files that define them, whatever was imported first."""
 
     def __init__(self, what: str, *files: str) -> None:
         """Make an empty register.
@@ -76,7 +76,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(sorted(self._entries, key=self._modules.__getitem__))
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -81,7 +81,7 @@ for _column, _words in {
     "mu": Words("µ", "A parameter of the model, over posterior draws: the mean of the outcome. A wider curve knows less."),
     "affected": Words(
         "Records affected",
-        "How many records had their weight cut to 0, or their log-likelihood cut at ε / 2 in at least one posterior draw.",
+        "How many records had their weight cut, or their log-likelihood cut at ε / 2 in at least one posterior draw.",
     ),
     "slope": Words(
         "Rate of contraction",
