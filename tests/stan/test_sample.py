@@ -149,6 +149,15 @@ def test_a_chain_that_was_killed_is_sampled_again_as_it_was(run, around, tmp_pat
 
 
 @pytest.mark.stan
+def test_a_chain_that_was_killed_uses_up_none_of_its_refits(around, tmp_path):
+    """Killed twice, it still has all attempts that its settings give it, and no more."""
+    killed = f"[ -e {tmp_path}/two ] || {{ [ ! -e {tmp_path}/one ] || touch {tmp_path}/two; touch {tmp_path}/one; kill -9 $$; }}"
+    fit = around(f'{killed}\n[ "$seed" = 4 ] || exit 3', SamplerSettings(attempts=2))
+    assert (fit.status, fit.reason, fit.seed, fit.attempts) == ("ok", "", 4, 4)
+    assert around.calls.read_text().split() == ["3", "3", "3", "4"]
+
+
+@pytest.mark.stan
 @pytest.mark.parametrize("script", ["exit 3", "kill -s SEGV $$"])
 def test_a_chain_that_dies_with_one_seed_is_sampled_with_the_next(around, script):
     fit = around(f'[ "$seed" != 3 ] || {script}', SamplerSettings(draws=200, ess_min=10))
@@ -167,8 +176,9 @@ def of_signal(number):
         ("exit 3", "exit status 3", ["3", "4"]),
         ("echo 'Exception: the matrix is singular'; exit 70", "Exception: the matrix is singular", ["3", "4"]),
         ("kill -s SEGV $$", of_signal(signal.SIGSEGV), ["3", "4"]),
-        ("echo 'Exception: rejected'; kill -9 $$", of_signal(signal.SIGKILL), ["3", "3"]),
-        ("kill -s TERM $$", of_signal(signal.SIGTERM), ["3", "3"]),
+        ("echo 'Exception: rejected'; kill -s ABRT $$", of_signal(signal.SIGABRT), ["3", "4"]),
+        ("kill -s FPE $$", of_signal(signal.SIGFPE), ["3", "4"]),
+        ("kill -s ILL $$", of_signal(signal.SIGILL), ["3", "4"]),
         ("exit 0", None, ["3", "4"]),
     ],
 )
@@ -178,6 +188,32 @@ def test_a_chain_that_always_dies_is_a_failed_fit_with_the_reason(around, script
     assert fit.reason.startswith("CmdStan stopped: ")
     assert reason is None or fit.reason == f"CmdStan stopped: {reason}"
     assert around.calls.read_text().split() == seeds
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("KILL", "is there enough memory?"), ("XCPU", "is processor time limited (ulimit -t)?"),
+        ("BUS", "is the disk full, or was a file replaced?"), ("USR1", "what sent it?"), ("TERM", "what sent it?"),
+        ("HUP", "what sent it?"),
+    ],
+)  # fmt: skip
+def test_a_chain_that_is_always_ended_from_outside_is_no_fit_at_all(around, name, question):
+    """Whatever the settings say of refits, and with the same seed each time."""
+    with pytest.raises(OSError) as caught:
+        around(f"echo 'Exception: rejected'; kill -s {name} $$", SamplerSettings(attempts=2))
+    ended = f"CmdStan was ended by {of_signal(signal.Signals[f'SIG{name}'])} 3 times, which says nothing of the posterior"
+    assert str(caught.value) == f"{ended}: {question} Run again"
+    assert around.calls.read_text().split() == ["3", "3", "3"]
+
+
+@pytest.mark.stan
+def test_a_limit_on_the_size_of_files_is_no_failed_fit(around):
+    """It is like a full disk, and once is enough: another attempt writes as much."""
+    with pytest.raises(OSError, match=r"could not write to .*/formalsynth-.*File too large.*: raise the limit \(ulimit -f\)"):
+        around("ulimit -f 8")
+    assert around.calls.read_text().split() == ["3"]
 
 
 @pytest.mark.stan

@@ -39,5 +39,3 @@ class Fit:
     attempts: int = 0
     """How often it was sampled."""
     seconds: float = 0.0
-    killed: bool = False
-    """Whether the chain was ended from outside."""

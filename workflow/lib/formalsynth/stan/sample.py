@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
+import os
 import re
 import signal
 import subprocess
@@ -23,10 +25,27 @@ from formalsynth.stan.fit import Fit
 TREE_DEPTH = 10
 CAREFUL = 0.95
 """Acceptance that refits aim at: shorter steps follow a posterior that the first fit lost its way in."""
-FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-"""Signals that say nothing of the program that they end."""
+ITS_OWN = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
+"""Signals that a program brings on itself; all others come from outside and say nothing of the posterior."""
+QUESTIONS = {
+    signal.SIGBUS: "is the disk full, or was a file replaced?",
+    signal.SIGKILL: "is there enough memory?",
+    signal.SIGXCPU: "is processor time limited (ulimit -t)?",
+}
+"""What to look for after a signal from outside."""
+TRIES = 3
+"""How often a chain may be ended from outside before the job is given up."""
 PROBE = 2**16
 """Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
+
+
+class _EndedFromOutside(Exception):
+    """A chain was ended by a signal that its program did not bring on itself."""
+
+    def __init__(self, number: int) -> None:
+        """Keep what is to be said of the signal."""
+        super().__init__(f"CmdStan was ended by {_told(number)}")
+        self.question = QUESTIONS.get(signal.Signals(number), "what sent it?")
 
 
 def sample(
@@ -44,16 +63,23 @@ def sample(
         settings: lengths and gate.
 
     Raises:
-        OSError: the program cannot be started or the disk is full, which says nothing of the posterior.
+        OSError: the environment is to blame, which says nothing of the posterior: the program cannot be started, the disk is
+            full, files may not grow as large, or the chain was ended from outside :data:`TRIES` times.
     """
     start = time.perf_counter()
-    fit, refits = Fit("failed", "not run"), 0
-    for attempt in range(settings.attempts):
-        fit = _attempt(executable, data, inits, parameters, seed + refits, settings, settings.lengthen**refits)
-        fit.attempts = attempt + 1
+    fit, refits, ended = Fit("failed", "not run"), 0, 0
+    while refits < settings.attempts:
+        try:
+            fit = _attempt(executable, data, inits, parameters, seed + refits, settings, settings.lengthen**refits)
+        except _EndedFromOutside as error:
+            ended += 1
+            if ended == TRIES:
+                raise OSError(f"{error} {TRIES} times, which says nothing of the posterior: {error.question} Run again") from None
+            continue
+        refits += 1
+        fit.attempts = refits + ended
         if fit.status == "ok":
             break
-        refits += not fit.killed
     fit.seconds = time.perf_counter() - start
     if fit.status != "ok":
         fit.draws = {}
@@ -78,10 +104,11 @@ def _attempt(
             depth, divergent = (result.method_variables()[name] for name in ("treedepth__", "divergent__"))
         except (RuntimeError, ValueError, OSError) as error:
             _require_room(folder)
+            if isinstance(error, OSError) and error.errno == errno.EFBIG:
+                raise _limited(folder) from error
             if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
                 raise
-            reason, killed = _cause(error, executable)
-            return Fit("failed", f"CmdStan stopped: {reason}", seed=seed, killed=killed)
+            return Fit("failed", f"CmdStan stopped: {_cause(error, executable, folder)}", seed=seed)
     return _gated(draws, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()), seed, settings)
 
 
@@ -114,22 +141,37 @@ def _require_room(folder: str) -> None:
         raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
 
 
-def _cause(error: Exception, executable: Path) -> tuple[str, bool]:
-    """Why a chain failed, and whether it was ended from outside.
+def _limited(folder: str) -> OSError:
+    """What is said where the user's files may not become as large as a chain's."""
+    reason = f"CmdStan could not write to {folder} ({os.strerror(errno.EFBIG)}): raise the limit (ulimit -f), and run again"
+    return OSError(errno.EFBIG, reason)
+
+
+def _cause(error: Exception, executable: Path, folder: str) -> str:
+    """Why a chain failed.
 
     CmdStan's own first words are preferred, without the headings that cmdstanpy sets around them.
 
     Raises:
-        OSError: the program cannot be started.
+        OSError: the program cannot be started, or its files may not grow as large.
+        _EndedFromOutside: a signal ended it that it did not bring on itself.
     """
     words, _, files = str(error).partition("Command and output files:")
     status = int(found[1]) if (found := re.search(r"retcodes=\[(-?\d+)\]", files)) else 0
     if status == -1:  # also what cmdstanpy has for a program that did not start
         subprocess.run([executable], capture_output=True, check=False)
+    if -status == signal.SIGXFSZ:
+        raise _limited(folder) from error
+    if status < 0 and -status not in ITS_OWN:
+        raise _EndedFromOutside(-status) from error
     if status < 0:
-        return f"signal {-status} ({signal.strsignal(-status)})", -status in FROM_OUTSIDE
+        return _told(-status)
     lines = [line.strip() for line in words.removeprefix("Error during sampling:").splitlines() if line.strip()]
-    return (lines[0] if lines else f"exit status {status}")[:200], False
+    return (lines[0] if lines else f"exit status {status}")[:200]
+
+
+def _told(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
 
 
 def _gated(draws: dict[str, Array], divergences: int, treedepth_hits: int, seed: int, settings: SamplerSettings) -> Fit:
