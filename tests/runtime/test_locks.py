@@ -1,11 +1,15 @@
-"""The lock of a killed run goes away by itself; the lock of a live one stays."""
+"""The lock of a killed run goes away by itself, and so do its jobs; the lock of a live one stays."""
 
+import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
-from formalsynth.runtime.locks import drop_stale_locks
+from formalsynth.runtime import locks
+from formalsynth.runtime.locks import StillAtWork, drop_stale_locks
 
 RUN = """
 import sys
@@ -95,3 +99,88 @@ def test_a_full_disk_is_told_before_anything_starts(small_disk):
     (disk / "others").unlink()
     assert drop_stale_locks(disk / ".snakemake") == []
     assert (disk / ".snakemake" / "formalsynth.lock").read_text() == socket.gethostname()
+
+
+LEADER = """
+import subprocess, sys
+from pathlib import Path
+from formalsynth.runtime.locks import drop_stale_locks, lead_jobs
+folder = Path(sys.argv[1])
+drop_stale_locks(folder)
+(folder / "locks").mkdir()
+(folder / "locks" / "0.output.lock").write_text("result")
+lead_jobs(folder)
+subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", sys.argv[2], *sys.argv[3:]])
+"""
+JOB = """
+import os, sys, time
+from pathlib import Path
+from formalsynth.runtime.files import write_text
+from formalsynth.runtime.logs import log_to
+log, result, go = map(Path, sys.argv[1:])
+log_to(log)
+print(os.getpid(), flush=True)
+while not go.exists():
+    time.sleep(0.01)
+write_text(result, "made")
+"""
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A process that leads a job, which it has started through a shell; returns it and the job's number."""
+    log = tmp_path / "job.log"
+    command = [sys.executable, "-c", LEADER, tmp_path, JOB, log, tmp_path / "result", tmp_path / "go"]
+    process = subprocess.Popen(list(map(str, command)))
+    eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+    number = int(log.read_text())
+    yield process, number
+    (tmp_path / "go").touch()
+    kill(process)
+    eventually(lambda: not alive(number))
+
+
+def eventually(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def alive(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_job_of_a_live_run_puts_its_result_in_place(tmp_path, job):
+    (tmp_path / "go").touch()
+    assert job[0].wait(timeout=30) == 0
+    assert (tmp_path / "result").read_text() == "made"
+
+
+def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
+    process, number = job
+    process.kill()  # and not waited for: it counts as ended before its parent has taken note
+    eventually(lambda: not alive(number))
+    assert "was killed: the job ends, too, and keeps nothing" in (tmp_path / "job.log").read_text()
+    assert not (tmp_path / "result").exists()
+    assert len(drop_stale_locks(tmp_path)) == 1
+
+
+def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp_path, job, monkeypatch):
+    monkeypatch.setattr(locks, "PATIENCE", 0.2)
+    process, number = job
+    os.kill(number, signal.SIGSTOP)
+    kill(process)
+    try:
+        with pytest.raises(StillAtWork, match="jobs of a run that was killed are still at work in this folder: wait for"):
+            drop_stale_locks(tmp_path)
+        assert (tmp_path / "locks" / "0.output.lock").exists()
+    finally:
+        os.kill(number, signal.SIGCONT)
+    monkeypatch.setattr(locks, "PATIENCE", 30)
+    assert len(drop_stale_locks(tmp_path)) == 1
+    assert not alive(number)

@@ -121,6 +121,55 @@ def test_a_chain_that_always_dies_is_a_row_with_its_reason_and_stops_nothing(fol
         assert rows.loc[0, STATISTICS].equals(undisturbed.loc[0, STATISTICS])
 
 
+def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_run(folder, finished, snakemake):
+    target, enough = BATCH / "Unweighted.fit.npz", folder / "enough"
+    before_the_program(folder, f"[ -e {enough} ] || kill -9 $$")
+    run = snakemake(folder, "--cores", 1, target)
+    assert run.returncode != 0
+    reason = (
+        "CmdStan was ended by signal 9 (Killed) 3 times, which says nothing of the posterior: is there enough memory? Run again"
+    )
+    assert len([line for line in run.stdout.splitlines() if line.endswith(reason)]) == 1, run.stdout
+    assert not (folder / target).exists()
+    enough.touch()
+    run = snakemake(folder, "--cores", 1, target)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert content(folder / target) == content(finished / target)
+
+
+def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, repository, snakemake):
+    """The job itself is not killed, and the later run has another seed."""
+    target, busy, go = BATCH / "Unweighted.fit.npz", again / "busy", again / "go"
+    before_the_program(again, f"[ -e {busy} ] || {{ touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done; }}")
+    forget(again, target)
+    first = start(again, "--cores", 1, target, snakefile=repository / "Snakefile")
+    try:
+        waiting(busy.exists, first)
+        first.kill()
+        first.wait()
+        run = snakemake(again, "--cores", 1, target, "--config", "root_seed=7")
+        assert run.returncode == 0, run.stdout[-3000:]
+        made = content(again / target)
+        go.touch()
+        deadline = time.monotonic() + 60
+        while group_lives(first.pid):
+            assert time.monotonic() < deadline, "something of the first run is still alive"
+            time.sleep(0.05)
+        assert content(again / target) == made
+    finally:
+        if group_lives(first.pid):
+            kill(first)
+
+
+def group_lives(group):
+    """Whether any process of a group is alive."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_a_table_that_lost_a_row_is_named_and_made_again(again, finished, snakemake):
     damaged = again / BATCH / "Weighted.replicates.csv"
     damaged.write_bytes(b"".join(damaged.read_bytes().splitlines(keepends=True)[:-1]))

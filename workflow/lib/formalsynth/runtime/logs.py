@@ -12,6 +12,8 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+from formalsynth.runtime.locks import follow_leader
+
 ACCOUNT = "processor seconds:"
 """How the last line of a finished job's log begins."""
 SELDOM = 100_000
@@ -23,7 +25,7 @@ def log_to(path: str | Path) -> None:
 
     The log ends with the processor seconds that went into starting, into the job itself, and into the programs it ran.
     Where it cannot be written, because the disk is full say, the error that ends the job goes to where it would have gone
-    without a log.
+    without a log. From here on the job also ends when Snakemake is killed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
@@ -32,6 +34,7 @@ def log_to(path: str | Path) -> None:
     with open(path, "wb") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
+    follow_leader()
     atexit.register(_account, _seconds(resource.RUSAGE_SELF))
     gc.set_threshold(SELDOM)
     # At its end Python would go through all modules for cycles, several times: up to a third of the time they took to load.
