@@ -38,7 +38,7 @@ def table(number, **changes):
 def paper(key, **changes):
     plain = {
         "key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"],
-        "left_out": [], "skipped": [], "figures": [], "tables": [],
+        "left_out": [], "skipped": [], "warnings": [], "figures": [], "tables": [],
     }  # fmt: skip
     return ToldPaper(**plain | changes)
 
@@ -54,6 +54,7 @@ FIRST = paper(
     tables=[table("1"), table("2", columns=["affected"], headings={"mean": "mean"})],
     left_out=["figure 4"],
     skipped=["first: Section 5 (salary): salary.csv is absent, a STAND-IN takes its place"],
+    warnings=[f"first: Section 6 (wages): wages.csv gives 2 records, the paper has 7 {NASTY}"],
 )
 TOLD = ToldRun(
     scale="smoke",
@@ -65,6 +66,7 @@ TOLD = ToldRun(
         ToldFile(file="salary.csv", source="", found=False),
     ],
     skipped=FIRST.skipped,
+    warnings=FIRST.warnings,
     papers=[FIRST, paper("second")],
 )
 RAN = Ran(

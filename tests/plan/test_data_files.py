@@ -1,12 +1,18 @@
 """Real data that cannot be used are refused by name before any job; absent ones leave out their scenario."""
 
+import hashlib
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from config_trees import RANGE, of_papers, put, refusal
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.data import files
+from formalsynth.data.files import DataError
+from formalsynth.report.describe import describe
+from formalsynth.steps.simulate import simulate_batch
+from formalsynth.steps.study import run_study
 from salary_file import fixed_width
 
 
@@ -28,6 +34,7 @@ def with_data(own, read, tmp_path, monkeypatch):
 
 NAMES = {"fatigue": "fatigue.csv", "sdr": "EPSD17.DAT", "margins": "sdr2017_codebook_margins.csv", "german": "german.data"}
 SDR = b"SALARYP,GENDER,AGEGRP,WKSWK,EDTP,NDGMENGP\n"
+TWO = SDR + b"5,M,30,52,3,12\n70000,F,40,50,3,12\n"
 DATA_FILES = [
     ("range", {"fatigue": b""}, "scenarios.fatigue.file: .*fatigue.csv: sha256 is .*, the published file has"),
     ("range", {"fatigue": b"stress,cycle\n276,11500\n"}, "fatigue.csv: sha256 is"),
@@ -77,8 +84,76 @@ def test_a_file_that_is_there_is_used_with_as_many_records_as_it_has(with_data, 
 
 
 def test_two_good_records_of_the_survey_are_enough(with_data):
-    plan = with_data("censor", sdr=SDR + b"5,M,30,52,3,12\n70000,F,40,50,3,12\n")
+    plan = with_data("censor", sdr=TWO)
     assert plan.papers["censor"].scenarios["salary"].n == 2
+
+
+def test_another_number_of_records_than_the_papers_is_warned_of(with_data):
+    """The file has no published checksum. A last record that was cut off, or all of them twice, is not a reason to stop."""
+    plan = with_data("censor", sdr=TWO)
+    doubt = "EPSD17.DAT gives 2 records, the paper has 1601: it may not be the file that the paper used"
+    (warning,) = plan.warnings
+    assert warning.startswith("censor: ")
+    assert warning.endswith(f"(salary): {doubt}")
+    told = describe(plan)
+    assert told.warnings == told.papers[0].warnings == (warning,)
+    paper = plan.papers["censor"]
+    claims = [claim for claim in paper.claims if "salary" in {scenario.id for scenario in claim.scenarios}]
+    assert claims
+    assert all(doubt in claim.note for claim in claims)
+    assert with_data("censor", sdr=SDR + b"5,M,30,52,3,12\n" * 1601).warnings == []
+
+
+def test_another_content_of_a_file_makes_its_jobs_run_again(with_data, tmp_path):
+    before, after = (salary_job(with_data("censor", sdr=content)) for content in (TWO, TWO + b"9,M,30,52,3,12\n"))
+    assert before.plain()["files"] == {"sdr2017": hashlib.sha256(TWO).hexdigest()}
+    assert before.plain()["files"] != after.plain()["files"]
+
+
+def test_a_job_refuses_a_file_that_is_not_the_one_of_the_plan(with_data, tmp_path):
+    job = salary_job(with_data("censor", sdr=TWO))
+    assert len(simulate_batch(job).x[0]) == 2
+    # as many bytes and records as before
+    (tmp_path / NAMES["sdr"]).write_bytes(TWO.replace(b"70000", b"70001"))
+    with pytest.raises(
+        DataError, match=r"EPSD17\.DAT: sha256 \w+, but sha256 \w+ when the run was planned: give the same command"
+    ):
+        simulate_batch(job)
+
+
+def test_published_counts_that_come_later_are_noticed(with_data, tmp_path, monkeypatch):
+    """Without them the stand-in is drawn from rounded ones."""
+    job = salary_job(with_data("censor"))
+    assert job.files == {"sdr2017_margins": ""}
+    content = b"variable,code,label,n_unweighted,n_weighted\nSALARYP,5,x,1,1\n"
+    counts = replace(files.FILES["sdr2017_margins"], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(files.FILES._entries, "sdr2017_margins", counts)
+    (tmp_path / NAMES["margins"]).write_bytes(content)
+    with pytest.raises(DataError, match=r"margins\.csv: sha256 \w+, but no file when the run was planned"):
+        simulate_batch(job)
+
+
+def test_a_study_refuses_a_file_that_is_not_the_one_of_the_plan(with_data, tmp_path, monkeypatch):
+    content = b"A11 6\n"
+    entry = replace(files.FILES["german_credit"], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(files.FILES._entries, "german_credit", entry)
+    job = with_data("reps", german=content).papers["reps"].of("german")[0].study_job("0000")
+    assert job.plain()["files"] == {"german_credit": entry.sha256}
+    (tmp_path / NAMES["german"]).write_bytes(b"A11 7\n")
+    with pytest.raises(DataError, match=r"german\.data: sha256 \w+, but sha256 "):
+        run_study(job)
+
+
+def test_a_file_is_hashed_once_for_a_plan(with_data, monkeypatch):
+    asked = []
+    monkeypatch.setattr(files.hashlib, "file_digest", lambda *given: asked.append(given) or hashlib.sha256(b""))
+    files._sha256_once.cache_clear()
+    with_data("censor", sdr=TWO)
+    assert len(asked) == 1
+
+
+def salary_job(plan):
+    return plan.papers["censor"].of("salary")[0].simulate_job("0000")
 
 
 def test_absent_data_skip_the_scenario_and_say_so(with_data):

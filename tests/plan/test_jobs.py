@@ -10,6 +10,7 @@ import yaml
 from formalsynth.core.job import Simulated
 from formalsynth.core.study import STUDIES
 from formalsynth.plan.load import read_plan
+from formalsynth.plan.specifications import Specifications
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps"]
 PLAIN = (str, int, float, bool, type(None))
@@ -128,6 +129,34 @@ def test_a_change_of_config_concerns_the_jobs_that_depend_on_it(read, change):
     path, value, expected = CHANGES[change]
     before, after = read("range", **RAN), read("range", **RAN | {path: value})
     assert changed(jobs_of(before, "simulation"), jobs_of(after, "simulation")) == expected
+
+
+NOT_MADE = {"data folder"}
+"""Where files are found is told to jobs, but makes no other result."""
+MORE_BATCHES = {"more replicates"}
+"""Leaves the first batch alone and makes others."""
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_config_makes_other_tables_where_it_concerns_a_job(read, change):
+    path, value, expected = CHANGES[change]
+    before, after = (specifications_of(read("range", **changes), "simulation") for changes in (RAN, RAN | {path: value}))
+    others = change in MORE_BATCHES or bool(expected and change not in NOT_MADE)
+    assert (before.table("replicates") != after.table("replicates")) == others
+    again = specifications_of(read("range", **RAN), "simulation")
+    assert [again.table(name) for name in ("replicates", "values")] == [before.table(name) for name in ("replicates", "values")]
+
+
+def test_a_file_is_made_from_what_its_parents_are_made_from(read):
+    before, after = (specifications_of(read("range", **RAN | {f"{S}.population.sigma": sigma}), "simulation") for sigma in (1, 2))
+    for kind in (Specifications.of_fit, Specifications.of_measure):
+        assert not set(kind(before, "Weighted", "0001")) & set(kind(after, "Weighted", "0001"))
+    assert len(set(before.of_replicates())) == len(before.of_replicates())
+
+
+def specifications_of(plan, name):
+    (paper,) = plan.papers.values()
+    return Specifications(paper.of(name)[0], plan.config.sampler)
 
 
 def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):

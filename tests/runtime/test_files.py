@@ -1,6 +1,7 @@
 """Files are whole or absent, have the same bytes for the same content, and are not used when they were damaged."""
 
 import errno
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.runtime.files import (
+    check_made_from,
     read_arrays,
     read_table,
     sealed,
@@ -109,6 +111,37 @@ def test_the_seal_is_what_sha256sum_checks(tmp_path):
     run = subprocess.run(["sha256sum", "--check", ".sets.csv.sha256"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stdout == "sets.csv: OK\n"
     assert sorted(file.name for file in tmp_path.iterdir()) == [".sets.csv.sha256", "sets.csv"]
+
+
+def test_what_a_file_was_made_from_is_a_comment_that_sha256sum_passes_over(tmp_path):
+    write_table(tmp_path / "sets.csv", pd.DataFrame({"set": [1]}), "abc")
+    command = ["sha256sum", "--check", "--strict", "--warn", ".sets.csv.sha256"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "sets.csv: OK\n", "")
+    assert read_table(tmp_path / "sets.csv")["set"].tolist() == [1]
+
+
+def test_a_file_that_was_made_from_something_else_is_named(tmp_path):
+    batch, table = tmp_path / "range" / "a" / "batches" / "0000" / "data.npz", tmp_path / "range" / "b" / "sets.csv"
+    batch.parent.mkdir(parents=True)
+    table.parent.mkdir()
+    write_arrays(batch, {"x": np.zeros(3)}, "abc")
+    write_table(table, pd.DataFrame({"set": [1]}), "def")
+    check_made_from([batch, table], ["abc", "def"])
+    a, b = tmp_path / "range" / "a", tmp_path / "range" / "b"
+    with pytest.raises(OSError, match="was made from another configuration than that of this run") as caught:
+        check_made_from([batch, table], ["new", "newer"])
+    assert str(caught.value).startswith(f"{batch} was made")
+    assert str(caught.value).endswith(f": delete {a} and {b} and run again")
+    with pytest.raises(OSError, match=re.escape(f"{table} was made from")):
+        check_made_from([batch, table], ["abc", "newer"])
+
+
+def test_a_file_that_does_not_say_what_it_was_made_from_is_trusted(tmp_path):
+    """It came from an earlier version, or was copied without what is hidden."""
+    write_table(tmp_path / "sets.csv", pd.DataFrame({"set": [1]}))
+    np.savez(tmp_path / "fit.npz", x=np.zeros(3))
+    check_made_from([tmp_path / "sets.csv", tmp_path / "fit.npz"], ["abc", "def"])
 
 
 def test_a_file_that_was_deleted_is_written_and_sealed_again(tmp_path):

@@ -1,5 +1,6 @@
 """The workflow with real Snakemake and real CmdStan, in a temporary folder, at scale smoke and smaller still."""
 
+import shutil
 import time
 import xml.etree.ElementTree as ElementTree
 import zipfile
@@ -22,6 +23,7 @@ from runs import (
     kill,
     left_over,
     read_config,
+    results,
     start,
     write_config,
 )
@@ -117,7 +119,7 @@ def test_every_replicate_of_every_arm_of_a_study_has_a_row(finished):
         }
 
 
-def test_the_table_of_the_fatigue_data(finished):
+def test_the_table_of_the_fatigue_data(finished, published_fatigue):
     """Range paper, Table 1: its row Data, and the truncated columns equal to the weighted one."""
     table = pd.read_csv(finished / RESULTS / "table1.csv").set_index(["statistic", "synthesizer"])
     data = {name: table.loc[(name, DATA), "estimate"] for name in ("mean", "median", "q90")}
@@ -190,6 +192,46 @@ def test_every_entry_plans_the_same_jobs(folder, repository, snakemake):
         "draw_range_fig01",
         "write_table",
     } <= set(everything)
+
+
+def test_results_of_another_configuration_are_refused_without_snakemakes_records(again, snakemake):
+    """The records were deleted against a lock, say, or the results were copied elsewhere."""
+    shutil.rmtree(again / ".snakemake")
+    run, paper = read_config(again)
+    write_config(again, run | {"root_seed": 7}, paper)
+    refused = snakemake(again, "--cores", 2, "--keep-going")
+    assert refused.returncode != 0
+    assert f"{SIMULATION / 'replicates.csv'} was made from another configuration than that of this run" in logged(
+        again, "write_report"
+    )
+    assert not (again / "results" / SCALE / "report" / "index.html").exists()
+    for path in ("replicates.csv", "values.csv"):
+        (again / SIMULATION / path).unlink()
+    refused = snakemake(again, "--cores", 2, "--keep-going", "--", SIMULATION / "replicates.csv", SIMULATION / "values.csv")
+    assert refused.returncode != 0
+    expected = "data.npz was made from another configuration than that of this run (root seed, sizes, settings or data): "
+    for step in ("collect_replicates", "collect_sample"):
+        assert f"{expected}delete {SIMULATION} and run again" in logged(again, step)
+    shutil.rmtree(again / SIMULATION)
+    made = snakemake(again, "--cores", 2, "--", *PART)
+    assert made.returncode == 0, made.stdout[-3000:]
+
+
+def test_results_of_this_configuration_are_used_without_snakemakes_records(again, finished, snakemake):
+    shutil.rmtree(again / ".snakemake")
+    for path in (SIMULATION / "replicates.csv", FIGURES / "fig02.svg"):
+        (again / path).unlink()
+    run = snakemake(again, "--cores", 2)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "fit_batch" not in planned(run.stdout)
+    assert results(again) == results(finished)
+
+
+def logged(folder, step):
+    """What the jobs of a step last said."""
+    return "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted((folder / "logs" / SCALE).rglob("*.log")) if step in str(path)
+    )
 
 
 def test_a_paper_is_a_target(folder, snakemake):

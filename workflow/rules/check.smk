@@ -25,6 +25,7 @@ try:
     from formalsynth.plan.load import load_yaml, read_plan
     from formalsynth.plan.messages import ConfigError
     from formalsynth.plan.paper import figure_file
+    from formalsynth.plan.specifications import Specifications
     from formalsynth.report.describe import describe
     from formalsynth.runtime.sources import PACKAGE, sources
     from formalsynth.show.figures.base import FIGURES

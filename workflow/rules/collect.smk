@@ -17,6 +17,7 @@ rule collect_replicates:
         runtime=10,
     params:
         job=collect_job,
+        made_from=made_from_replicates,
     message:
         "Collecting the replicates of {wildcards.paper} {wildcards.scenario}"
     script:
@@ -45,6 +46,7 @@ rule collect_sample:
         runtime=10,
     params:
         job=collect_job,
+        made_from=made_from_sample,
     message:
         "Collecting the single sample of {wildcards.paper} {wildcards.scenario}"
     script:

@@ -1,4 +1,5 @@
 # Everything that rules look up: the plan, paths of batches, and which code a step depends on.
+import functools
 import re
 import shlex
 import sys
@@ -111,6 +112,48 @@ def study_job(wildcards):
 def collect_job(wildcards):
     """What a job is told that collects batches."""
     return dict(scenario_of(wildcards).collect_job().plain())
+
+
+@functools.cache
+def specifications(paper, scenario):
+    """What each file of a scenario is to be made from."""
+    return Specifications(PLAN.papers[paper].scenarios[scenario], PLAN.config.sampler)
+
+
+def made_from_fit(wildcards):
+    """What the input of a fit is to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).of_fit(wildcards.synthesizer, wildcards.batch)
+
+
+def made_from_measure(wildcards):
+    """What the input of a measurement is to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).of_measure(wildcards.synthesizer, wildcards.batch)
+
+
+def made_from_replicates(wildcards):
+    """What the batches of a scenario are to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).of_replicates()
+
+
+def made_from_sample(wildcards):
+    """What the batch of the single sample is to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).of_sample()
+
+
+def made_from_details(wildcards):
+    """What the details of a study are to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).of_details()
+
+
+def made_from_tables(wildcards, input):
+    """What collected tables are to be made from."""
+    named = [Path(path).parts[-3:] for path in input.tables]
+    return [specifications(paper, scenario).table(Path(name).stem) for paper, scenario, name in named]
+
+
+def made_from_all(wildcards):
+    """What the replicates of every scenario are to be made from."""
+    return [specifications(key, id).table("replicates") for key, paper in PLAN.papers.items() for id in paper.scenarios]
 
 
 def data_batches(wildcards):
@@ -390,4 +433,4 @@ def announcement():
     """What this run does, and what it leaves out because data are absent."""
     papers = ", ".join(PLAN.papers)
     lines = [f"formalsynth: scale {SCALE}, papers {papers}, root seed {ROOT}"]
-    return "\n".join(lines + [f"SKIPPED: {one}" for one in PLAN.skipped])
+    return "\n".join(lines + [f"WARNING: {one}" for one in PLAN.warnings] + [f"SKIPPED: {one}" for one in PLAN.skipped])

@@ -21,6 +21,7 @@ rule fit_batch:
         runtime=growing(60),
     params:
         job=fit_job,
+        made_from=made_from_fit,
     message:
         "Fitting {wildcards.synthesizer} to {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

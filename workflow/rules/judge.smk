@@ -17,6 +17,7 @@ rule judge_claims:
     params:
         claims=claims_told,
         judged=JUDGED,
+        made_from=made_from_tables,
         modules=judge_modules,
         root=ROOT,
         thresholds=THRESHOLDS,

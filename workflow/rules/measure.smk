@@ -21,6 +21,7 @@ rule measure_batch:
         runtime=growing(60),
     params:
         job=measure_job,
+        made_from=made_from_measure,
     message:
         "Measuring {wildcards.synthesizer} on {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

@@ -25,6 +25,7 @@ rule write_report:
         runtime=10,
     params:
         benchmarks=f"benchmarks/{SCALE}",
+        made_from=made_from_all,
         modules=report_modules(),
         told=dict(describe(PLAN).plain()),
     message:

@@ -20,6 +20,7 @@ for key, numbers, tables in [group for paper in PLAN.papers for group in drawn_t
             runtime=10,
         params:
             figures=figures_told(key, numbers),
+            made_from=made_from_tables,
             modules=figure_modules(key, numbers),
         message:
             f"Drawing figure {', '.join(numbers)} of {key}"
@@ -61,6 +62,7 @@ rule write_table:
         runtime=10,
     params:
         display=table_told,
+        made_from=made_from_tables,
         modules=table_modules,
     message:
         "Writing table {wildcards.table_number} of {wildcards.paper}"

@@ -42,6 +42,8 @@ rule collect_details:
     resources:
         mem_mb=500,
         runtime=10,
+    params:
+        made_from=made_from_details,
     message:
         "Collecting the details of {wildcards.paper} {wildcards.scenario}"
     script:

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from formalsynth.core.registry import load
-from formalsynth.runtime.files import read_table, whole, write_table, write_text
+from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
 from formalsynth.runtime.logs import log_to
 from formalsynth.show.captions import caption
 from formalsynth.show.display import FigureDisplay
@@ -13,6 +13,7 @@ from formalsynth.show.tidy import figure_table
 
 log_to(snakemake.log[0])
 load(snakemake.params.modules)
+check_made_from(snakemake.input.tables, snakemake.params.made_from)
 
 folder = Path(snakemake.output[0]).parent
 collected = [read_table(path) for path in snakemake.input.tables]

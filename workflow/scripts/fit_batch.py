@@ -1,8 +1,8 @@
 """Fit one synthesizer to one batch."""
 
-from formalsynth.core.job import FitJob
+from formalsynth.core.job import FitJob, specification
 from formalsynth.core.registry import load
-from formalsynth.runtime.files import unbroken
+from formalsynth.runtime.files import check_made_from, unbroken
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.steps.batch import read_fitted
@@ -14,5 +14,8 @@ own_temporary_folder()
 
 job = FitJob.of(snakemake.params.job)
 load(job.modules)
+told = snakemake.params.made_from
+check_made_from([snakemake.input.data, *snakemake.input.fits, *snakemake.input.measures], told)
 fitted = read_fitted(snakemake.input.fits, snakemake.input.measures)
-fit_batch(job, DataBatch.read(snakemake.input.data), fitted, unbroken(snakemake.input.executable)).write(snakemake.output.fit)
+fit = fit_batch(job, DataBatch.read(snakemake.input.data), fitted, unbroken(snakemake.input.executable))
+fit.write(snakemake.output.fit, specification(job, told))

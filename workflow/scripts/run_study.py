@@ -1,6 +1,6 @@
 """Run one batch of a study."""
 
-from formalsynth.core.job import StudyJob
+from formalsynth.core.job import StudyJob, specification
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_table
 from formalsynth.runtime.logs import log_to
@@ -11,5 +11,5 @@ log_to(snakemake.log[0])
 job = StudyJob.of(snakemake.params.job)
 load(job.modules)
 outcome = run_study(job)
-write_table(snakemake.output.rows, outcome.rows)
-write_table(snakemake.output.details, outcome.details)
+write_table(snakemake.output.rows, outcome.rows, specification(job))
+write_table(snakemake.output.details, outcome.details, specification(job))

@@ -10,10 +10,12 @@ from formalsynth.report.contents import Files
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import commit, costs, losses, read_rows, sampling, versions
 from formalsynth.report.told import ToldRun
+from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.logs import log_to
 
 log_to(snakemake.log[0])
 load(snakemake.params.modules)
+check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
 
 def by_name(paths):

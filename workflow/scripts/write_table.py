@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
-from formalsynth.runtime.files import read_table, write_table, write_text
+from formalsynth.runtime.files import check_made_from, read_table, write_table, write_text
 from formalsynth.runtime.logs import log_to
 from formalsynth.show.captions import caption
 from formalsynth.show.display import TableDisplay
@@ -12,6 +12,7 @@ from formalsynth.show.tidy import table_of
 
 log_to(snakemake.log[0])
 load(snakemake.params.modules)
+check_made_from(snakemake.input.tables, snakemake.params.made_from)
 
 display = TableDisplay.of(snakemake.params.display)
 collected = {}

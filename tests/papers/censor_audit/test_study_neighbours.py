@@ -39,7 +39,14 @@ FLATTENING = [ArmChoice(id="audit_posterior", arm="posterior", parameters={}), *
 
 def run(replicates, arms=NEIGHBOURS):
     job = StudyJob(
-        key=KEY, modules=(), study="neighbours", settings=SETTINGS, arms=tuple(arms), data_folder="", replicates=tuple(replicates)
+        key=KEY,
+        modules=(),
+        study="neighbours",
+        settings=SETTINGS,
+        arms=tuple(arms),
+        data_folder="",
+        files={},
+        replicates=tuple(replicates),
     )
     return run_study(job).rows
 

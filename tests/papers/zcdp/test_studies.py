@@ -43,7 +43,14 @@ def run(study, replicates, arms=None, **changes):
     settings = SETTINGS[study] | changes
     return run_study(
         StudyJob(
-            key=key, modules=(), study=study, settings=settings, arms=tuple(chosen), data_folder="", replicates=tuple(replicates)
+            key=key,
+            modules=(),
+            study=study,
+            settings=settings,
+            arms=tuple(chosen),
+            data_folder="",
+            files={},
+            replicates=tuple(replicates),
         )
     )
 

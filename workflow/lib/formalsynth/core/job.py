@@ -5,7 +5,9 @@ Whatever is left out of a job's model cannot make the job run again. Modules are
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import hashlib
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,6 +17,25 @@ STUDY = "study"
 """What stands for the fits of a scenario that a study runs."""
 SAMPLE = 0
 """The replicate that figures "over a single sample" show."""
+
+
+class Job(Told):
+    """What every job is told."""
+
+    WITHOUT: ClassVar[frozenset[str]] = frozenset({"modules", "data_folder"})
+
+
+def specification(job: Job | None, inputs: Sequence[str] = ()) -> str:
+    """What a file is made from: what its job was told, and what the job's input files were made from.
+
+    The job writes it beside its files; the plan works it out from config, and what reads them compares.
+
+    Args:
+        job: what the job is told; None for one that only puts its input files together.
+        inputs: the specifications of its input files, in their order.
+    """
+    told = job.digest() if job else ""
+    return hashlib.sha256("\n".join([told, *inputs]).encode()).hexdigest()
 
 
 class ScenarioKey(Told):
@@ -96,17 +117,19 @@ class FromFile(Told):
     drop_rows: tuple[int, ...]
 
 
-class SimulateJob(Told):
+class SimulateJob(Job):
     """Simulate one batch of confidential data."""
 
     key: ScenarioKey
     modules: tuple[str, ...]
     data: Simulated | FromFile
     data_folder: str
+    files: dict[str, str]
+    """The sha256 of each real data file that it may read, by registered name; empty for one that is absent."""
     replicates: tuple[int, ...]
 
 
-class FitJob(Told):
+class FitJob(Job):
     """Fit one synthesizer to one batch."""
 
     key: ScenarioKey
@@ -119,7 +142,7 @@ class FitJob(Told):
     sampler: SamplerSettings
 
 
-class MeasureJob(Told):
+class MeasureJob(Job):
     """Measure the synthesizers that share one fit, on one batch."""
 
     key: ScenarioKey
@@ -143,7 +166,7 @@ class ArmChoice(Told):
     parameters: dict[str, float]
 
 
-class StudyJob(Told):
+class StudyJob(Job):
     """Run one batch of a study."""
 
     key: ScenarioKey
@@ -152,10 +175,12 @@ class StudyJob(Told):
     settings: Settings
     arms: tuple[ArmChoice, ...]
     data_folder: str
+    files: dict[str, str]
+    """The sha256 of each real data file that it reads, by registered name."""
     replicates: tuple[int, ...]
 
 
-class CollectJob(Told):
+class CollectJob(Job):
     """Collect the batches of one scenario."""
 
     key: ScenarioKey

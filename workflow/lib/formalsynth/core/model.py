@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
@@ -38,6 +40,8 @@ class Told(BaseModel):
     """A part of what a job is told: plain data on the way, this type again in the job."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    WITHOUT: ClassVar[frozenset[str]] = frozenset()
+    """Fields that say where things are and not what is made: :meth:`digest` leaves them out."""
 
     def plain(self) -> Plain:
         """Plain data, for passing to a job."""
@@ -47,6 +51,10 @@ class Told(BaseModel):
     def of(cls, plain: Plain) -> Self:
         """The inverse of :meth:`plain`."""
         return cls.model_validate(plain)
+
+    def digest(self) -> str:
+        """The sha256 of what is told, as JSON with sorted keys."""
+        return hashlib.sha256(json.dumps(self.model_dump(exclude=set(self.WITHOUT)), sort_keys=True).encode()).hexdigest()
 
 
 def pattern(name: str) -> str:

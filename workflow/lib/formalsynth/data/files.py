@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
@@ -45,6 +46,8 @@ class Dataset:
     """Where the very file can be downloaded; empty where it has to be fetched by hand."""
     holds: Literal["records", "counts", "columns"] = "records"
     """What it holds: the records of a scenario, published counts that a population draws from, or columns for a study."""
+    printed: int | None = None
+    """Records that a paper says it gives, where neither ``rows`` nor a checksum is known: another number is warned of."""
 
 
 FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.py")
@@ -104,6 +107,32 @@ def check(name: str, folder: str | Path) -> None:
         _checked_path(dataset, name, folder)
     else:
         contents(name, folder)
+
+
+def sha256s(names: Iterable[str], folder: str | Path) -> dict[str, str]:
+    """The sha256 of registered files as they are now, by name; empty for one that is absent.
+
+    Raises:
+        DataError: one of them cannot be read.
+    """
+    paths = {name: find(name, folder) for name in names}
+    return {name: _sha256(FILES[name], path) if path else "" for name, path in paths.items()}
+
+
+def check_unchanged(planned: Mapping[str, str], folder: str | Path) -> None:
+    """Check that registered files are the ones that the run was planned with.
+
+    Args:
+        planned: what :func:`sha256s` said of them.
+        folder: where they are looked for before FORMALSYNTH_DATA.
+
+    Raises:
+        DataError: one of them has changed, come or gone since.
+    """
+    for name, found in sha256s(planned, folder).items():
+        if found != planned[name]:
+            before, now = (f"sha256 {one}" if one else "no file" for one in (planned[name], found))
+            raise DataError(f"{FILES[name].file}: {now}, but {before} when the run was planned: give the same command again")
 
 
 def contents(name: str, folder: str | Path) -> Contents:
@@ -171,13 +200,24 @@ def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:
     path = find(name, folder)
     if path is None:
         raise DataError(f"{dataset.file}: not found in {folder} nor in FORMALSYNTH_DATA")
-    if not path.is_file():
-        raise DataError(f"{path}: is no file; expected the published one ({dataset.source})")
-    try:
-        with open(path, "rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    found = _sha256(dataset, path)
     if dataset.sha256 and found != dataset.sha256:
         raise DataError(f"{path}: sha256 is {found}, the published file has {dataset.sha256}")
     return path
+
+
+def _sha256(dataset: Dataset, path: Path) -> str:
+    if not path.is_file():
+        raise DataError(f"{path}: is no file; expected the published one ({dataset.source})")
+    try:
+        known = path.stat()
+        return _sha256_once(path.absolute(), known.st_size, known.st_mtime_ns)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@functools.cache
+def _sha256_once(path: Path, size: int, mtime_ns: int) -> str:
+    """The sha256 of a file, looked up once for each state of it."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -123,6 +123,7 @@ FILES.add(
         None,
         "2017 Survey of Doctorate Recipients, public-use file, National Center for Science and Engineering Statistics",
         read_sdr,
+        printed=1601,
     ),
     __name__,
 )

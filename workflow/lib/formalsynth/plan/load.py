@@ -14,17 +14,30 @@ from yaml.composer import Composer
 
 from formalsynth.data.files import is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario
+from formalsynth.ledger.notes import sentences
 from formalsynth.plan.checks import check_claim, check_figure, check_table
 from formalsynth.plan.expand import expand
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
-from formalsynth.plan.paper import Paper, Plan, truth_of
+from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
 
 if TYPE_CHECKING or not yaml.__with_libyaml__:
     from yaml import SafeLoader as _FastLoader
 else:  # seven times as fast
     from yaml import CSafeLoader as _FastLoader
+
+
+RULES = (
+    "all", "collect_details", "collect_replicates", "collect_sample", "compile_program", "data", "everything", "find_cmdstan",
+    "fit_batch", "judge_claims", "measure_batch", "refuse_figure", "refuse_paper", "refuse_scale", "run_study", "simulate_batch",
+    "write_ledger", "write_report", "write_table",
+)  # fmt: skip
+"""Rules of the workflow. Each paper has a rule of its name, too."""
+REPORT = "report"
+"""Folder of the report, beside those of the papers: it is emptied before each report."""
+PROGRAMS = "stan"
+"""Folder of the compiled programs, beside those of the scales."""
 
 
 class _KeysOnce(Composer):
@@ -91,6 +104,7 @@ def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
             papers[key], absent = _read_paper(key, run, folder)
             skipped += absent
     problems.tell()
+    _check_drawing(papers, file)
     check_unique((paper.config.id, f"{folder / 'papers' / key}.yaml: id") for key, paper in papers.items())
     check_unique(
         (claim.id, f"{folder / 'claims' / key}.yaml: claims.{claim.id}.id")
@@ -105,6 +119,14 @@ def _check_run(run: RunConfig, file: Path) -> None:
     with problems.catch():
         if run.scale not in run.scales:
             raise ConfigError(message(file, "scale", run.scale, run.scales))
+    for name in run.papers:
+        with problems.catch():
+            if name in (*RULES, REPORT):
+                taken = "the report's folder" if name == REPORT else "a rule of the workflow"
+                raise ConfigError(message(file, "papers", name, [f"another name: this is {taken}"]))
+    with problems.catch():
+        if PROGRAMS in run.scales:
+            raise ConfigError(message(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"]))
     with problems.catch():
         named = os.environ.get("FORMALSYNTH_DATA")
         if named and not is_folder(named):
@@ -113,6 +135,15 @@ def _check_run(run: RunConfig, file: Path) -> None:
         if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
             raise ConfigError(message(file, "data_folder", run.data_folder, ["a folder"]))
     problems.tell()
+
+
+def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
+    """Check that no paper has the name of a rule that draws figures of another one."""
+    for key, paper in papers.items():
+        for number in paper.figures:
+            if (rule := f"draw_{key}_{figure_file(number)}") in papers:
+                allowed = f"another name: this is the rule that draws figure {number} of {key}"
+                raise ConfigError(message(file, "papers", rule, [allowed]))
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path) -> tuple[Paper, list[str]]:
@@ -175,9 +206,10 @@ def _claim(paper: Paper, config: ClaimConfig, file: Path) -> Claim:
     checked = check_claim(config, paper, file)
     of, first = config.estimate, next(iter(checked.scenarios), None)
     truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
+    doubts = dict.fromkeys(scenario.doubt for scenario in checked.scenarios)
     return Claim(
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
-        erratum=config.erratum, note=config.note, test=config.test, truth=truth,
+        erratum=config.erratum, note=sentences(config.note, *doubts), test=config.test, truth=truth,
         estimate=of.model_copy(update={"of": checked.cells}),
         scenarios=tuple(
             ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios

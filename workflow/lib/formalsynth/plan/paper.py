@@ -126,6 +126,16 @@ class Plan:
     skipped: list[str]
     """What is left out because its data are absent, each a sentence."""
 
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against data files being those of the papers, each a sentence."""
+        return [
+            f"{paper.key}: {scenario.place} ({scenario.name}): {scenario.doubt}"
+            for paper in self.papers.values()
+            for scenario in paper.scenarios.values()
+            if scenario.doubt
+        ]
+
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
         return sorted({scenario.program for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""})

@@ -61,6 +61,10 @@ class Scenario:
     """Replicates that one job handles."""
     synthetic_sets: int
     data_folder: str
+    files: dict[str, str]
+    """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
+    doubt: str
+    """What speaks against its data file being the paper's; empty where nothing does."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
 
@@ -121,8 +125,9 @@ class Scenario:
         counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
         modules = (module, *(FILES.module(name) for name in counts if name))
         return SimulateJob(
-            key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, replicates=self.batch(batch)
-        )
+            key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, files=self.files,
+            replicates=self.batch(batch),
+        )  # fmt: skip
 
     def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
         """What the job is told that fits a synthesizer."""
@@ -147,7 +152,8 @@ class Scenario:
         modules = (STUDIES.module(self.study.name), *(FILES.module(name) for name in requires))
         return StudyJob(
             key=self.key, modules=tuple(dict.fromkeys(modules)), study=self.study.name, settings=self.study.settings,
-            arms=tuple(self.arms.values()), data_folder=self.data_folder, replicates=self.batch(batch),
+            arms=tuple(self.arms.values()), data_folder=self.data_folder, files=self.files,
+            replicates=self.batch(batch),
         )  # fmt: skip
 
     def collect_job(self) -> CollectJob:

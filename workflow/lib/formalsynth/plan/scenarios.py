@@ -12,7 +12,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
-from formalsynth.data.files import FILES, DataError, check, find
+from formalsynth.data.files import FILES, DataError, check, find, sha256s
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
@@ -184,7 +184,8 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=config.place, label=config.label or entry.name,
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
-        data_folder=entry.run.data_folder, synthesizers={}, arms=arms,
+        data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="", synthesizers={},
+        arms=arms,
     )  # fmt: skip
 
 
@@ -201,7 +202,8 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         size=n if from_file or size is None else size, replicates=_replicates(entry),
         batch_size=config.batch_size or entry.run.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
-        data_folder=entry.run.data_folder,
+        data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
+        doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
     )  # fmt: skip
 
@@ -218,6 +220,20 @@ def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tu
     else:
         drawn, key = _simulated(config.population), "population"
     return drawn, draw_on_trial(f"{entry.where}.{key}", drawn, n, folder, file)
+
+
+def _read(data: Simulated | FromFile) -> list[str]:
+    """Names of the registered files that data are read from or drawn with."""
+    names = [data.file] if isinstance(data, FromFile) else [str(data.parameters.get("counts") or "")]
+    return [name for name in names if name]
+
+
+def _doubt(data: FromFile, kept: int) -> str:
+    """What speaks against a file without a known checksum being the paper's; empty where nothing does."""
+    dataset, found = FILES[data.file], kept + len(data.drop_rows)
+    if dataset.printed in (None, found):
+        return ""
+    return f"{dataset.file} gives {found} records, the paper has {dataset.printed}: it may not be the file that the paper used"
 
 
 def _simulated(choice: Choice) -> Simulated:

@@ -23,7 +23,8 @@ def describe(plan: Plan) -> ToldRun:
         sampler=run.sampler,
         data=_files(plan),
         skipped=tuple(plan.skipped),
-        papers=tuple(_paper(paper, run.scale, plan.skipped) for paper in plan.papers.values()),
+        warnings=tuple(plan.warnings),
+        papers=tuple(_paper(paper, plan) for paper in plan.papers.values()),
     )
 
 
@@ -37,7 +38,8 @@ def _files(plan: Plan) -> tuple[ToldFile, ...]:
     )
 
 
-def _paper(paper: Paper, scale: str, skipped: Sequence[str]) -> ToldPaper:
+def _paper(paper: Paper, plan: Plan) -> ToldPaper:
+    scale = plan.config.scale
     left_out = [f"figure {number}" for number in paper.config.figures if number not in paper.figures]
     left_out += [f"table {number}" for number in paper.config.tables if number not in paper.tables]
     return ToldPaper(
@@ -46,7 +48,8 @@ def _paper(paper: Paper, scale: str, skipped: Sequence[str]) -> ToldPaper:
         authors=paper.config.authors,
         scenarios=tuple(paper.scenarios),
         left_out=tuple(left_out),
-        skipped=tuple(sentence for sentence in skipped if sentence.startswith(f"{paper.key}: ")),
+        skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
+        warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),
         figures=tuple(_figure(paper, number, scale) for number in paper.figures),
         tables=tuple(_table(paper, number, scale) for number in paper.tables),
     )

@@ -70,6 +70,8 @@ class ToldPaper(Told):
     """Figures and tables that need data which are absent, as in ``figure 4``."""
     skipped: tuple[str, ...]
     """What is left out because its data are absent, each a sentence."""
+    warnings: tuple[str, ...]
+    """What speaks against data files being those of the paper, each a sentence."""
     figures: tuple[ToldFigure, ...]
     tables: tuple[ToldTable, ...]
 
@@ -84,4 +86,6 @@ class ToldRun(Told):
     data: tuple[ToldFile, ...]
     skipped: tuple[str, ...]
     """What is left out because its data are absent, each a sentence."""
+    warnings: tuple[str, ...]
+    """What speaks against data files being those of the papers, each a sentence."""
     papers: tuple[ToldPaper, ...]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """What the system says of a full disk, and of a used-up share of it."""
+MADE_FROM = "# made from "
+"""What stands before a file's specification in its seal."""
 
 
 @contextlib.contextmanager
@@ -41,16 +43,21 @@ def whole(path: str | Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def sealed(path: str | Path) -> Iterator[Path]:
+def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
     """As :func:`whole`, for a file that a later job reads: :func:`unbroken` tells whether it was damaged since.
 
     The seal is the file's sha256 in a hidden file beside it, ``.NAME.sha256``: no line of a table is anything else than data,
-    and the checksum inside an ``.npz`` does not cover its list of arrays.
+    and the checksum inside an ``.npz`` does not cover its list of arrays. What the file was made from follows in a comment,
+    which ``sha256sum -c`` passes over.
+
+    Args:
+        path: the file.
+        made_from: its specification, for :func:`check_made_from`; empty for a file of which none is asked.
     """
     path = Path(path)
     with whole(path) as partial:
         yield partial
-        seal = f"{_sha256(partial)}  {path.name}\n"
+        seal = f"{_sha256(partial)}  {path.name}\n" + (f"{MADE_FROM}{made_from}\n" if made_from else "")
         # Killed from here on, there is a file without a seal, never one with the seal of another.
         _seal_of(path).unlink(missing_ok=True)
     write_text(_seal_of(path), seal)
@@ -67,6 +74,34 @@ def unbroken(path: str | Path) -> Path:
         if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [_sha256(path)]:
             raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")
     return path
+
+
+def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> None:
+    """Check that sealed files were made from what they are now to be made from; one that does not say is trusted.
+
+    Args:
+        paths: the files.
+        expected: the specification of each.
+
+    Raises:
+        OSError: one of them was made from something else.
+    """
+    others = [Path(path) for path, made_from in zip(paths, expected, strict=True) if _made_from(path) not in ("", made_from)]
+    if others:
+        # What lies around such a file is as old: the batches of a scenario, and the tables beside it.
+        around = dict.fromkeys(str(path.parents[2] if path.parents[1].name == "batches" else path.parent) for path in others)
+        raise OSError(
+            f"{others[0]} was made from another configuration than that of this run (root seed, sizes, settings or data): "
+            f"delete {' and '.join(around)} and run again"
+        )
+
+
+def _made_from(path: str | Path) -> str:
+    """What a file was made from, as its seal says; empty where it does not."""
+    with contextlib.suppress(FileNotFoundError):
+        lines = _seal_of(Path(path)).read_text(encoding="ascii", errors="replace").splitlines()
+        return next((line.removeprefix(MADE_FROM) for line in lines if line.startswith(MADE_FROM)), "")
+    return ""
 
 
 def _seal_of(path: Path) -> Path:
@@ -95,9 +130,9 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
         partial.rename(path)
 
 
-def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write named arrays as an ``.npz``."""
-    with sealed(path) as partial:
+def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: str = "") -> None:
+    """Write named arrays as an ``.npz``, with their specification where one is given."""
+    with sealed(path, made_from) as partial:
         np.savez(partial, **arrays)  # type: ignore[arg-type] # numpy's own keyword is among the names that it may have
 
 
@@ -129,9 +164,9 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
         raise _damaged(path, error) from error
 
 
-def write_table(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a table as CSV; numbers keep all their digits."""
-    with sealed(path) as partial:
+def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:
+    """Write a table as CSV, with its specification where one is given; numbers keep all their digits."""
+    with sealed(path, made_from) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
 
 

@@ -68,12 +68,12 @@ class FitBatch:
         draws, found = beginning(file, DRAWS), beginning(file, FOUND)
         return cls(file["status"], file["reason"], diagnostics, draws, file.get("fit_weights"), found)
 
-    def write(self, path: str | Path) -> None:
-        """Write the batch to a file."""
+    def write(self, path: str | Path, made_from: str = "") -> None:
+        """Write the batch to a file, with its specification."""
         file = {"status": self.status, "reason": self.reason, **self.diagnostics}
         file |= {f"{DRAWS}{name}": values for name, values in self.draws.items()}
         file |= {f"{FOUND}{name}": values for name, values in self.found.items()}
-        write_arrays(path, file if self.weights is None else file | {"fit_weights": self.weights})
+        write_arrays(path, file if self.weights is None else file | {"fit_weights": self.weights}, made_from)
 
     def ok(self, k: int) -> bool:
         """Whether the fit of the k-th replicate may be used."""
@@ -134,12 +134,12 @@ class MeasureBatch:
         sample = Sample(file["sample_values"], file["sample_sets"]) if "sample_values" in file else None
         return cls({id: Member(bounds[id], weights[id]) for id in bounds}, sample)
 
-    def write(self, path: str | Path) -> None:
-        """Write the batch to a file."""
+    def write(self, path: str | Path, made_from: str = "") -> None:
+        """Write the batch to a file, with its specification."""
         file = {f"{BOUNDS}{id}": member.by_record for id, member in self.members.items()}
         file |= {f"{WEIGHTS}{id}": member.weights for id, member in self.members.items()}
         sample = {} if self.sample is None else {"sample_values": self.sample.values, "sample_sets": self.sample.sets}
-        write_arrays(path, file | sample)
+        write_arrays(path, file | sample, made_from)
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ class DataBatch:
         """Read what :meth:`write` wrote."""
         return cls(**read_arrays(path))
 
-    def write(self, path: str | Path) -> None:
-        """Write the batch to a file."""
-        write_arrays(path, {"replicate": self.replicate, "x": self.x, "design": self.design})
+    def write(self, path: str | Path, made_from: str = "") -> None:
+        """Write the batch to a file, with its specification."""
+        write_arrays(path, {"replicate": self.replicate, "x": self.x, "design": self.design}, made_from)
 
     def records(self, k: int) -> Records:
         """The data set of the k-th replicate."""

@@ -6,7 +6,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.job import FromFile, Simulated, SimulateJob
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
-from formalsynth.data.files import load, load_counts
+from formalsynth.data.files import check_unchanged, load, load_counts
 from formalsynth.steps.data import DataBatch
 
 
@@ -14,8 +14,9 @@ def simulate_batch(job: SimulateJob) -> DataBatch:
     """The confidential data of every replicate of a batch.
 
     Raises:
-        DataError: a data file is absent, is not the published one, or cannot be read.
+        DataError: a data file is absent, is not the one of the plan, or cannot be read.
     """
+    check_unchanged(job.files, job.data_folder)
     return DataBatch.of(job.replicates, [_records(job, replicate) for replicate in job.replicates])
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from formalsynth.core.job import StudyJob
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.study import STUDIES, ChosenArm, Outcome, Run
+from formalsynth.data.files import check_unchanged
 
 
 def run_study(job: StudyJob) -> Outcome:
@@ -14,7 +15,11 @@ def run_study(job: StudyJob) -> Outcome:
 
     Returns:
         Rows in the columns of ``replicates.csv`` with the study's own behind them, and its details.
+
+    Raises:
+        DataError: a data file is absent, is not the one of the plan, or cannot be read.
     """
+    check_unchanged(job.files, job.data_folder)
     study = STUDIES[job.study]
     arms = [ChosenArm(choice.id, choice.arm, choice.parameters) for choice in job.arms]
     settings = study.settings.model_validate(job.settings)

@@ -1,0 +1,49 @@
+"""Names that stand for something else in the workflow are refused before any job."""
+
+import re
+
+import pytest
+from config_trees import CONFIG, ZCDP, assert_blames, of_papers, put, refusal, untied
+from formalsynth.plan.load import PROGRAMS, REPORT, RULES
+
+
+def test_the_reserved_names_are_those_of_the_rules(repository):
+    """Those of figures and papers apart, which have no name where they are written."""
+    texts = [path.read_text(encoding="utf-8") for path in (repository / "workflow").rglob("*") if path.suffix == ".smk"]
+    texts += [path.read_text(encoding="utf-8") for path in (repository / "workflow" / "Snakefile", repository / "Snakefile")]
+    rules = [name for text in texts for name in re.findall(r"^\s*(?:rule|checkpoint) (\w+):", text, re.MULTILINE)]
+    assert sorted(rules) == sorted(RULES)
+    assert any(f'"<results>/{REPORT}/index.html"' in text for text in texts)
+    assert any(f'programs="results/{PROGRAMS}"' in text for text in texts)
+
+
+def renamed(own, name):
+    """The files of a run of two papers, one of which is given another name."""
+    trees = of_papers(own, "range", "zcdp")
+    for part in ("papers", "claims"):
+        trees[f"{part}/{name}.yaml"] = untied(trees[f"{part}/zcdp.yaml"])
+    put(trees[CONFIG], "papers", ["range", name])
+    return trees
+
+
+@pytest.mark.parametrize("name", [*RULES, REPORT, "draw_range_fig02"])
+def test_a_paper_cannot_have_a_name_that_is_taken(own, read, name):
+    assert_blames(refusal(read, renamed(own, name)), CONFIG, f"papers: given '{name}'; allowed: another name: this is ")
+
+
+@pytest.mark.parametrize("name", ["reports", "stan", "claims", "figures", "draw_range_fig99", "draw_zcdp_fig02"])
+def test_a_paper_can_have_a_name_that_only_resembles_one(own, read, name):
+    assert name in refusal(read, renamed(own, name)).papers
+
+
+def test_a_scale_cannot_have_the_name_of_the_folder_of_programs(refused):
+    scales = {"stan": {}, "smoke": {}, "paper": {}}
+    assert_blames(refused(CONFIG, "scales", scales), CONFIG, "scales: given 'stan'; allowed: another name: this is the folder of")
+
+
+@pytest.mark.parametrize("scenario", ["claims", "table1", "report", "data", "batches", "study"])
+def test_a_scenario_can_have_any_name(own, read, scenario):
+    """Its folder has the sample size behind its name, or no full stop in it, as the files beside it have."""
+    trees = of_papers(own, "zcdp")
+    put(trees[ZCDP], f"scenarios.{scenario}", trees[ZCDP]["scenarios"]["accounting"] | {"id": 99})
+    assert any(id.startswith(scenario) for id in refusal(read, trees).papers["zcdp"].scenarios)
