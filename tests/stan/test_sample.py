@@ -196,7 +196,7 @@ def test_a_chain_that_always_dies_is_a_failed_fit_with_the_reason(around, script
     [
         ("KILL", "is there enough memory?"), ("XCPU", "is processor time limited (ulimit -t)?"),
         ("BUS", "is the disk full, or was a file replaced?"), ("USR1", "what sent it?"), ("TERM", "what sent it?"),
-        ("HUP", "what sent it?"),
+        ("USR2", "what sent it?"),
     ],
 )  # fmt: skip
 def test_a_chain_that_is_always_ended_from_outside_is_no_fit_at_all(around, name, question):
