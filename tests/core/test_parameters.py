@@ -13,7 +13,7 @@ from formalsynth.core.constraints import (
     PositiveNumber,
     Proportion,
 )
-from formalsynth.core.parameters import defaults, first_sentence, parameters_of, partial
+from formalsynth.core.parameters import defaults, parameters_of, partial
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -117,8 +117,3 @@ def test_a_number_takes_what_it_allows(name, value):
 def test_what_is_no_number_is_refused(name, value):
     with pytest.raises(ValidationError):
         takes(EACH[name][0])(value=value)
-
-
-def test_the_first_sentence_says_what_a_function_is():
-    assert first_sentence(example) == "What it does (Section 1)."
-    assert first_sentence(lambda: None) == ""

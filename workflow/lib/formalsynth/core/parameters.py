@@ -64,9 +64,3 @@ def partial(model: type[Parameters]) -> type[Parameters]:
 def defaults(model: type[Parameters]) -> dict[str, float]:
     """The parameters that need not be given, with what they are then."""
     return {name: one.default for name, one in model.model_fields.items() if not one.is_required()}
-
-
-def first_sentence(function: object) -> str:
-    """The first sentence of a docstring, in one line; empty where there is none."""
-    text = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
-    return text.split(". ")[0].rstrip(".") + "." if text else ""
