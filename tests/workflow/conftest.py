@@ -6,19 +6,26 @@ from pathlib import Path
 
 import pytest
 from runs import EVERY_KIND, command, environment, prepared, with_programs
+from warm import WarmSnakemake
 
 
 @pytest.fixture(scope="session")
-def snakemake(repository):
-    """Run the repository's workflow in a folder."""
+def snakemake(repository, tmp_path_factory):
+    """Run the repository's workflow in a folder, by a Snakemake that has been loaded unless a change is about what it loads."""
+    warm = WarmSnakemake(environment())
+    log = tmp_path_factory.mktemp("snakemake") / "output"
 
     def run(folder, *arguments, snakefile=repository / "Snakefile", **changes):
-        return subprocess.run(
-            command(folder, *arguments, snakefile=snakefile),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes), timeout=900,
-        )  # fmt: skip
+        given = command(folder, *arguments, snakefile=snakefile)
+        if "PYTHONPATH" in changes:
+            return subprocess.run(
+                given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environment(**changes)
+            )
+        status = warm.run(given[3:], log, environment(**changes))
+        return subprocess.CompletedProcess(given, status, log.read_text(encoding="utf-8", errors="replace"))
 
-    return run
+    yield run
+    warm.end()
 
 
 @pytest.fixture(scope="session")
