@@ -4,8 +4,10 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
+from formalsynth.show import draw
 from formalsynth.show.display import FigureDisplay
 from formalsynth.show.draw import STAND_IN, draw_figure
 from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
@@ -86,9 +88,7 @@ def test_exact_densities_are_drawn(tmp_path):
 
 @pytest.mark.parametrize("stand_ins", [(False, False), (True, False), (False, True), (True, True)])
 def test_a_drawing_has_the_mark_where_any_scenario_is_a_stand_in(tmp_path, stand_ins, monkeypatch):
-    import matplotlib
-
-    monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
     scenarios = [scenario_of(f"scenario{k}", stand_in=stand_in) for k, stand_in in enumerate(stand_ins)]
     display = figure_of(scenarios=scenarios)
     assert display.stand_in is any(stand_ins)
@@ -178,3 +178,30 @@ def test_labels_and_ink():
     assert wrapped("Weighted") == "Weighted"
     assert ink("#ffffff") == "#111111"
     assert ink("#000000") == "#ffffff"
+
+
+def test_a_matplotlibrc_of_the_user_changes_nothing(tmp_path):
+    display, tidy = drawable()
+    draw_figure(display, tidy, [tmp_path / "one.svg"])
+    with matplotlib.rc_context({"lines.linewidth": 9, "font.family": "serif", "axes.facecolor": "red", "savefig.dpi": 20}):
+        draw_figure(display, tidy, [tmp_path / "other.svg"])
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
+
+
+@pytest.mark.parametrize("entry", KINDS)
+@pytest.mark.parametrize("label", ["income in $", "$ and $", r"$\\frac{1}{$", "$x_i^2$ & <b>"])
+def test_a_dollar_sign_in_a_label_is_a_dollar_sign(tmp_path, entry, label, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable(**entry, y=label)
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert label in text_of(tmp_path / "fig.svg")
+
+
+def test_powers_of_ten_are_raised_and_not_mathematics(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable(kind="line", x="weight", log=True, x_log=True)
+    tidy = tidy.assign(value=tidy["value"] * np.logspace(-6, 0, len(tidy)))
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    text = text_of(tmp_path / "fig.svg")
+    assert "10⁻³" in text
+    assert "mathdefault" not in text

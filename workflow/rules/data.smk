@@ -11,7 +11,8 @@ rule data:
         runtime=30,
     params:
         folder=PLAN.config.data_folder,
+        python=sys.executable, # quoted already, in common.smk
     message:
         "Fetching real data into {params.folder}"
     shell:
-        "python -m formalsynth.data.fetch {params.folder} 2>&1 | tee {log}"
+        "{params.python} -m formalsynth.data.fetch {params.folder:q} 2>&1 | tee {log:q}"

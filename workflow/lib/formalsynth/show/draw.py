@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import whole
+from formalsynth.show.drawing import plain_powers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from formalsynth.show.display import FigureDisplay
 
+STYLE = {
+    "svg.hashsalt": "formalsynth",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.parse_math": False,
+}
+"""How all drawings look; a dollar sign in a label is a dollar sign."""
 STAND_IN = "STAND-IN: simulated data, the records of the paper are absent"
 """Over a drawing that shows stand-in data."""
 
@@ -30,14 +39,15 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     """
     import matplotlib
 
+    matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    matplotlib.rcParams.update({"svg.hashsalt": "formalsynth", "font.size": 9})
-    matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+    matplotlib.rcParams.update(STYLE)
     table = table.fillna({"panel": ""})
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = display.figure.draw(display, table)
+    plain_powers(drawing)
     if display.stand_in:
         drawing.suptitle(STAND_IN, fontsize=9, color="#a00000", fontweight="bold")
     for path in paths:
