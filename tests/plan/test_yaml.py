@@ -1,6 +1,7 @@
 """Files of config as text: they hold keys and values, each key once, or are refused by name."""
 
 import importlib.util
+import os
 import re
 from pathlib import Path
 
@@ -51,6 +52,15 @@ TEXTS_OF_FILES = [
     ("- 1", r"\(whole file\): given \[1\]; allowed: keys and values"),
     ("just words", r"\(whole file\): given 'just words'; allowed: keys and values"),
     ("--- 1\n--- 2", "expected a single document"),
+    ("a: &a [*a]", "with its aliases written out this has more than 50000 values"),
+    ("a: &a {b: *a}", "with its aliases written out this has more than 50000 values"),
+    (
+        "a0: &a0 [x, x]\n" + "".join(f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 9)}]\n" for k in range(9)),
+        "with its aliases written out this has more than 50000 values",
+    ),
+    ("a: [" + "1, " * 60_000 + "]", "more than 50000 values"),
+    ("a: " + "x" * 3_000_000, r"\(whole file\): has 3000003 bytes; allowed: at most 2000000"),
+    ("a: !!set {b, c}", "has no order: give a list"),
 ]
 
 
@@ -84,13 +94,38 @@ def test_a_folder_in_place_of_a_file_is_named(load_yaml, tmp_path):
         load_yaml(tmp_path / "paper.yaml")
 
 
+def test_a_pipe_in_place_of_a_file_is_named(load_yaml, tmp_path):
+    os.mkfifo(tmp_path / "paper.yaml")
+    with pytest.raises(ConfigError, match=r"paper\.yaml: \(whole file\): is a pipe"):
+        load_yaml(tmp_path / "paper.yaml")
+
+
 def test_keys_of_a_merged_section_may_be_given_again(load_yaml, tmp_path):
     (tmp_path / "paper.yaml").write_text("a: &a {x: 1, y: 2}\nb: &b {<<: *a, x: 3}\nc: {<<: *b, y: 4}\n")
     assert load_yaml(tmp_path / "paper.yaml")["c"] == {"x": 3, "y": 4}
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("1e-5", 1e-5), ("1E3", 1e3), ("-2.5e+3", -2500.0), ("1e", "1e"), ("3a", "3a"), ("7", 7)]
+    ("text", "value"),
+    [
+        ("1e-5", 1e-5),
+        ("1E3", 1e3),
+        ("-2.5e+3", -2500.0),
+        ("1e", "1e"),
+        ("3a", "3a"),
+        ("7", 7),
+        ("010", "010"),
+        ("0o10", "0o10"),
+        ("0x1F", "0x1F"),
+        ("1:30", "1:30"),
+        ("0", 0),
+        ("-12", -12),
+        ("0.5", 0.5),
+        (".5", 0.5),
+        ("1.", 1.0),
+        (".inf", float("inf")),
+        ("1_000", 1000),
+    ],
 )
 def test_numbers_with_an_exponent_are_numbers(load_yaml, tmp_path, text, value):
     (tmp_path / "paper.yaml").write_text(f"a: {text}\n")

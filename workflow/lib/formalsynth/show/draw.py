@@ -43,7 +43,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    matplotlib.rcParams.update(STYLE)
+    matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.fillna({"panel": ""})
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = display.figure.draw(display, table)
