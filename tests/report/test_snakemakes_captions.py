@@ -41,3 +41,29 @@ def test_figures_of_one_job_are_named_one_by_one(template, plan_of):
     told = [{"display": dict(paper.figure(number, "paper").plain()), "file": "", "same_as": ""} for number in ("1", "6")]
     text = rendered(template, figures=told)
     assert [line.split("**")[1] for line in text.splitlines() if line.startswith("* ")] == ["Figure 1", "Figure 6"]
+
+
+HOSTILE = [
+    "subject\n\n.. raw:: html\n\n   <script>alert(1)</script>",
+    "subject\n\n.. include:: /etc/passwd",
+    "subject\r\n.. image:: https://example.org/x.png",
+    "`link <javascript:alert(1)>`_",
+    "|substituted| *emphasis* ``code`` :raw-html:`<b>`",
+    "{{ 7 * 7 }} {% raw %} {0} {snakemake}",
+    "<script>alert(1)</script>",
+]
+
+
+@pytest.mark.parametrize("subject", HOSTILE)
+def test_a_subject_is_text_and_nothing_else(template, plan_of, subject):
+    """No directive runs, and what is read is what was written."""
+    from docutils.core import publish_doctree
+    from docutils.nodes import raw, reference
+
+    told = dict(plan_of("range").papers["range"].figure("1", "paper").plain())
+    told["figure"] = {**told["figure"], "subject": subject}
+    page = publish_doctree(rendered(template, figures=[{"display": told, "file": "", "same_as": ""}]))
+    assert not list(page.findall(raw))
+    assert " ".join(subject.split()) in " ".join(page.astext().split())
+    assert not [node for node in page.findall() if node.tagname in ("image", "system_message", "problematic")]
+    assert not list(page.findall(reference))
