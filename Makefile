@@ -11,14 +11,16 @@ CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\
 
 # Real data beside the checkout are used where there are some.
 ifneq ($(wildcard ../shared/data),)
-FORMALSYNTH_DATA ?= $(abspath ../shared/data)
+FORMALSYNTH_DATA ?= $(shell cd ../shared/data && pwd -P)
 export FORMALSYNTH_DATA
 endif
 
 VENV := .venv
 BIN := $(VENV)/bin
 COMPLETE := $(VENV)/complete
-RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+# The folder's name is left to the shell, here and below: make would take a quote, a dollar sign or a backtick in it for its own.
+HERE := $$(pwd -P)
+RUN := PATH="$(HERE)/$(BIN):$$PATH"
 CANDIDATES := $(if $(PYTHON),'$(PYTHON)',python3 python3.13 python3.12 python3.11 python3.14 python)
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
@@ -26,23 +28,26 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 
 # Made again when it was moved (its scripts hold its path), when its Python has gone, and when it was left unfinished: a
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
-WHERE := $(shell $(BIN)/python -c 'print(open("$(VENV)/where").read().strip())' 2>/dev/null)
-ifneq '$(WHERE)' '$(CURDIR)'
-AGAIN := again
-endif
+AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
 .PHONY: all setup test test-slow lint bench compare same reference lock clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
 	@$(SNAKEMAKE)
-	@echo "The report: $(CURDIR)/results/$(CHOSEN)/report/index.html"
+	@echo "The report: $(HERE)/results/$(CHOSEN)/report/index.html"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@if [ ! -e $(COMPLETE) ] || [ -n '$(AGAIN)' ]; then \
+	  if [ -e $(VENV) ] && [ ! -e $(VENV)/where ]; then \
+	    echo "There is a $(VENV) here that make did not make: move it away or delete it, and run make again." >&2; exit 1; \
+	  fi; \
+	  case "$(HERE)" in *:*) \
+	    echo "A virtual environment cannot be made in a folder with a colon in its path: move the project elsewhere." >&2; exit 1;; \
+	  esac; \
 	  rm -rf $(VENV); found=''; \
 	  for python in $(CANDIDATES); do \
 	    if "$$python" -c '$(NEW_ENOUGH)' 2> /dev/null; then found=$$python; break; fi; \
@@ -54,7 +59,7 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	    echo "$$found cannot make virtual environments: install its venv module (Debian and Ubuntu: apt-get install python3-venv)." >&2; exit 1; \
 	  fi; \
 	  echo "Setting up $(VENV) with $$("$$found" --version) from requirements.txt (about a minute, once)"; \
-	  "$$found" -m venv $(VENV) && echo '$(CURDIR)' > $(VENV)/where; \
+	  mkdir $(VENV) && echo "$(HERE)" > $(VENV)/where && "$$found" -m venv $(VENV); \
 	else \
 	  echo "Bringing $(VENV) up to requirements.txt"; rm $(COMPLETE); \
 	fi

@@ -311,6 +311,40 @@ def test_an_unfinished_environment_is_made_from_nothing_and_a_finished_one_broug
     assert make(checkout, "setup").stdout == ""
 
 
+ODD = ["a'b", 'a"b', "a$(touch hacked)b", "a`touch hacked`b", "a b", "a$$b", "ä;b", "a&b"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_the_name_of_the_folder_is_a_name_and_nothing_else(checkout, name):
+    """Set-up and the main job find their way in it, and nothing in it is run."""
+    folder = checkout / name
+    folder.mkdir()
+    for one in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+        shutil.move(checkout / one, folder)
+    answers = 'case "$1 $2" in "-m venv") mkdir -p .venv/bin; for one in python snakemake; do cp "$0" .venv/bin/$one; done;; esac'
+    done = make(folder, "SCALE=smoke", fake_python(checkout, answers))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith(f"{folder.resolve()}/results/smoke/report/index.html")
+    assert make(folder, "setup").stdout == ""
+    assert not list(checkout.rglob("hacked"))
+
+
+def test_a_folder_that_cannot_have_an_environment_is_one_sentence(checkout):
+    (checkout / "a:b").mkdir()
+    for one in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+        shutil.move(checkout / one, checkout / "a:b")
+    done = make(checkout / "a:b", "setup")
+    assert done.stderr.splitlines()[0].startswith("A virtual environment cannot be made in a folder with a colon in its path")
+
+
+def test_an_environment_of_the_users_own_is_left_alone(checkout):
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / "mine").touch()
+    done = make(checkout, "setup", f"PYTHON={sys.executable}")
+    assert done.stderr.splitlines()[0].startswith("There is a .venv here that make did not make")
+    assert (checkout / ".venv" / "mine").exists()
+
+
 def test_a_moved_or_broken_environment_is_made_again(checkout):
     """What is asked is make's plan: -n runs nothing."""
     (checkout / ".venv" / "bin").mkdir(parents=True)
