@@ -6,10 +6,10 @@ from formalsynth.core.job import SamplerSettings
 from formalsynth.plan.load import read_plan
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.batch import Fitted
-from formalsynth.steps.collect import collect_replicates, collect_sample
 from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.measure import measure_batch
 from formalsynth.steps.simulate import simulate_batch
+from formalsynth.steps.tables import replicates_table, sample_parts, sample_tables
 from oracles import PRIORS, Posterior
 
 ROOT = 7
@@ -94,19 +94,20 @@ def run_batch(scenario, replicates, executable=None):
     job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
     data = simulate_batch(told(job))
     fitted, rows = {}, {}
-    for id in scenario.fits():
-        parents = {parent: fitted[parent] for parent in scenario.ancestors(id, members=False)}
-        fit = fit_batch(told(scenario.fit_job(id, SETTINGS)), data, parents, executable)
-        parents = {parent: fitted[parent] for parent in scenario.ancestors(id)}
-        rows[id], measured = measure_batch(told(scenario.measure_job(id)), data, fit, parents)
+    for id in scenario.fits_in_turn():
+        fit_job, measure_job = told(scenario.fit_job(id, SETTINGS)), told(scenario.measure_job(id))
+        fit = fit_batch(fit_job, data, {parent: fitted[parent] for parent in fit_job.fits.values()}, executable)
+        parents = {parent: fitted[parent] for parent in measure_job.fits.values()}
+        rows[id], measured = measure_batch(measure_job, data, fit, parents)
         fitted[id] = Fitted(fit, measured)
     return data, fitted, rows
 
 
 def collected(scenario, data, fitted, rows):
     """Every collected table of a scenario of one batch, by name."""
-    job = told(scenario.collect_job())
-    return collect_sample(job, data, fitted) | {"replicates": collect_replicates(job, [data], list(rows.values()))}
+    job = told(scenario.tables_job())
+    parts = {id: part for fit, found in fitted.items() for id, part in sample_parts(job, fit, data, found).items()}
+    return sample_tables(job, data, parts) | {"replicates": replicates_table(job, data, list(rows.values()))}
 
 
 __all__ = ["PRIORS", "ROOT", "SETTINGS", "collected", "exact_sample", "run_batch", "small_paper", "told"]

@@ -99,8 +99,18 @@ def test_a_synthesizer_brings_what_it_builds_on(paper_of):
     assert [synthesizer.id for synthesizer in scenario.members("Weighted")] == [
         "Weighted", "truncated_0.4_1.8", "truncated_0.6_1.2",
     ]  # fmt: skip
-    assert scenario.ancestors("Weighted") == ["Unweighted"]
-    assert scenario.ancestors("Unweighted") == []
+
+
+def test_fits_take_their_turn_behind_what_those_who_share_them_build_on(paper_of):
+    """Here truncated, which shares the fit of Weighted, builds on a fit that comes later."""
+    changes = {
+        "scenarios.simulation.synthesizers": ["Weighted", "truncated"],
+        "synthesizers.truncated.parents": ["averaged_{a}_{b}"],
+    }
+    scenario = paper_of("range", **NOTHING_SHOWN | changes).scenarios["simulation_n2000"]
+    averaged = ["averaged_0.4_1.8", "averaged_0.6_1.2"]
+    assert scenario.fits() == ["Unweighted", "Weighted", *averaged]
+    assert scenario.fits_in_turn() == ["Unweighted", *averaged, "Weighted"]
 
 
 def test_nested_lists_alternate(paper):

@@ -160,7 +160,7 @@ def check_jobs(scenario, config):
     """The jobs of a scenario can be told what they have to do, and do it where that is quick."""
     for batch in {scenario.batches()[0], scenario.batches()[-1]}:
         assert scenario.batch(batch)
-    assert told(scenario.collect_job()) == scenario.collect_job()
+    assert told(scenario.tables_job()) == scenario.tables_job()
     words = {synthesizer.words for synthesizer in scenario.synthesizers.values()}
     assert len(words) == len({(each.mechanism, *sorted(each.parameters.items())) for each in scenario.synthesizers.values()})
     if scenario.study:
@@ -168,10 +168,13 @@ def check_jobs(scenario, config):
         if scenario.study.name in QUICK and scenario.n < LARGEST:
             assert len(run_study(job).rows)
         return
-    for fit in scenario.fits():
-        assert told(scenario.fit_job(fit, config.sampler)).synthesizer.id == fit
-        assert told(scenario.measure_job(fit)).members
-        assert fit not in scenario.ancestors(fit)
+    job = told(scenario.batch_job("0000", config.sampler))
+    assert sorted(fit.synthesizer.id for fit in job.fits) == sorted(scenario.fits())
+    done = set()
+    for fit, measure in zip(job.fits, job.measures, strict=True):
+        assert measure.members[0].id == fit.synthesizer.id
+        assert {*fit.fits.values(), *measure.fits.values()} <= done
+        done.add(fit.synthesizer.id)
     if scenario.n < LARGEST:
         job = told(scenario.simulate_job("0000")).model_copy(update={"replicates": (0,)})
         with np.errstate(all="ignore"):

@@ -53,10 +53,9 @@ def jobs_of(plan, name):
     """The jobs of the first batch of a config entry at its first size, by what they do; what they are told, with the types."""
     (paper,) = plan.papers.values()
     scenario = paper.of(name)[0]
-    jobs = {"collect": scenario.collect_job()}
     if scenario.study:
-        return jobs | {"study": scenario.study_job("0000")}
-    jobs["simulate"] = scenario.simulate_job("0000")
+        return {"study": scenario.study_job("0000")}
+    jobs = {"tables": scenario.tables_job(), "simulate": scenario.simulate_job("0000")}
     jobs |= {f"fit {id}": scenario.fit_job(id, plan.config.sampler) for id in scenario.fits()}
     return jobs | {f"measure {id}": scenario.measure_job(id) for id in scenario.fits()}
 
@@ -73,7 +72,7 @@ def both(*ids):
 
 EVERY_FIT = {f"fit {id}" for id in FITS}
 EVERY_MEASURE = {f"measure {id}" for id in FITS}
-EVERYTHING = {"simulate", "collect"} | EVERY_FIT | EVERY_MEASURE
+EVERYTHING = {"simulate", "tables"} | EVERY_FIT | EVERY_MEASURE
 S = "paper.scenarios.simulation"
 RAN = {f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"]}
 # what is changed, and exactly which jobs of the scenario are told something else
@@ -97,22 +96,22 @@ CHANGES = {
     ),
     "search of one": ("paper.synthesizers.Weighted_solved.search", {"parameter": "c", "target": 5}, both("Weighted_solved")),
     "one range of two": (
-        "paper.sweeps.range.1.b", 1.3, {"collect", "measure Weighted"} | both("averaged_0.6_1.2", "averaged_0.6_1.3"),
+        "paper.sweeps.range.1.b", 1.3, {"tables", "measure Weighted"} | both("averaged_0.6_1.2", "averaged_0.6_1.3"),
     ),
     "a range more": (
         "paper.sweeps.range", [{"a": 0.4, "b": 1.8}, {"a": 0.6, "b": 1.2}, {"a": 0.5, "b": 1.5}],
-        {"collect", "measure Weighted"} | both("averaged_0.5_1.5"),
+        {"tables", "measure Weighted"} | both("averaged_0.5_1.5"),
     ),
     "a synthesizer less": (
-        f"{S}.synthesizers", ["Unweighted", "Weighted", "averaged", "Weighted_solved"], {"collect", "measure Weighted"},
+        f"{S}.synthesizers", ["Unweighted", "Weighted", "averaged", "Weighted_solved"], {"tables", "measure Weighted"},
     ),
-    "priors": (f"{S}.priors", {"sd": 5}, EVERY_FIT | {"collect"}),
+    "priors": (f"{S}.priors", {"sd": 5}, EVERY_FIT | {"tables"}),
     "population": (f"{S}.population.sigma", 2, {"simulate"}),
     "data folder": ("run.data_folder", "elsewhere", {"simulate"}),
     "sampler": ("run.sampler.draws", 2000, EVERY_FIT),
     "family": (f"{S}.family", "normal", EVERYTHING - {"simulate"}),
-    "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"collect"}),
-    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"collect"}),
+    "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"tables"}),
+    "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"tables"}),
     "sample size": (f"{S}.n", 1000, EVERYTHING),
     "scenario id": (f"{S}.id", 9, EVERYTHING),
     "paper id": ("paper.id", 9, EVERYTHING),
@@ -142,16 +141,29 @@ def test_a_change_of_config_makes_other_tables_where_it_concerns_a_job(read, cha
     path, value, expected = CHANGES[change]
     before, after = (specifications_of(read("range", **changes), "simulation") for changes in (RAN, RAN | {path: value}))
     others = change in MORE_BATCHES or bool(expected and change not in NOT_MADE)
-    assert (before.table("replicates") != after.table("replicates")) == others
-    again = specifications_of(read("range", **RAN), "simulation")
-    assert [again.table(name) for name in ("replicates", "values")] == [before.table(name) for name in ("replicates", "values")]
+    assert (before.table() != after.table()) == others
+    assert specifications_of(read("range", **RAN), "simulation").table() == before.table()
 
 
-def test_a_file_is_made_from_what_its_parents_are_made_from(read):
-    before, after = (specifications_of(read("range", **RAN | {f"{S}.population.sigma": sigma}), "simulation") for sigma in (1, 2))
-    for kind in (Specifications.of_fit, Specifications.of_measure):
-        assert not set(kind(before, "Weighted", "0001")) & set(kind(after, "Weighted", "0001"))
-    assert len(set(before.of_replicates())) == len(before.of_replicates())
+def test_each_batch_is_made_from_something_else(read):
+    batches = specifications_of(read("range", **RAN | {"run.batch_size": 30}), "simulation").batches()
+    assert len(set(batches)) == len(batches) == 4
+
+
+def test_a_batch_is_told_what_its_parts_are_told(read):
+    plan = read("range", **RAN)
+    scenario = plan.papers["range"].of("simulation")[0]
+    job, parts = scenario.batch_job("0000", plan.config.sampler), jobs_of(plan, "simulation")
+    assert job.simulate == parts["simulate"]
+    assert job.tables == parts["tables"]
+    assert {f"fit {fit.synthesizer.id}": fit for fit in job.fits} == {k: v for k, v in parts.items() if k.startswith("fit")}
+    assert {f"measure {one.members[0].id}": one for one in job.measures} == {
+        k: v for k, v in parts.items() if k.startswith("measure")
+    }
+    assert set(job.modules) == {module for part in parts.values() for module in part.modules}
+    given = job.plain()
+    assert plain(given)
+    assert repr(type(job).of(json.loads(json.dumps(given)))) == repr(job)
 
 
 def specifications_of(plan, name):
@@ -177,8 +189,8 @@ OF_A_STUDY = {
     "sampler": ("run.sampler.draws", 2000, set()),
     "its setting": ("paper.scenarios.means.study.rho", 0.4, {"study"}),
     "batch size": ("paper.scenarios.means.batch_size", 7, {"study"}),
-    "an arm less": ("paper.scenarios.means.synthesizers", ["Synthetic", "Gaussian"], {"study", "collect"}),
-    "root seed": ("run.root_seed", 1, {"study", "collect"}),
+    "an arm less": ("paper.scenarios.means.synthesizers", ["Synthetic", "Gaussian"], {"study"}),
+    "root seed": ("run.root_seed", 1, {"study"}),
 }
 
 
@@ -223,7 +235,7 @@ def test_a_job_names_the_modules_of_its_own_entries(read):
     assert jobs["fit averaged_0.4_1.8"].modules == (linear, ranges)
     assert jobs["measure Weighted"].modules == (linear, lipschitz, ranges)
     assert jobs["measure Unweighted"].modules == (linear, lipschitz)
-    assert jobs["collect"].modules == (linear,)
+    assert jobs["tables"].modules == (linear,)
 
 
 LOOK_UP = """

@@ -1,102 +1,45 @@
-"""Collect: batches into tables that do not depend on how they were batched."""
+"""Collect: tables of batches into one that does not depend on how the replicates were batched."""
 
-import numpy as np
+import pandas as pd
 import pytest
-from formalsynth.core.model import DATA
-from formalsynth.core.utility import UTILITY, statistics
-from formalsynth.stan.fit import Fit
+from formalsynth.runtime.files import check_made_from, write_table
 from formalsynth.steps import fit as fit_step
-from formalsynth.steps.collect import bootstrap_sets, collect_replicates, collect_sample
-from small_study import exact_sample, run_batch, small_paper, told
-
-
-@pytest.fixture(autouse=True)
-def exact(monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", exact_sample)
+from formalsynth.steps.collect import collect_tables
+from small_study import collected, exact_sample, run_batch, small_paper
 
 
 @pytest.fixture
-def scenario(tmp_path):
-    return small_paper(tmp_path).scenarios["skewed_n60"]
-
-
-def collected(scenario, batches):
-    """The collected replicates of some batches."""
-    data, _, rows = zip(*(run_batch(scenario, batch) for batch in batches), strict=True)
-    tables = [table for of_batch in rows for table in of_batch.values()]
-    return collect_replicates(told(scenario.collect_job()), data, tables).drop(columns="seconds")
-
-
-def sample_tables(scenario):
-    """The data and fits of a batch with the single sample, and the tables of that sample."""
-    data, fitted, _ = run_batch(scenario, [0, 1])
-    return data, fitted, collect_sample(told(scenario.collect_job()), data, fitted)
-
-
-def test_there_is_a_row_for_every_replicate_and_synthesizer_in_the_order_of_the_design(scenario):
-    table = collected(scenario, [[0, 1, 2]])
-    ids = [DATA, *scenario.synthesizers]
-    assert table["synthesizer"].tolist() == ids * 3
-    assert table["replicate"].tolist() == [k for k in range(3) for _ in ids]
-    assert set(table["status"]) == {"ok", "failed"}
-    assert (table.loc[table["status"] == "failed", "synthesizer"] == "nothing").all()
-
-
-@pytest.mark.parametrize("batches", [[[0], [1], [2]], [[0, 1], [2]], [[2], [1, 0]]])
-def test_the_table_does_not_depend_on_the_batches(scenario, batches):
-    assert collected(scenario, batches).to_csv() == collected(scenario, [[0, 1, 2]]).to_csv()
-
-
-def test_the_confidential_data_have_their_own_rows(scenario):
-    data, _, fit_rows = run_batch(scenario, [0, 1])
-    table = collect_replicates(told(scenario.collect_job()), [data], list(fit_rows.values()))
-    rows = table[table["synthesizer"] == DATA].reset_index(drop=True)
-    for k in range(2):
-        expected = statistics(data.x[k])
-        assert [rows.loc[k, name] for name in expected] == list(expected.values())
-    assert rows[["delta", "epsilon", "ecdf_max", "rhat_max"]].isna().to_numpy().all()
-    assert rows["seed"].nunique() == 2
-
-
-def test_the_single_samples_tables_hold_what_was_measured(scenario):
-    data, fitted, tables = sample_tables(scenario)
-    records, values, sets = (tables[name] for name in ("records", "values", "sets"))
-    ran = [id for id in scenario.synthesizers if id != "nothing"]
-    assert records["synthesizer"].unique().tolist() == ran
-    assert values["synthesizer"].unique().tolist() == [DATA, *ran]
-    assert len(records) == 60 * len(ran)
-    for id in ran:
-        fit, measure = fitted[scenario.synthesizers[id].fit].fit, fitted[scenario.synthesizers[id].fit].measure
-        of_id = records[records["synthesizer"] == id]
-        assert of_id["record"].tolist() == list(range(60))
-        assert (of_id["bound"].to_numpy() == measure.members[id].by_record[0]).all()
-        assert (of_id["weight"].to_numpy() == fit.weights[0]).all()
-        assert (values.loc[values["synthesizer"] == id, "value"].to_numpy() == measure.sample.values).all()
-        assert (sets.loc[sets["synthesizer"] == id, list(UTILITY)].to_numpy() == measure.sample.sets).all()
-    assert (records.loc[records["synthesizer"] == "Weighted", "known"] == 0).all()
-    known = records.loc[records["synthesizer"] == "averaged_0.4_1.8", "known"]
-    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.found["known"][0]).all()
-    assert (values.loc[values["synthesizer"] == DATA, "value"].to_numpy() == data.x[0]).all()
-    assert sets.groupby("synthesizer")["set"].apply(list).map(lambda numbers: numbers == list(range(12))).all()
-
-
-def test_a_synthesizer_that_failed_on_the_single_sample_is_absent_from_it(scenario, monkeypatch):
-    monkeypatch.setattr(fit_step, "sample", lambda *given: Fit("failed", "no", seed=given[4]))
-    tables = sample_tables(scenario)[2]
-    assert tables["values"]["synthesizer"].unique().tolist() == [DATA]
-    assert len(tables["records"]) == 0
-
-
-def test_bootstrap_sets_are_resamples_of_the_single_sample(tmp_path):
-    """Given the data, the mean of a resample has the data's mean and their variance over n."""
+def written(tmp_path, monkeypatch):
+    """Write the tables of some batches of the small study; the collected tables, by name."""
+    monkeypatch.setattr(fit_step, "sample", exact_sample)
     scenario = small_paper(tmp_path).scenarios["skewed_n60"]
-    data = run_batch(scenario, [1, 0])[0]
-    x = data.x[1]
-    job = told(scenario.collect_job()).model_copy(update={"synthetic_sets": 4000})
-    sets = dict(zip(UTILITY, bootstrap_sets(job, data).T, strict=True))
-    error = x.std() / np.sqrt(60)
-    assert abs(sets["mean"].mean() - x.mean()) < 5 * error / np.sqrt(4000)
-    # the relative error of a standard deviation of nearly normal means is 1 / sqrt(2 * 4000), with room for their skewness
-    assert sets["mean"].std() == pytest.approx(error, rel=5 * 1.5 / np.sqrt(2 * 4000))
-    assert (sets["q90"] <= x.max()).all()
-    assert (sets["q15"] >= x.min()).all()
+
+    def written(*batches):
+        tables = [collected(scenario, *run_batch(scenario, batch)) for batch in batches]
+        found = {}
+        for name in tables[0]:
+            paths = [tmp_path / f"{k}" / f"{name}.csv" for k in range(len(batches))]
+            for path, table in zip(paths, tables, strict=True):
+                write_table(path, table[name])
+            collect_tables(paths, tmp_path / f"{name}.csv", "this")
+            check_made_from([tmp_path / f"{name}.csv"], ["this"])
+            found[name] = (tmp_path / f"{name}.csv").read_bytes()
+        return found
+
+    return written
+
+
+def test_the_tables_do_not_depend_on_the_batches(written):
+    together = written([0, 1, 2])
+    assert set(together) == {"replicates", "records", "values", "sets", "draws"}
+    for batches in ([[0], [1], [2]], [[0, 1], [2]]):
+        assert written(*batches) == together
+
+
+def test_whole_numbers_stay_whole_where_a_batch_has_no_rows(tmp_path):
+    """As the tables of the single sample in all batches but one."""
+    paths = [tmp_path / f"{k}.csv" for k in range(3)]
+    for path, rows in zip(paths, ([], [1, 2], []), strict=True):
+        write_table(path, pd.DataFrame({"synthesizer": ["a"] * len(rows), "record": rows}))
+    collect_tables(paths, tmp_path / "all.csv", "")
+    assert (tmp_path / "all.csv").read_text() == "synthesizer,record\na,1\na,2\n"

@@ -1,42 +1,22 @@
-# collect: batches into one table for each scenario, and the record-level tables of its single sample.
-rule collect_replicates:
+# collect: the tables of all batches into those of the scenario.
+rule collect_batches:
     input:
-        code=code("collect_replicates"),
-        data=data_batches,
-        rows=every_fit("replicates.csv"),
-    output:
-        table="<results>/{paper}/{scenario}/replicates.csv",
-    log:
-        "<logs>/collect_replicates/{paper}/{scenario}.log",
-    localrule: True
-    conda:
-        "../envs/formalsynth.yaml"
-    threads: 1
-    resources:
-        mem_mb=500,
-        runtime=10,
-    params:
-        job=collect_job,
-        made_from=made_from_replicates,
-    message:
-        "Collecting the replicates of {wildcards.paper} {wildcards.scenario}"
-    script:
-        "../scripts/collect_replicates.py"
-
-
-rule collect_sample:
-    input:
-        code=code("collect_sample", study=False),
-        data="<results>/{paper}/{scenario}/batches/0000/data.npz",
-        fits=every_fit("fit.npz", first=True),
-        measures=every_fit("measure.npz", first=True),
+        code=code("collect", study=False),
+        draws=every_batch("draws.csv"),
+        records=every_batch("records.csv"),
+        replicates=every_batch("replicates.csv"),
+        sets=every_batch("sets.csv"),
+        values=every_batch("values.csv"),
     output:
         draws="<results>/{paper}/{scenario}/draws.csv",
         records="<results>/{paper}/{scenario}/records.csv",
+        replicates="<results>/{paper}/{scenario}/replicates.csv",
         sets="<results>/{paper}/{scenario}/sets.csv",
         values="<results>/{paper}/{scenario}/values.csv",
     log:
-        "<logs>/collect_sample/{paper}/{scenario}.log",
+        "<logs>/collect_batches/{paper}/{scenario}.log",
+    wildcard_constraints:
+        paper=of_scenarios(study=False),
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -45,9 +25,24 @@ rule collect_sample:
         mem_mb=1000,
         runtime=10,
     params:
-        job=collect_job,
-        made_from=made_from_sample,
+        batches_made_from=made_from_batches,
+        code=code_of_job,
+        made_from=made_from_collected,
     message:
-        "Collecting the single sample of {wildcards.paper} {wildcards.scenario}"
+        "Collecting the batches of {wildcards.paper} {wildcards.scenario}"
     script:
-        "../scripts/collect_sample.py"
+        "../scripts/collect_batches.py"
+
+
+use rule collect_batches as collect_study with:
+    input:
+        code=code("collect", study=True),
+        details=every_batch("study.details.csv"),
+        replicates=every_batch("study.replicates.csv"),
+    output:
+        details="<results>/{paper}/{scenario}/details.csv",
+        replicates="<results>/{paper}/{scenario}/replicates.csv",
+    log:
+        "<logs>/collect_study/{paper}/{scenario}.log",
+    wildcard_constraints:
+        paper=of_scenarios(study=True),

@@ -42,7 +42,6 @@ wildcard_constraints:
     paper="|".join(PLAN.papers),
     scenario=r"[A-Za-z][A-Za-z0-9_.]*",
     batch=r"\d\d\d\d",
-    synthesizer=r"[A-Za-z][A-Za-z0-9_.-]*",
     table_number=r"\d+",
     program="|".join(PROGRAMS),
 
@@ -89,19 +88,9 @@ def growing(first):
     return amount
 
 
-def simulate_job(wildcards):
-    """What a job is told that simulates a batch."""
-    return dict(scenario_of(wildcards).simulate_job(wildcards.batch).plain())
-
-
-def fit_job(wildcards):
-    """What a job is told that fits a synthesizer."""
-    return dict(scenario_of(wildcards).fit_job(wildcards.synthesizer, PLAN.config.sampler).plain())
-
-
-def measure_job(wildcards):
-    """What a job is told that measures the synthesizers of a fit."""
-    return dict(scenario_of(wildcards).measure_job(wildcards.synthesizer).plain())
+def batch_job(wildcards):
+    """What a job is told that runs a batch of fits."""
+    return dict(scenario_of(wildcards).batch_job(wildcards.batch, PLAN.config.sampler).plain())
 
 
 def study_job(wildcards):
@@ -109,56 +98,30 @@ def study_job(wildcards):
     return dict(scenario_of(wildcards).study_job(wildcards.batch).plain())
 
 
-def collect_job(wildcards):
-    """What a job is told that collects batches."""
-    return dict(scenario_of(wildcards).collect_job().plain())
-
-
 @functools.cache
 def specifications(paper, scenario):
-    """What each file of a scenario is to be made from."""
+    """What the tables of a scenario are to be made from."""
     return Specifications(PLAN.papers[paper].scenarios[scenario], PLAN.config.sampler)
 
 
-def made_from_fit(wildcards):
-    """What the input of a fit is to be made from."""
-    return specifications(wildcards.paper, scenario_of(wildcards).id).of_fit(wildcards.synthesizer, wildcards.batch)
+def made_from_batches(wildcards):
+    """What the tables of each batch are to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).batches()
 
 
-def made_from_measure(wildcards):
-    """What the input of a measurement is to be made from."""
-    return specifications(wildcards.paper, scenario_of(wildcards).id).of_measure(wildcards.synthesizer, wildcards.batch)
-
-
-def made_from_replicates(wildcards):
-    """What the batches of a scenario are to be made from."""
-    return specifications(wildcards.paper, scenario_of(wildcards).id).of_replicates()
-
-
-def made_from_sample(wildcards):
-    """What the batch of the single sample is to be made from."""
-    return specifications(wildcards.paper, scenario_of(wildcards).id).of_sample()
-
-
-def made_from_details(wildcards):
-    """What the details of a study are to be made from."""
-    return specifications(wildcards.paper, scenario_of(wildcards).id).of_details()
+def made_from_collected(wildcards):
+    """What the collected tables of a scenario are to be made from."""
+    return specifications(wildcards.paper, scenario_of(wildcards).id).table()
 
 
 def made_from_tables(wildcards, input):
     """What collected tables are to be made from."""
-    named = [Path(path).parts[-3:] for path in input.tables]
-    return [specifications(paper, scenario).table(Path(name).stem) for paper, scenario, name in named]
+    return [specifications(*Path(path).parts[-3:-1]).table() for path in input.tables]
 
 
 def made_from_all(wildcards):
     """What the replicates of every scenario are to be made from."""
-    return [specifications(key, id).table("replicates") for key, paper in PLAN.papers.items() for id in paper.scenarios]
-
-
-def data_batches(wildcards):
-    """The confidential data of every batch; a study keeps none."""
-    return [] if scenario_of(wildcards).study else every_batch("data.npz")(wildcards)
+    return [specifications(key, id).table() for key, paper in PLAN.papers.items() for id in paper.scenarios]
 
 
 def program_source(wildcards):
@@ -181,28 +144,6 @@ def scenario_folder(wildcards):
     return f"results/{SCALE}/{wildcards.paper}/{wildcards.scenario}"
 
 
-def parents(kind, members):
-    """Input function: the files of one kind of the fits that a fit, or all that share it, build on."""
-
-    def files(wildcards):
-        folder = f"{scenario_folder(wildcards)}/batches/{wildcards.batch}"
-        return [f"{folder}/{one}.{kind}" for one in scenario_of(wildcards).ancestors(wildcards.synthesizer, members)]
-
-    return files
-
-
-def every_fit(kind, first=False):
-    """Input function: the files of one kind of every fit, in every batch or in the one with the single sample."""
-
-    def files(wildcards):
-        scenario = scenario_of(wildcards)
-        folder = f"{scenario_folder(wildcards)}/batches"
-        chosen = scenario.batches()[:1] if first else scenario.batches()
-        return [f"{folder}/{batch}/{fit}.{kind}" for batch in chosen for fit in scenario.fits()]
-
-    return files
-
-
 def every_batch(name):
     """Input function: one file of every batch."""
 
@@ -213,37 +154,36 @@ def every_batch(name):
     return files
 
 
-TOLD = {
-    "simulate": simulate_job,
-    "fit": fit_job,
-    "measure": measure_job,
-    "study": study_job,
-    "collect_sample": collect_job,
-}
-"""What the jobs are told that import the modules that their scenario names."""
+def named_modules(step, wildcards):
+    """The modules that a scenario names for the jobs of a step."""
+    if step == "run":
+        return scenario_of(wildcards).batch_job(wildcards.batch, PLAN.config.sampler).modules
+    return scenario_of(wildcards).study_job(wildcards.batch).modules if step == "study" else ()
 
 
-def code(step, study=None):
+def code(step, study):
     """Input function: the package's source files that a job of a step depends on, those that its scenario names included.
 
     It is the first input of every job, and finds out whether the job's path is one of the plan: its scenario, with a study
-    where the job is for those that have one or for those that have none, its batch and its fit.
+    where the job is for those that have one or for those that have none, and its batch.
     """
 
     def checked(wildcards):
         scenario = scenario_of(wildcards)
-        if study not in (None, scenario.study is not None):
+        if study != (scenario.study is not None):
             refuse(f"{wildcards.paper} {scenario.id} has no such file, because it is run by {'no' if study else 'a'} study")
-        for key, known in (("batch", scenario.batches()), ("synthesizer", scenario.fits())):
-            if wildcards.get(key, known[0]) not in known:
-                shown = known if len(known) < 20 else [known[0], "...", known[-1]]
-                refuse(f"no {key} {wildcards[key]} of {wildcards.paper} {scenario.id}; there are: {', '.join(shown)}")
-        # Snakemake asks a rule that a ruleorder will pass over, too.
-        told = step in TOLD and (scenario.study is not None) == (step == "study")
-        named = TOLD[step](wildcards)["modules"] if told else ()
-        return code_of(f"formalsynth.steps.{step.split('_')[0]}", *named)
+        known = scenario.batches()
+        if wildcards.get("batch", known[0]) not in known:
+            shown = known if len(known) < 20 else [known[0], "...", known[-1]]
+            refuse(f"no batch {wildcards.batch} of {wildcards.paper} {scenario.id}; there are: {', '.join(shown)}")
+        return code_of(f"formalsynth.steps.{step}", *named_modules(step, wildcards))
 
     return checked
+
+
+def code_of_job(wildcards, input):
+    """Parameter of a job: what its source files say. Their times alone would not tell that one was edited while the job ran."""
+    return code_digest(input.code)
 
 
 def code_of(*modules):
@@ -263,31 +203,54 @@ def marked_figure(key, number):
     return [report(path, **mark) if path.endswith(".svg") else path for path in figure_files(key, number)]
 
 
+def collected(key, entry, scenarios):
+    """The collected tables that a figure or table reads."""
+    return [f"results/{SCALE}/{key}/{scenario.id}/{name}.csv" for name in entry.tables() for scenario in scenarios]
+
+
 def figure_tables(key, number):
-    """The collected tables that a figure reads, one for each scenario."""
+    """The collected tables that a figure reads."""
     paper = PLAN.papers[key]
     figure = paper.original(number)
-    scenarios = paper.of(figure.scenario, figure.size)
-    return [f"results/{SCALE}/{key}/{scenario.id}/{table}.csv" for table in figure.tables() for scenario in scenarios]
+    return collected(key, figure, paper.of(figure.scenario, figure.size))
 
 
-def figure_modules(key, numbers):
-    """The modules that define the kinds of figures."""
-    kinds = dict.fromkeys(PLAN.papers[key].original(number).kind for number in numbers)
-    return [FIGURES.module(kind) for kind in kinds]
+def table_tables(key, number):
+    """The collected tables that a table reads."""
+    table = PLAN.papers[key].tables[number]
+    return collected(key, table, PLAN.papers[key].of(table.scenario))
 
 
-def figure_code(key, numbers):
-    """The package's source files that drawing figures depends on."""
-    return code_of("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions", *figure_modules(key, numbers))
+def shown_together(key):
+    """The figures and tables of a paper that one job makes, those of the same scenarios, as a list of both for each job.
+
+    To load what draws takes longer than to draw; and each can be asked for without the scenarios of others.
+    """
+    paper, groups = PLAN.papers[key], {}
+    for kind, tables in (("figures", figure_tables), ("tables", table_tables)):
+        for number in getattr(paper, kind):
+            scenarios = tuple(dict.fromkeys(Path(path).parent for path in tables(key, number)))
+            groups.setdefault(scenarios, {"figures": [], "tables": []})[kind].append(number)
+    return list(groups.values())
 
 
-def drawn_together(key):
-    """Figures of a paper that one job draws, those that read the same tables: to load what draws takes longer than to draw."""
-    groups = {}
-    for number in PLAN.papers[key].figures:
-        groups.setdefault(tuple(figure_tables(key, number)), []).append(number)
-    return [(key, numbers, list(tables)) for tables, numbers in groups.items()]
+def shown_inputs(key, figures, tables):
+    """The collected tables that figures and tables read."""
+    paths = [figure_tables(key, number) for number in figures] + [table_tables(key, number) for number in tables]
+    return list(dict.fromkeys(path for each in paths for path in each))
+
+
+def shown_modules(key, figures, tables):
+    """The modules that define the kinds of figures and tables."""
+    paper = PLAN.papers[key]
+    modules = [FIGURES.module(paper.original(number).kind) for number in figures]
+    return list(dict.fromkeys([*modules, *(TABLES.module(paper.tables[number].kind) for number in tables)]))
+
+
+def shown_code(key, figures, tables):
+    """The package's source files that figures and tables depend on."""
+    drawing = ["formalsynth.show.draw"] if figures else []
+    return code_of("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *shown_modules(key, figures, tables))
 
 
 def made_figures():
@@ -302,58 +265,70 @@ def refuse_figure(wildcards):
     refuse(f"no figure {wildcards.missing} to make; there are: {', '.join(made)}", paper)
 
 
-def figures_told(key, numbers):
-    """What the job is told that draws figures: each with its files' name and that of the figure that it repeats."""
-    paper = PLAN.papers[key]
-    again = {number: getattr(paper.figures[number], "same_as", "") for number in numbers}
+def figures_told(key, figures, tables):
+    """What the job is told of figures: each with its files' name, that of the figure that it repeats, and which input it reads."""
+    paper, inputs = PLAN.papers[key], shown_inputs(key, figures, tables)
+    again = {number: getattr(paper.figures[number], "same_as", "") for number in figures}
     return [
         {
             "display": dict(paper.figure(number, SCALE).plain()),
             "file": figure_file(number),
             "same_as": figure_file(again[number]) if again[number] else "",
+            "reads": [inputs.index(path) for path in figure_tables(key, number)],
         }
-        for number in numbers
+        for number in figures
     ]
 
 
-def table_of(wildcards):
-    """The table that the wildcards name."""
-    paper, number = PLAN.papers[wildcards.paper], int(wildcards.table_number)
-    if number not in paper.tables:
-        refuse(f"no table {number} of {wildcards.paper} to make; there are: {', '.join(map(str, paper.tables))}", paper.key)
-    return paper.tables[number]
+def tables_told(key, figures, tables):
+    """What the job is told of tables: each with its files' name and which input it reads."""
+    paper, inputs = PLAN.papers[key], shown_inputs(key, figures, tables)
+    return [
+        {
+            "display": dict(paper.table(number, SCALE).plain()),
+            "file": f"table{number}",
+            "reads": [inputs.index(path) for path in table_tables(key, number)],
+        }
+        for number in tables
+    ]
 
 
-def table_modules(wildcards):
-    """The module that defines the kind of a table."""
-    return [TABLES.module(table_of(wildcards).kind)]
+def table_files(key, number):
+    """Both files of a table: itself and its caption."""
+    return [f"results/{SCALE}/{key}/table{number}.{kind}" for kind in ("csv", "txt")]
 
 
-def table_code(wildcards):
-    """The package's source files that a table depends on."""
-    return code_of("formalsynth.show.tidy", "formalsynth.show.captions", *table_modules(wildcards))
+def marked_table(key, number):
+    """The files of a table, itself marked for Snakemake's own report."""
+    paper = PLAN.papers[key]
+    labels = {"table": str(number), "shows": paper.tables[number].subject}
+    mark = {"caption": "../report/shown.rst", "category": paper.config.title, "labels": labels}
+    return [report(path, **mark) if path.endswith(".csv") else path for path in table_files(key, number)]
 
 
-def paper_title(wildcards):
-    """The category of a paper in Snakemake's own report."""
-    return PLAN.papers[wildcards.paper].config.title
+def refuse_table(wildcards):
+    """Input function of a table that is not made: says which there are, and what is skipped."""
+    tables = PLAN.papers[wildcards.paper].tables
+    refuse(
+        f"no table {wildcards.table_number} of {wildcards.paper} to make; there are: {', '.join(map(str, tables))}",
+        wildcards.paper,
+    )
 
 
-def table_labels(wildcards):
-    """What a table is called in Snakemake's own report."""
-    return {"table": wildcards.table_number, "shows": table_of(wildcards).subject}
+def refuse_kind(wildcards):
+    """Input function of a collected table that only scenarios with a study have, or only those without."""
+    scenario = scenario_of(wildcards)
+    run_by = "a" if scenario.study else "no"
+    refuse(f"{wildcards.paper} {scenario.id} has no {wildcards.table}.csv, because it is run by {run_by} study")
 
 
-def table_told(wildcards):
-    """What the job is told that writes a table."""
-    return dict(PLAN.papers[wildcards.paper].table(int(wildcards.table_number), SCALE).plain())
-
-
-def table_inputs(wildcards):
-    """The collected tables that a table reads."""
-    table = table_of(wildcards)
-    folder, scenarios = f"results/{SCALE}/{wildcards.paper}", PLAN.papers[wildcards.paper].of(table.scenario)
-    return [f"{folder}/{scenario.id}/{name}.csv" for name in table.tables() for scenario in scenarios]
+def of_scenarios(study):
+    """A pattern of papers in paths: where a scenario with a study follows, or where none does."""
+    ids = {
+        key: "|".join(re.escape(id) for id, scenario in paper.scenarios.items() if scenario.study) or "(?!)"
+        for key, paper in PLAN.papers.items()
+    }
+    return "|".join(f"{key}(?{'=' if study else '!'}/(?:{studies})/)" for key, studies in ids.items())
 
 
 def claims_told(wildcards):

@@ -28,6 +28,8 @@ rule compile_program:
         "<logs>/compile_program/{program}.log",
     benchmark:
         "<benchmarks>/compile_program/{program}.tsv"
+    # Every fit waits for its program.
+    priority: 20
     localrule: True
     conda:
         "../envs/formalsynth.yaml"

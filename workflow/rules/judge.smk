@@ -16,6 +16,7 @@ rule judge_claims:
         runtime=10,
     params:
         claims=claims_told,
+        code=code_of_job,
         judged=JUDGED,
         made_from=made_from_tables,
         modules=judge_modules,

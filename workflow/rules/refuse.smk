@@ -19,3 +19,40 @@ rule refuse_paper:
         folder=rf"(?:figures|results)/{re.escape(SCALE)}",
         paper=rf"(?!(?:{'|'.join(map(re.escape, PLAN.papers))})/)[A-Za-z][A-Za-z0-9_.]*",
         rest=r"fig\w+\.\w+|table\w+\.\w+|[^/]+/(?:replicates|records|sets|values|draws|details)\.csv",
+
+
+# A figure or table that no rule makes is asked for by mistake, or needs data that are absent.
+rule refuse_figure:
+    input:
+        refuse_figure,
+    output:
+        "<figures>/{missing}.{kind}",
+    wildcard_constraints:
+        kind="csv|png|svg|txt",
+        missing=rf"(?!(?:{made_figures()})\.)({'|'.join(PLAN.papers)})/fig\w+",
+
+
+rule refuse_table:
+    input:
+        refuse_table,
+    output:
+        "<results>/{paper}/table{table_number}.{kind}",
+    wildcard_constraints:
+        kind="csv|txt",
+        paper="|".join(rf"{key}(?!/table(?:{'|'.join(map(str, one.tables)) or '(?!)'})\.)" for key, one in PLAN.papers.items()),
+
+
+rule refuse_table_of_a_study:
+    input:
+        refuse_kind,
+    output:
+        "<results>/{paper}/{scenario}/{table}.csv",
+    wildcard_constraints:
+        paper=of_scenarios(study=False),
+        table="details",
+
+
+use rule refuse_table_of_a_study as refuse_table_of_fits with:
+    wildcard_constraints:
+        paper=of_scenarios(study=True),
+        table="draws|records|sets|values",

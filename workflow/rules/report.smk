@@ -6,11 +6,11 @@ rule write_report:
         cmdstan=[rules.find_cmdstan.output.record] if PROGRAMS else [],
         code=report_code(),
         config=report_config(),
-        figures_by=[workflow.source_path("../scripts/draw_figures.py"), *report_makers("figures")],
+        figures_by=[workflow.source_path("../scripts/show.py"), *report_makers("figures")],
         ledger=[rules.write_ledger.output.ledger] if CLAIMING else [],
         replicates=[f"results/{SCALE}/{key}/{id}/replicates.csv" for key, paper in PLAN.papers.items() for id in paper.scenarios],
         shown=report_shown(),
-        tables_by=[workflow.source_path("../scripts/write_table.py"), *report_makers("tables")],
+        tables_by=[workflow.source_path("../scripts/show.py"), *report_makers("tables")],
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",
@@ -25,6 +25,7 @@ rule write_report:
         runtime=10,
     params:
         benchmarks=f"benchmarks/{SCALE}",
+        code=code_of_job,
         made_from=made_from_all,
         modules=report_modules(),
         told=dict(describe(PLAN).plain()),

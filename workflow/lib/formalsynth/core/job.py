@@ -180,15 +180,37 @@ class StudyJob(Job):
     replicates: tuple[int, ...]
 
 
-class CollectJob(Job):
-    """Collect the batches of one scenario."""
+class TablesJob(Job):
+    """Put the tables of one batch together."""
 
     key: ScenarioKey
     modules: tuple[str, ...]
     family: str
-    """Empty for a study."""
     priors: dict[str, float]
     fits: dict[str, str]
     """Every synthesizer, in the order of the design, with the fit that it uses."""
     synthetic_sets: int
     unit: float
+
+
+class BatchJob(Job):
+    """Simulate, fit and measure one batch, and put its tables together."""
+
+    simulate: SimulateJob
+    fits: tuple[FitJob, ...]
+    """Each behind those that it builds on, and behind those that what shares it builds on."""
+    measures: tuple[MeasureJob, ...]
+    """Of each fit, in the same order."""
+    tables: TablesJob
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules that define what its parts name."""
+        return tuple(dict.fromkeys(module for part in self._parts() for module in part.modules))
+
+    def digest(self) -> str:
+        """The sha256 of what its parts are told."""
+        return hashlib.sha256("\n".join(part.digest() for part in self._parts()).encode()).hexdigest()
+
+    def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob]:
+        return [self.simulate, *self.fits, *self.measures, self.tables]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import (
     STUDY,
     ArmChoice,
-    CollectJob,
+    BatchJob,
     FitJob,
     FromFile,
     MeasureJob,
@@ -19,6 +20,7 @@ from formalsynth.core.job import (
     SimulateJob,
     StudyJob,
     Synthesizer,
+    TablesJob,
 )
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
@@ -99,10 +101,10 @@ class Scenario:
         sharing = [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.fit == fit]
         return sorted(sharing, key=lambda synthesizer: synthesizer.id != fit)
 
-    def ancestors(self, fit: str, members: bool = True) -> list[str]:
-        """Ids of the fits whose results a fit needs, with or without what those that share it need."""
-        chosen = self.members(fit) if members else [self.synthesizers[fit]]
-        return list(dict.fromkeys(self._fits_of_parents(chosen).values()))
+    def fits_in_turn(self) -> list[str]:
+        """Ids of the fits, each behind those that it, or what shares it, builds on."""
+        needs = {fit: dict.fromkeys(self._fits_of_parents(self.members(fit)).values()) for fit in self.fits()}
+        return list(TopologicalSorter(needs).static_order())
 
     def _fits_of_parents(self, chosen: Sequence[Synthesizer]) -> dict[str, str]:
         return {parent: self.synthesizers[parent].fit for synthesizer in chosen for parent in synthesizer.parents}
@@ -118,8 +120,16 @@ class Scenario:
 
     # What jobs are told; what is left out here makes none of them run again. -----------------------------------------
 
+    def batch_job(self, batch: str, sampler: SamplerSettings) -> BatchJob:
+        """What the job is told that runs a batch: the parts below."""
+        fits = self.fits_in_turn()
+        return BatchJob(
+            simulate=self.simulate_job(batch), fits=tuple(self.fit_job(fit, sampler) for fit in fits),
+            measures=tuple(map(self.measure_job, fits)), tables=self.tables_job(),
+        )  # fmt: skip
+
     def simulate_job(self, batch: str) -> SimulateJob:
-        """What the job is told that simulates a batch."""
+        """What simulating a batch is told."""
         assert self.data is not None
         module = FILES.module(self.data.file) if isinstance(self.data, FromFile) else POPULATIONS.module(self.data.population)
         counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
@@ -130,7 +140,7 @@ class Scenario:
         )  # fmt: skip
 
     def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
-        """What the job is told that fits a synthesizer."""
+        """What fitting a synthesizer is told."""
         synthesizer = self.synthesizers[fit]
         return FitJob(
             key=self.key, modules=self._modules([synthesizer]), family=self.family, priors=self.priors, sampler=sampler,
@@ -138,7 +148,7 @@ class Scenario:
         )  # fmt: skip
 
     def measure_job(self, fit: str) -> MeasureJob:
-        """What the job is told that measures the synthesizers of a fit."""
+        """What measuring the synthesizers of a fit is told."""
         members = self.members(fit)
         return MeasureJob(
             key=self.key, modules=self._modules(members), family=self.family, members=tuple(members),
@@ -156,12 +166,11 @@ class Scenario:
             replicates=self.batch(batch),
         )  # fmt: skip
 
-    def collect_job(self) -> CollectJob:
-        """What the jobs are told that collect the batches."""
-        fits = {id: synthesizer.fit for id, synthesizer in self.synthesizers.items()} | dict.fromkeys(self.arms, STUDY)
-        modules = (FAMILIES.module(self.family),) if self.family else ()
-        return CollectJob(
-            key=self.key, modules=modules, family=self.family, priors=self.priors, fits=fits,
+    def tables_job(self) -> TablesJob:
+        """What putting the tables of a batch together is told."""
+        return TablesJob(
+            key=self.key, modules=(FAMILIES.module(self.family),), family=self.family, priors=self.priors,
+            fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},
             synthetic_sets=self.synthetic_sets, unit=self.unit,
         )  # fmt: skip
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from formalsynth.runtime.scratch import scratch_folder
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -57,7 +56,7 @@ def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
     path = Path(path)
     with whole(path) as partial:
         yield partial
-        seal = f"{_sha256(partial)}  {path.name}\n" + (f"{MADE_FROM}{made_from}\n" if made_from else "")
+        seal = f"{checksum(partial)}  {path.name}\n" + (f"{MADE_FROM}{made_from}\n" if made_from else "")
         # Killed from here on, there is a file without a seal, never one with the seal of another.
         _seal_of(path).unlink(missing_ok=True)
     write_text(_seal_of(path), seal)
@@ -71,7 +70,7 @@ def unbroken(path: str | Path) -> Path:
     """
     path = Path(path)
     with contextlib.suppress(FileNotFoundError):
-        if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [_sha256(path)]:
+        if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [checksum(path)]:
             raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")
     return path
 
@@ -96,6 +95,14 @@ def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> Non
         )
 
 
+def holds(path: str | Path, made_from: str) -> bool:
+    """Whether a sealed file is there with the bytes that were written, and was made from this."""
+    try:
+        return _made_from(path) == made_from and unbroken(path).is_file()
+    except OSError:
+        return False
+
+
 def _made_from(path: str | Path) -> str:
     """What a file was made from, as its seal says; empty where it does not."""
     with contextlib.suppress(FileNotFoundError):
@@ -108,7 +115,8 @@ def _seal_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
 
-def _sha256(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """The sha256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -132,8 +140,21 @@ def whole_folder(path: str | Path) -> Iterator[Path]:
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: str = "") -> None:
     """Write named arrays as an ``.npz``, with their specification where one is given."""
+    import numpy as np
+
     with sealed(path, made_from) as partial:
         np.savez(partial, **arrays)  # type: ignore[arg-type] # numpy's own keyword is among the names that it may have
+
+
+def digest(arrays: Mapping[str, np.ndarray]) -> str:
+    """The sha256 of named arrays: of their names, types, shapes and values."""
+    import numpy as np
+
+    found = hashlib.sha256()
+    for name, values in sorted(arrays.items()):
+        found.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        found.update(np.ascontiguousarray(values).tobytes())
+    return found.hexdigest()
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
@@ -142,6 +163,8 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     Raises:
         OSError: the file is damaged.
     """
+    import numpy as np
+
     unbroken(path)
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -1,1 +1,1 @@
-"""The steps up to the collected tables: simulate, fit, measure, study, collect. Each has a rule file and a script."""
+"""The steps up to the collected tables: simulate, fit and measure, which run calls for a batch; study; collect."""

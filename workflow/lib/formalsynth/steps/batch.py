@@ -10,7 +10,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.mechanism import Findings
-from formalsynth.runtime.files import read_arrays, write_arrays
+from formalsynth.runtime.files import digest, read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 
 File = Mapping[str, np.ndarray]
@@ -70,10 +70,17 @@ class FitBatch:
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
+        write_arrays(path, self._file(), made_from)
+
+    def digest(self) -> str:
+        """The sha256 of what it holds, but for the seconds that it took."""
+        return digest({name: values for name, values in self._file().items() if name != "seconds"})
+
+    def _file(self) -> dict[str, np.ndarray]:
         file = {"status": self.status, "reason": self.reason, **self.diagnostics}
         file |= {f"{DRAWS}{name}": values for name, values in self.draws.items()}
         file |= {f"{FOUND}{name}": values for name, values in self.found.items()}
-        write_arrays(path, file if self.weights is None else file | {"fit_weights": self.weights}, made_from)
+        return file if self.weights is None else file | {"fit_weights": self.weights}
 
     def ok(self, k: int) -> bool:
         """Whether the fit of the k-th replicate may be used."""
@@ -136,10 +143,16 @@ class MeasureBatch:
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
-        file = {f"{BOUNDS}{id}": member.by_record for id, member in self.members.items()}
-        file |= {f"{WEIGHTS}{id}": member.weights for id, member in self.members.items()}
         sample = {} if self.sample is None else {"sample_values": self.sample.values, "sample_sets": self.sample.sets}
-        write_arrays(path, file | sample, made_from)
+        write_arrays(path, self._of_members() | sample, made_from)
+
+    def digest(self) -> str:
+        """The sha256 of what other fits build on: all but the single sample's synthetic data."""
+        return digest(self._of_members())
+
+    def _of_members(self) -> dict[str, np.ndarray]:
+        bounds = {f"{BOUNDS}{id}": member.by_record for id, member in self.members.items()}
+        return bounds | {f"{WEIGHTS}{id}": member.weights for id, member in self.members.items()}
 
 
 @dataclass(frozen=True)
@@ -149,13 +162,9 @@ class Fitted:
     fit: FitBatch
     measure: MeasureBatch
 
-
-def read_fitted(fits: Sequence[str], measures: Sequence[str]) -> dict[str, Fitted]:
-    """The fits that a job builds on, by the id in their file names."""
-    pairs = zip(fits, measures, strict=True)
-    return {
-        Path(fit).name.removesuffix(".fit.npz"): Fitted(FitBatch.read(fit), MeasureBatch.read(measure)) for fit, measure in pairs
-    }
+    def digests(self) -> list[str]:
+        """Of the fit and of what was measured."""
+        return [self.fit.digest(), self.measure.digest()]
 
 
 def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records
-from formalsynth.runtime.files import read_arrays, write_arrays
+from formalsynth.runtime.files import digest, read_arrays, write_arrays
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,11 @@ class DataBatch:
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
-        write_arrays(path, {"replicate": self.replicate, "x": self.x, "design": self.design}, made_from)
+        write_arrays(path, vars(self), made_from)
+
+    def digest(self) -> str:
+        """The sha256 of what it holds."""
+        return digest(vars(self))
 
     def records(self, k: int) -> Records:
         """The data set of the k-th replicate."""

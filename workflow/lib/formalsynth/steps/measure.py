@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.bounds import Bounds, record_bounds
@@ -18,6 +18,9 @@ from formalsynth.core.utility import statistics, utility
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.replicate import context_of, form_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

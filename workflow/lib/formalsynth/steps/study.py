@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from formalsynth.core.job import StudyJob
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.study import STUDIES, ChosenArm, Outcome, Run
 from formalsynth.data.files import check_unchanged
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def run_study(job: StudyJob) -> Outcome:
     """Run the replicates of a batch.
 
     Returns:
-        Rows in the columns of ``replicates.csv`` with the study's own behind them, and its details.
+        Rows in the columns of ``replicates.csv`` with the study's own behind them, by replicate and then in the order of the
+        arms, and its details.
 
     Raises:
         DataError: a data file is absent, is not the one of the plan, or cannot be read.
     """
+    import pandas as pd
+
     check_unchanged(job.files, job.data_folder)
     study = STUDIES[job.study]
     arms = [ChosenArm(choice.id, choice.arm, choice.parameters) for choice in job.arms]
@@ -31,7 +37,9 @@ def run_study(job: StudyJob) -> Outcome:
     guarantee = pd.Series([guarantees[id] for id in rows["synthesizer"]], dtype=str)
     rows = _filled(rows, {"status": "ok"}).assign(guarantee=rows.get("guarantee", guarantee))
     own = [column for column in rows if column not in REPLICATE_COLUMNS]
-    return Outcome(rows.reindex(columns=[*REPLICATE_COLUMNS, *own]), details)
+    order = {arm.id: k for k, arm in enumerate(arms)}
+    rows = rows.assign(_order=rows["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
+    return Outcome(rows.reindex(columns=[*REPLICATE_COLUMNS, *own]).reset_index(drop=True), details)
 
 
 def _filled(table: pd.DataFrame, columns: dict[str, object]) -> pd.DataFrame:

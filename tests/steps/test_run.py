@@ -1,0 +1,177 @@
+"""Run: a batch whose parts are kept, and used again as long as what they were made from is the same."""
+
+import pytest
+from formalsynth.core.registry import PACKAGE
+from formalsynth.runtime import sources as room
+from formalsynth.stan.fit import Fit
+from formalsynth.steps import fit as fit_step
+from formalsynth.steps.run import run_batch
+from small_study import SETTINGS, exact_sample, small_paper, told
+
+FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
+MEMBERS = {fit: [f"{fit}.fit.npz", f"{fit}.measure.npz", f"{fit}.replicates.csv"] for fit in FITS}
+EVERYTHING = {"data.npz", *(name for names in MEMBERS.values() for name in names)}
+
+
+def measured(*fits):
+    return {name for fit in fits for name in MEMBERS[fit][1:]}
+
+
+def files(*fits):
+    return {name for fit in fits for name in MEMBERS[fit]}
+
+
+@pytest.fixture
+def job(tmp_path):
+    """What the job of the small study is told."""
+    return job_of(tmp_path)
+
+
+def job_of(folder, **changes):
+    return told(small_paper(folder, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a batch in a folder; the tables as text, and the files that were made."""
+    monkeypatch.setattr(fit_step, "sample", exact_sample)
+    folder = tmp_path / "batch"
+    folder.mkdir()
+    (tmp_path / "program").write_text("a program")
+
+    def run(job):
+        before = times(folder)
+        tables = run_batch(job, folder, tmp_path / "program")
+        after = times(folder)
+        assert set(after) >= EVERYTHING
+        return {name: table.to_csv() for name, table in tables.items()}, {
+            name for name in after if after[name] != before.get(name)
+        }
+
+    return run
+
+
+def times(folder):
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir() if path.name[0] != "."}
+
+
+def test_everything_is_made_once(run, job):
+    tables, made = run(job)
+    assert made == EVERYTHING
+    assert set(tables) == {"replicates", "records", "values", "sets", "draws"}
+    assert run(job) == (tables, set())
+
+
+def test_a_part_that_is_gone_damaged_or_without_a_seal_is_made_again_and_the_rest_is_kept(run, job, tmp_path):
+    tables, _ = run(job)
+    for name, expected in (
+        ("data.npz", {"data.npz"}),
+        ("Unweighted.fit.npz", {"Unweighted.fit.npz"}),
+        ("Unweighted.measure.npz", measured("Unweighted")),
+        ("Weighted.replicates.csv", measured("Weighted")),
+    ):
+        path = tmp_path / "batch" / name
+        path.unlink()
+        assert run(job) == (tables, expected), name
+        path.write_bytes(path.read_bytes()[:-1])
+        assert run(job) == (tables, expected), name
+        path.with_name(f".{name}.sha256").unlink()
+        assert run(job) == (tables, expected), name
+
+
+def test_other_data_make_all_of_it_again(run, job, tmp_path):
+    tables, _ = run(job)
+    population = {"name": "lognormal_on_normal", "predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 2}
+    others, made = run(job_of(tmp_path, population=population))
+    assert made == EVERYTHING
+    assert others["values"] != tables["values"]
+    assert run(job) == (tables, EVERYTHING)
+
+
+def test_another_unit_or_other_synthetic_sets_fit_nothing_again(run, job, tmp_path):
+    run(job)
+    assert run(job_of(tmp_path, unit=1000))[1] == measured(*FITS)
+
+
+def test_another_setting_of_one_concerns_it_and_what_builds_on_it(run, job):
+    run(job)
+    fits, measures = list(job.fits), list(job.measures)
+    k = next(k for k, fit in enumerate(fits) if fit.synthesizer.id == "Weighted")
+    synthesizer = fits[k].synthesizer.model_copy(update={"parameters": {"c": 0.5}})
+    fits[k] = fits[k].model_copy(update={"synthesizer": synthesizer})
+    measures[k] = measures[k].model_copy(update={"members": (synthesizer, *measures[k].members[1:])})
+    assert run(job.model_copy(update={"fits": tuple(fits), "measures": tuple(measures)}))[1] == files("Weighted")
+
+
+def test_another_program_fits_again_and_measures_no_draws_that_stayed_the_same(run, job, tmp_path):
+    tables, _ = run(job)
+    (tmp_path / "program").write_text("another program")
+    assert run(job) == (tables, {f"{fit}.fit.npz" for fit in FITS})
+
+
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [
+        ("mechanisms/ranges.py", {"averaged_0.4_1.8.fit.npz"} | measured("averaged_0.4_1.8", "Weighted")),
+        ("mechanisms/lipschitz.py", files("Unweighted", "Weighted", "nothing")),
+        ("mechanisms/censoring.py", set()),
+        ("families/linear.py", files(*FITS)),
+        ("families/beta.py", set()),
+        ("data/populations/lognormal.py", {"data.npz"}),
+        ("steps/measure.py", measured(*FITS)),
+        ("stan/sample.py", {f"{fit}.fit.npz" for fit in FITS}),
+        ("steps/tables.py", set()),
+    ],
+)
+def test_a_comment_in_the_code_makes_again_what_uses_it(run, job, monkeypatch, edited, expected):
+    """And nothing that is made from it, since that is the same."""
+    tables, _ = run(job)
+    assert (PACKAGE / edited).is_file()
+    digest = room._digest
+    monkeypatch.setattr(room, "_digest", lambda path: "edited" if path == PACKAGE / edited else digest(path))
+    assert run(job) == (tables, expected)
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_fit_that_was_not_finished(run, job, monkeypatch):
+    tables, _ = run(job)
+
+    class Stopped(Exception):
+        pass
+
+    seeds = []
+
+    def stopping(executable, data, inits, parameters, seed, settings):
+        seeds.append(seed)
+        if len(seeds) == 5:  # the second replicate of the second fit
+            raise Stopped
+        return exact_sample(executable, data, inits, parameters, seed, settings)
+
+    other = job.model_copy(
+        update={"simulate": job.simulate.model_copy(update={"key": job.simulate.key.model_copy(update={"root": 8})})}
+    )
+    monkeypatch.setattr(fit_step, "sample", stopping)
+    with pytest.raises(Stopped):
+        run(other)
+    again, made = run(other)
+    assert made == EVERYTHING - {"data.npz"} - files("Unweighted")
+    assert len(seeds) == 5 + 6
+    assert again["replicates"] != tables["replicates"]
+
+
+def test_no_fit_stays_in_memory_longer_than_others_need_it(run, job, monkeypatch):
+    held = []
+
+    def fit_batch(job, data, fitted, executable):
+        held.append(set(fitted))
+        return fit_step.fit_batch(job, data, fitted, executable)
+
+    monkeypatch.setattr("formalsynth.steps.run.fit_batch", fit_batch)
+    run(job)
+    assert held == [set(), {"Unweighted"}, {"Unweighted"}, {"Unweighted"}]
+
+
+def test_a_batch_of_failures_is_kept_too(run, job, monkeypatch):
+    monkeypatch.setattr(fit_step, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
+    tables, made = run(job)
+    assert made == EVERYTHING
+    assert run(job) == (tables, set())

@@ -1,0 +1,108 @@
+"""Run: simulate, fit and measure one batch, and put its tables together.
+
+What is made on the way is kept in files. A later run uses each of them again that was made from the same: the same settings,
+the same input, and the same source code, that is of the modules that this very part of the work uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.core.job import BatchJob, FitJob, MeasureJob, SimulateJob, specification
+from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
+from formalsynth.runtime.sources import code_digest, sources
+from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fit import fit_batch
+from formalsynth.steps.measure import measure_batch
+from formalsynth.steps.simulate import simulate_batch
+from formalsynth.steps.tables import SampleParts, replicates_table, sample_parts, sample_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.DataFrame]:
+    """Simulate, fit and measure a batch.
+
+    Args:
+        job: what to run.
+        folder: where what is made on the way is kept.
+        executable: compiled Stan program of the family.
+
+    Returns:
+        The tables of the batch by name: ``replicates``, and those of the single sample, which have no rows where it is in another
+        batch.
+
+    Raises:
+        OSError: the program is damaged, or the disk is full.
+    """
+    batch = _Batch(folder, unbroken(executable))
+    data = batch.data(job.simulate)
+    rows: dict[str, pd.DataFrame] = {}
+    sample: SampleParts = {}
+    fitted: dict[str, Fitted] = {}
+    for k, (fit_job, measure_job) in enumerate(zip(job.fits, job.measures, strict=True)):
+        id = fit_job.synthesizer.id
+        fit = batch.fit(fit_job, data, fitted)
+        rows[id], measure = batch.measure(measure_job, data, fit, fitted)
+        fitted[id] = Fitted(fit, measure)
+        sample |= sample_parts(job.tables, id, data, fitted[id])
+        # Only what a later one builds on stays in memory.
+        needed = {parent for later in (*job.fits[k + 1 :], *job.measures[k + 1 :]) for parent in later.fits.values()}
+        fitted = {parent: found for parent, found in fitted.items() if parent in needed}
+    return {"replicates": replicates_table(job.tables, data, list(rows.values()))} | sample_tables(job.tables, data, sample)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The kept files of a batch."""
+
+    folder: Path
+    executable: Path
+
+    def data(self, job: SimulateJob) -> DataBatch:
+        path, origin = self.folder / "data.npz", _origin(job, "simulate")
+        self._keep([path], origin, lambda: simulate_batch(job).write(path, origin))
+        return DataBatch.read(path)
+
+    def fit(self, job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted]) -> FitBatch:
+        path = self.folder / f"{job.synthesizer.id}.fit.npz"
+        origin = _origin(job, "fit", data.digest(), checksum(self.executable), *_digests(job, fitted))
+        self._keep([path], origin, lambda: fit_batch(job, data, fitted, self.executable).write(path, origin))
+        return FitBatch.read(path)
+
+    def measure(
+        self, job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted]
+    ) -> tuple[pd.DataFrame, MeasureBatch]:
+        rows, arrays = (self.folder / f"{job.members[0].id}.{kind}" for kind in ("replicates.csv", "measure.npz"))
+        origin = _origin(job, "measure", data.digest(), fit.digest(), *_digests(job, fitted))
+
+        def make() -> None:
+            table, measured = measure_batch(job, data, fit, fitted)
+            write_table(rows, table, origin)
+            measured.write(arrays, origin)
+
+        self._keep([rows, arrays], origin, make)
+        return read_table(rows), MeasureBatch.read(arrays)
+
+    def _keep(self, paths: Sequence[Path], origin: str, make: Callable[[], None]) -> None:
+        """Leave files as they are where they were made from the same and are whole, else make them."""
+        kept = all(holds(path, origin) for path in paths)
+        if not kept:
+            make()
+        print(*(path.name for path in paths), "kept" if kept else "made", flush=True)
+
+
+def _origin(job: SimulateJob | FitJob | MeasureJob, step: str, *inputs: str) -> str:
+    """What a kept file is made from: what its job is told, the code of its step and of its modules, and its input."""
+    code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
+    return specification(job, [code, *inputs])
+
+
+def _digests(job: FitJob | MeasureJob, fitted: Mapping[str, Fitted]) -> list[str]:
+    """Of the fits that a job builds on."""
+    return [digest for id in dict.fromkeys(job.fits.values()) for digest in fitted[id].digests()]

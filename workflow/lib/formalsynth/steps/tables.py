@@ -1,0 +1,160 @@
+"""The tables of one batch: its replicates, and the records of the single sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, count
+from formalsynth.core.family import FAMILIES, draws_from_prior
+from formalsynth.core.job import SAMPLE, TablesJob
+from formalsynth.core.model import DATA, PRIOR
+from formalsynth.core.rows import REPLICATE_COLUMNS, replicate_table
+from formalsynth.core.streams import Address
+from formalsynth.core.utility import UTILITY, statistics
+from formalsynth.steps.batch import Fitted
+from formalsynth.steps.data import DataBatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRIOR_DRAWS = 1000
+"""Draws from the prior that stand beside posterior draws."""
+SampleParts = dict[str, dict[str, "pd.DataFrame"]]
+"""What the tables of the single sample have of each synthesizer: by its id and the table's name."""
+
+
+def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """All rows of a batch, by replicate and then in the order of the design, the confidential data first.
+
+    Args:
+        job: the scenario.
+        data: the confidential data.
+        tables: the measured rows of each fit.
+    """
+    import pandas as pd
+
+    order = {id: k for k, id in enumerate([DATA, *job.fits])}
+    table = pd.concat([data_rows(job, data), *tables], ignore_index=True)
+    table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
+    return table[list(REPLICATE_COLUMNS)].reset_index(drop=True)
+
+
+def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:
+    """What the tables of the single sample have of the synthesizers that share a fit.
+
+    Nothing where the batch has no single sample or the fit failed on it.
+
+    Args:
+        job: the scenario.
+        fit_id: id of the fit.
+        data: the confidential data.
+        fitted: the fit, with what was measured of it.
+    """
+    fit, measure, at = fitted.fit, fitted.measure, sample_place(data)
+    if at is None or not fit.ok(at) or measure.sample is None:
+        return {}
+    record, parts = np.arange(job.key.n), SampleParts()
+    for id in (id for id, its_fit in job.fits.items() if its_fit == fit_id):
+        of_set = dict(zip(UTILITY, measure.sample.sets.T, strict=True))
+        parts[id] = {
+            "values": _labelled(id, record=record, value=measure.sample.values),
+            "sets": _labelled(id, set=np.arange(len(measure.sample.sets)), **of_set),
+        }
+        if id in measure.members and fit.weights is not None:
+            known = fit.found_of(at).known
+            known = np.zeros(job.key.n) if known is None else known
+            bound, weight = measure.members[id].by_record[at], fit.weights[at]
+            parts[id]["records"] = _labelled(id, record=record, bound=bound, weight=weight, known=known)
+            parts[id]["draws"] = _draws_table(id, fit.draws_of(at))
+    return parts
+
+
+def sample_tables(job: TablesJob, data: DataBatch, parts: SampleParts) -> dict[str, pd.DataFrame]:
+    """Record-level tables of the single sample: ``records``, ``values``, ``sets`` and ``draws``.
+
+    A synthesizer whose fit failed on the single sample is absent from them. They have no rows where the sample is in another
+    batch.
+
+    Args:
+        job: the scenario.
+        data: the confidential data.
+        parts: what :func:`sample_parts` made of each fit.
+    """
+    tables: dict[str, list[pd.DataFrame]] = {"records": [], "values": [], "sets": [], "draws": []}
+    at = sample_place(data)
+    if at is not None:
+        bootstrap = dict(zip(UTILITY, bootstrap_sets(job, data).T, strict=True))
+        tables["draws"] += _prior_table(job)
+        tables["values"].append(_labelled(DATA, record=np.arange(job.key.n), value=data.x[at] * job.unit))
+        tables["sets"].append(_labelled(DATA, set=np.arange(job.synthetic_sets), **bootstrap))
+    for id in job.fits:
+        for name, part in parts.get(id, {}).items():
+            tables[name].append(part)
+    return {name: _headed(job, tables[name]) for name in tables}
+
+
+def sample_place(data: DataBatch) -> int | None:
+    """Which replicate of a batch is the single sample; None where it is in another batch."""
+    places = np.flatnonzero(data.replicate == SAMPLE)
+    return int(places[0]) if len(places) else None
+
+
+def _prior_table(job: TablesJob) -> list[pd.DataFrame]:
+    """Draws from the prior where the family can give them."""
+    family = draws_from_prior(FAMILIES[job.family])
+    if family is None:
+        return []
+    generator = Address.of(job.key, SAMPLE).generator("prior")
+    return [_draws_table(PRIOR, family.prior_draws(generator, job.priors, PRIOR_DRAWS))]
+
+
+def _draws_table(id: str, draws: Draws) -> pd.DataFrame:
+    """Posterior draws, one column for each scalar parameter."""
+    columns: dict[str, np.ndarray] = {}
+    for name, values in draws.items():
+        flat = values.reshape(len(values), -1)
+        columns |= {name if flat.shape[1] == 1 else f"{name}_{k + 1}": flat[:, k] for k in range(flat.shape[1])}
+    return _labelled(id, draw=np.arange(count(draws)), **columns)
+
+
+def _labelled(synthesizer: str, **columns: np.ndarray) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.DataFrame(columns)
+    table.insert(0, "synthesizer", synthesizer)
+    return table
+
+
+def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The parts as one table, with the columns that name the scenario in front."""
+    import pandas as pd
+
+    table = pd.concat(parts or [pd.DataFrame(columns=["synthesizer"])], ignore_index=True)
+    head = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": SAMPLE}
+    return pd.concat([pd.DataFrame({key: [value] * len(table) for key, value in head.items()}), table], axis=1)
+
+
+def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
+    """The confidential data's own rows: their statistics, for the figures that show them beside synthetic data."""
+    rows = []
+    for k, replicate in enumerate(data.replicate):
+        row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(replicate)}
+        row |= {"synthesizer": DATA, "status": "ok", "guarantee": "none: confidential"}
+        address = Address.of(job.key, int(replicate))
+        row |= {"seed": int(address.sequence("data").generate_state(1)[0])}
+        rows.append(row | statistics(data.x[k] * job.unit))
+    return replicate_table(rows)
+
+
+def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
+    """Statistics (synthetic_sets, statistics) of bootstrap samples of the single sample's confidential data.
+
+    They stand beside the distribution of a statistic over synthetic data sets; the papers do not say what they drew there.
+    """
+    generator = Address.of(job.key, SAMPLE).generator("bootstrap")
+    x = data.x[sample_place(data)] * job.unit
+    chosen = generator.integers(len(x), size=(job.synthetic_sets, len(x)))
+    return np.array([list(statistics(x[index]).values()) for index in chosen])

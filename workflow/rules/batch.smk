@@ -1,0 +1,29 @@
+# batch: simulate, fit and measure, one batch of replicates in one job. Data, fits and measurements are kept in the folder of the
+# batch; they are no output of the rule, since Snakemake removes output before a job, and a job uses again what still holds.
+rule run_batch:
+    input:
+        code=code("run", study=False),
+        executable=program,
+    output:
+        replicates="<batch>/replicates.csv",
+        records="<batch>/records.csv",
+        values="<batch>/values.csv",
+        sets="<batch>/sets.csv",
+        draws="<batch>/draws.csv",
+    log:
+        "<logs>/run_batch/{paper}/{scenario}/{batch}.log",
+    benchmark:
+        "<benchmarks>/run_batch/{paper}/{scenario}/{batch}.tsv"
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=growing(1500),
+        runtime=growing(240),
+    params:
+        code=code_of_job,
+        job=batch_job,
+    message:
+        "Simulating, fitting and measuring {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
+    script:
+        "../scripts/run_batch.py"

@@ -1,0 +1,14 @@
+"""Collect the tables of all batches of one scenario."""
+
+from pathlib import Path
+
+from formalsynth.runtime.files import check_made_from
+from formalsynth.runtime.logs import log_to
+from formalsynth.steps.collect import collect_tables
+
+log_to(snakemake.log[0])
+
+for name, path in snakemake.output.items():
+    batches = [Path(batch) for batch in snakemake.input.get(name)]
+    check_made_from(batches, snakemake.params.batches_made_from)
+    collect_tables(batches, Path(path), snakemake.params.made_from)

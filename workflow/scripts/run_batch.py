@@ -1,0 +1,19 @@
+"""Simulate, fit and measure one batch."""
+
+from pathlib import Path
+
+from formalsynth.core.job import BatchJob, specification
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import write_table
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.steps.run import run_batch
+
+log_to(snakemake.log[0])
+own_temporary_folder()
+
+job = BatchJob.of(snakemake.params.job)
+load(job.modules)
+tables = run_batch(job, Path(snakemake.output.replicates).parent, Path(snakemake.input.executable))
+for name, table in tables.items():
+    write_table(snakemake.output[name], table, specification(job))

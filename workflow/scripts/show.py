@@ -1,0 +1,46 @@
+"""Make figures and tables: the tidy table of each figure, its drawings and its caption, each table and its caption."""
+
+import functools
+import shutil
+from pathlib import Path
+
+import pandas as pd
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
+from formalsynth.runtime.logs import log_to
+from formalsynth.show.captions import caption
+from formalsynth.show.display import FigureDisplay, TableDisplay
+from formalsynth.show.draw import draw_figure
+from formalsynth.show.tidy import figure_table, table_of
+
+log_to(snakemake.log[0])
+load(snakemake.params.modules)
+check_made_from(snakemake.input.tables, snakemake.params.made_from)
+
+
+@functools.cache
+def collected(place):
+    """One of the collected tables."""
+    return read_table(snakemake.input.tables[place])
+
+
+for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_as"]):
+    display, folder = FigureDisplay.of(figure["display"]), Path(snakemake.output.figures[0]).parent
+    table, png, svg, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "png", "svg", "txt"))
+    if figure["same_as"]:
+        # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
+        for path in (table, png, svg):
+            with whole(path) as partial:
+                shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
+    else:
+        write_table(table, figure_table(display, [collected(place) for place in figure["reads"]]))
+        draw_figure(display, read_table(table), [svg, png])
+    write_text(words, caption(display))
+
+for entry in snakemake.params.tables:
+    display, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")
+    by_name = {}
+    for place in entry["reads"]:
+        by_name.setdefault(Path(snakemake.input.tables[place]).stem, []).append(collected(place))
+    write_table(path, table_of(display, {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}))
+    write_text(path.with_suffix(".txt"), caption(display))
