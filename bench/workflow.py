@@ -31,13 +31,13 @@ def main() -> None:
 
 
 def batches(copy: Path) -> None:
-    """The unweighted fits of 100 replicates, simulated, fitted and measured, by how many replicates a job handles."""
-    print("100 replicates of n = 2000, one synthesizer, two cores, by replicates in a job")
+    """100 replicates with all their synthesizers, by how many replicates a job handles."""
+    print("100 replicates of n = 2000, all synthesizers, two cores, by replicates in a job")
     for size in (1, 5, 25, 100):
         shutil.rmtree(copy / SCENARIO, ignore_errors=True)
-        targets = [f"{SCENARIO}/batches/{k:04d}/Unweighted.replicates.csv" for k in range(100 // size)]
+        targets = [f"{SCENARIO}/batches/{k:04d}/replicates.csv" for k in range(100 // size)]
         wall, processor = run(copy, 2, targets, f"batch_size={size}")
-        print(f"  {size:4d} a job: {3 * len(targets):4d} jobs, {wall:6.1f} s, {processor:6.1f} processor s", flush=True)
+        print(f"  {size:4d} a job: {len(targets):4d} jobs, {wall:6.1f} s, {processor:6.1f} processor s", flush=True)
 
 
 def cores(copy: Path) -> None:

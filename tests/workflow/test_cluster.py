@@ -79,7 +79,7 @@ def test_a_cluster_makes_the_same_bytes(profile, slurm, folder, finished, reposi
     assert run.returncode == 0, run.stdout[-5000:]
     assert ("Submitted array job" in run.stdout) == (profile == "slurm")
     logs = [path for rule in on_nodes(repository) for path in (folder / "logs" / SCALE / rule).rglob("*.log")]
-    assert len(logs) > 15
+    assert len(logs) >= 6
     assert jobs(slurm)[before:] == ["COMPLETED"] * len(logs)
     made, locally = results(folder), results(finished)
     assert made == {name: locally[name] for name in made}
@@ -94,11 +94,11 @@ def test_a_failed_job_gets_more_memory_and_then_ends_the_run(profile, slurm, fol
     program = folder / "results" / "stan" / "linear_regression"
     program.write_text("#!/bin/sh\nexit 1\n")
     before = len(jobs(slurm))
-    fit = f"results/{SCALE}/range/simulation_n200/batches/0000/Unweighted.fit.npz"
-    run = submit(snakemake, repository, slurm, folder, profile, "--retries", 1, "--", fit)
+    batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
+    run = submit(snakemake, repository, slurm, folder, profile, "--retries", 1, "--", batch)
     assert run.returncode == 1, run.stdout[-5000:]
     assert run.stdout.count("Trying to restart job") == 1
-    assert jobs(slurm, "%T %m")[before:] == ["COMPLETED 1000M", "FAILED 1500M", "FAILED 3000M"]
+    assert jobs(slurm, "%T %m")[before:] == ["FAILED 1500M", "FAILED 3000M"]
 
 
 def status(repository, environment, job):

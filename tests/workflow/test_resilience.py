@@ -79,7 +79,7 @@ def waiting(condition, process, seconds=120):
 def test_a_second_run_in_a_folder_is_refused_and_harms_nothing(again, finished, repository, snakemake):
     busy, go = again / "busy", again / "go"
     before_the_program(again, f"touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done")
-    forget(again, BATCH / "Weighted.*", SIMULATION / "*.csv", FIGURES / "fig01.*", FIGURES / "fig02.*")
+    forget(again, BATCH / "*.*", SIMULATION / "*.csv", FIGURES / "fig01.*", FIGURES / "fig02.*")
     first = start(again, "--cores", 1, "--", *PART, snakefile=repository / "Snakefile")
     try:
         waiting(busy.exists, first)
@@ -104,7 +104,7 @@ def test_a_chain_that_always_dies_is_a_row_with_its_reason_and_stops_nothing(fol
     attempts = read_config(folder)[0]["sampler"]["attempts"]
     dying = " ".join(f"| {seeds[1] + k}" for k in range(attempts))
     before_the_program(folder, f'case "$seed" in {dying.removeprefix("| ")}) kill -s SEGV $$;; esac')
-    run = snakemake(folder, "--cores", 1, BATCH / "Weighted.replicates.csv")
+    run = snakemake(folder, "--cores", 1, BATCH / "replicates.csv")
     assert run.returncode == 0, run.stdout[-3000:]
     for id, reason, tried in (
         ("Unweighted", "CmdStan stopped: signal 11 (Segmentation fault)", attempts),
@@ -122,7 +122,7 @@ def test_a_chain_that_always_dies_is_a_row_with_its_reason_and_stops_nothing(fol
 
 
 def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_run(folder, finished, snakemake):
-    target, enough = BATCH / "Unweighted.fit.npz", folder / "enough"
+    target, enough = BATCH / "replicates.csv", folder / "enough"
     before_the_program(folder, f"[ -e {enough} ] || kill -9 $$")
     run = snakemake(folder, "--cores", 1, target)
     assert run.returncode != 0
@@ -130,7 +130,7 @@ def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_
         "CmdStan was ended by signal 9 (Killed) 3 times, which says nothing of the posterior: is there enough memory? Run again"
     )
     assert len([line for line in run.stdout.splitlines() if line.endswith(reason)]) == 1, run.stdout
-    assert not (folder / target).exists()
+    assert [path.name for path in (folder / BATCH).glob("[!.]*")] == ["data.npz"]
     enough.touch()
     run = snakemake(folder, "--cores", 1, target)
     assert run.returncode == 0, run.stdout[-3000:]
@@ -139,7 +139,7 @@ def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_
 
 def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, repository, snakemake):
     """The job itself is not killed, and the later run has another seed."""
-    target, busy, go = BATCH / "Unweighted.fit.npz", again / "busy", again / "go"
+    target, busy, go = BATCH / "replicates.csv", again / "busy", again / "go"
     before_the_program(again, f"[ -e {busy} ] || {{ touch {busy}; while [ ! -e {go} ]; do sleep 0.05; done; }}")
     forget(again, target)
     first = start(again, "--cores", 1, target, snakefile=repository / "Snakefile")
@@ -149,13 +149,13 @@ def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, r
         first.wait()
         run = snakemake(again, "--cores", 1, target, "--config", "root_seed=7")
         assert run.returncode == 0, run.stdout[-3000:]
-        made = content(again / target)
+        made = results(again)
         go.touch()
         deadline = time.monotonic() + 60
         while group_lives(first.pid):
             assert time.monotonic() < deadline, "something of the first run is still alive"
             time.sleep(0.05)
-        assert content(again / target) == made
+        assert results(again) == made
     finally:
         if group_lives(first.pid):
             kill(first)
@@ -171,7 +171,7 @@ def group_lives(group):
 
 
 def test_a_table_that_lost_a_row_is_named_and_made_again(again, finished, snakemake):
-    damaged = again / BATCH / "Weighted.replicates.csv"
+    damaged = again / BATCH / "replicates.csv"
     damaged.write_bytes(b"".join(damaged.read_bytes().splitlines(keepends=True)[:-1]))
     refused_as_damaged(snakemake(again, "--cores", 1, "--", *PART), damaged)
     assert not (again / PART[0]).exists()
@@ -213,9 +213,8 @@ def every_kind(folder, repository, cmdstan):
 
 
 JOBS = {
-    "find_cmdstan", "compile_program", "simulate_batch", "fit_batch", "measure_batch", "run_study", "collect_details",
-    "collect_replicates", "collect_sample", "draw_range_fig01", "draw_range_fig02", "draw_zcdp_fig02", "write_table",
-    "judge_claims", "write_ledger", "write_report",
+    "find_cmdstan", "compile_program", "run_batch", "run_study", "collect_batches", "collect_study", "show_range_fig01",
+    "show_zcdp_fig02", "judge_claims", "write_ledger", "write_report",
 }  # fmt: skip
 
 
@@ -283,16 +282,14 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
 
 STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
 DAMAGES = [
-    (BATCH / "data.npz", BATCH / "Unweighted.fit.npz"),
-    (BATCH / "Unweighted.fit.npz", BATCH / "Unweighted.measure.npz"),
-    (BATCH / "Unweighted.measure.npz", BATCH / "Weighted.fit.npz"),
-    (BATCH / "Unweighted.replicates.csv", SIMULATION / "replicates.csv"),
+    (BATCH / "replicates.csv", SIMULATION / "replicates.csv"),
+    (BATCH / "records.csv", SIMULATION / "records.csv"),
     (SIMULATION / "replicates.csv", FIGURES / "fig02.csv"),
     (SIMULATION / "records.csv", FIGURES / "fig01.csv"),
     (Path("results", SCALE, "range", "claims.csv"), Path("results", SCALE, "claims.csv")),
     (STUDY / "batches" / "0000" / "study.details.csv", STUDY / "details.csv"),
     (STUDY / "details.csv", Path("figures", SCALE, "zcdp", "fig02.csv")),
-    (PROGRAM, BATCH / "Unweighted.fit.npz"),
+    (PROGRAM, BATCH / "replicates.csv"),
     (Path(".cmdstan", "cmdstan.json"), PROGRAM),
 ]
 """A file, and one that is made from it."""
@@ -372,10 +369,10 @@ def test_a_read_only_cmdstan_is_enough(tmp_path, read_only, repository, cmdstan,
         (read_only / "new").touch()
     folder = every_kind(tmp_path / "work", repository, cmdstan)
     shutil.rmtree(folder / ".cmdstan")
-    run = snakemake(folder, "--cores", 1, BATCH / "Weighted.fit.npz", CMDSTAN=str(read_only))
+    run = snakemake(folder, "--cores", 1, BATCH / "replicates.csv", CMDSTAN=str(read_only))
     assert run.returncode == 0, run.stdout[-3000:]
     assert json.loads((folder / ".cmdstan" / "cmdstan.json").read_text())["path"] == str(read_only)
-    assert content(folder / BATCH / "Weighted.fit.npz") == content(reference[0] / BATCH / "Weighted.fit.npz")
+    assert content(folder / BATCH / "replicates.csv") == content(reference[0] / BATCH / "replicates.csv")
 
 
 @pytest.mark.slow

@@ -52,7 +52,11 @@ rule refuse_table_of_a_study:
         table="details",
 
 
-use rule refuse_table_of_a_study as refuse_table_of_fits with:
+rule refuse_table_of_fits:
+    input:
+        refuse_kind,
+    output:
+        "<results>/{paper}/{scenario}/{table}.csv",
     wildcard_constraints:
         paper=of_scenarios(study=True),
         table="draws|records|sets|values",

@@ -52,7 +52,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         fitted[id] = Fitted(fit, measure)
         sample |= sample_parts(job.tables, id, data, fitted[id])
         # Only what a later one builds on stays in memory.
-        needed = {parent for later in (*job.fits[k + 1 :], *job.measures[k + 1 :]) for parent in later.fits.values()}
+        later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
+        needed = {parent for one in later for parent in one.fits.values()}
         fitted = {parent: found for parent, found in fitted.items() if parent in needed}
     return {"replicates": replicates_table(job.tables, data, list(rows.values()))} | sample_tables(job.tables, data, sample)
 
