@@ -16,6 +16,7 @@ ESTIMATE = {"scenario": "first", "value": ["delta"], "of": ["A", "B"]}
 def claim_of(test, estimate=None, scenarios=(SCENARIO,), **fields):
     """A claim with the given parts over harmless ones; without keys of its test, it is an order."""
     rest = {"place": "Section 1", "shows": "", "claim": "So it is", "printed": "", "erratum": "", "note": "", "truth": None}
+    rest |= {"kind": "test", "implied_by": "", "finding": ""}
     parts = {
         "estimate": Estimate(**ESTIMATE | (estimate or {})),
         "test": test or {"kind": "order"},

@@ -6,9 +6,11 @@ import pytest
 from formalsynth.ledger.judge import COLUMNS, ledger
 from formalsynth.ledger.verdicts import (
     ABSENT,
-    CONTRADICTED,
     DIRECTION,
+    MISPRINT,
+    NO_ROWS,
     NOT_REPRODUCED,
+    REFUTED,
     REPRODUCED,
     STAND_IN,
     TOO_FEW,
@@ -132,10 +134,18 @@ def test_a_trend_is_a_slope_on_logarithms(power, verdict):
     assert verdict_of(claim, *parts) == verdict
 
 
-def test_a_printed_formula_that_its_own_numbers_contradict_is_an_erratum():
-    tables = table_of(A=normal(5), B=normal(1, seed=2))
-    assert verdict_of(claim_of({"kind": "order"}, erratum="E1"), tables) == CONTRADICTED
-    assert verdict_of(claim_of({"kind": "order", "direction": "falling"}, erratum="E1"), tables) == REPRODUCED
+@pytest.mark.parametrize("finding", [MISPRINT, REFUTED])
+def test_a_claim_that_fails_and_is_part_of_an_erratum_has_the_erratums_kind_as_its_verdict(finding):
+    tables, part = table_of(A=normal(5), B=normal(1, seed=2)), {"erratum": "E1", "finding": finding}
+    assert verdict_of(claim_of({"kind": "order"}, **part), tables) == finding
+    assert verdict_of(claim_of({"kind": "order", "direction": "falling"}, **part), tables) == REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [({"kind": "ours"}, "ours"), ({"kind": "implied", "implied_by": "a-b"}, "implied by a-b")]
+)
+def test_the_kind_of_a_claim_is_in_its_row(given, shown):
+    assert row_of(claim_of({"kind": "order"}, **given), table_of(A=normal(1), B=normal(5))).kind == shown
 
 
 def test_absent_data_stand_ins_and_small_scales_are_not_judged():
@@ -177,9 +187,11 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
 def test_columns_of_the_ledger_are_those_that_others_rely_on():
     assert COLUMNS == (
         "id", "paper", "place", "claim", "printed", "estimate", "mcse", "replicates", "verdict", "note",
-        "shows", "erratum", "test",
+        "shows", "erratum", "test", "kind",
     )  # fmt: skip
 
 
 def test_every_verdict_has_a_meaning():
-    assert set(VERDICTS) == {REPRODUCED, DIRECTION, NOT_REPRODUCED, CONTRADICTED, STAND_IN, ABSENT, TOO_FEW}
+    assert set(VERDICTS) == {
+        REPRODUCED, DIRECTION, NOT_REPRODUCED, MISPRINT, REFUTED, STAND_IN, ABSENT, NO_ROWS, TOO_FEW,
+    }  # fmt: skip

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from config_trees import CONFIG, of_papers, own_trees, put, reader, refusal, shipped_trees
+from config_trees import CONFIG, ERRATA, of_papers, own_trees, put, reader, refusal, shipped_trees
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def refused(own, read):
     """The message about a file of one paper, or about config.yaml, in which one key was changed."""
 
     def refused(file, path, value):
-        trees = of_papers(own, "range" if file == CONFIG else Path(file).stem)
+        trees = of_papers(own, "range" if file in (CONFIG, ERRATA) else Path(file).stem)
         put(trees[file], path, value)
         message = refusal(read, trees)
         assert isinstance(message, str), "it was accepted"

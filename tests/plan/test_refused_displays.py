@@ -5,7 +5,7 @@ file, with the key and what was given, and words that list what is allowed. Word
 """
 
 import pytest
-from config_trees import CENSOR, CLAIM, RANGE, REPS, REWEIGHT, ZCDP, assert_blames, cases
+from config_trees import CENSOR, CLAIM, ERRATA, RANGE, REPS, REWEIGHT, ZCDP, assert_blames, cases
 
 NAN, INF = float("nan"), float("inf")
 CASES = [
@@ -108,6 +108,26 @@ CASES = [
      "claims.bounds-order.shows: given 'figure 99'; allowed: figure 1, figure 2, figure 3, figure 4"),
     (CLAIM, "claims.0.shows", "table 9", "claims.bounds-order.shows: given 'table 9'; allowed: table 1, table 2"),
     (CLAIM, "claims.0.erratum", "5", "claims.0.erratum: given '5';", "as in E1"),
+    (CLAIM, "claims.0.erratum", "E99", "claims.bounds-order.erratum: given 'E99'; allowed: E1, E2,"),
+    (CLAIM, "claims.0.kind", "circular", "claims.0.kind: given 'circular';", "'test', 'by construction', 'implied', 'ours'"),
+    (CLAIM, "claims.0.kind", "implied", "claims.0.implied_by", "the id of the claim that implies this one"),
+    (CLAIM, "claims.0.implied_by", "bounds-contract", "claims.0.implied_by: given 'bounds-contract';", "because kind is test"),
+    (CLAIM, "claims.4.implied_by", "no-such", "claims.sets-differ-again.implied_by: given 'no-such'; allowed: bounds-order,"),
+    (CLAIM, "claims.4.implied_by", "sets-differ-again",
+     "claims.sets-differ-again.implied_by: given 'sets-differ-again';", "sets-differ-again is, by sets-differ-again"),
+    (CLAIM, "claims.4.implied_by", "Bounds", "claims.4.implied_by: given 'Bounds';", "small letters and digits, joined by -"),
+    # errata: the first is E1, the fourth E4 with two more numbers
+    (ERRATA, "errata", {}, "errata: given {};"),
+    (ERRATA, "errata.0.id", "5", "errata.0.id: given '5';", "E and a number, as in E1"),
+    (ERRATA, "errata.0.id", "", "errata.0.id: given '';", "E and a number, as in E1"),
+    (ERRATA, "errata.0.id", "E11", "errata.E4: given 'E11'; allowed: another number: it is one of E11 already"),
+    (ERRATA, "errata.0.kind", "slip", "errata.0.kind: given 'slip';", "'misprint' or 'refuted'"),
+    (ERRATA, "errata.0.title", ..., "errata.0.title;"),
+    (ERRATA, "errata.0.places", [], "errata.0.places: given [];"),
+    (ERRATA, "errata.0.places.0.paper", "rnage", "errata.E1.places.0.paper: given 'rnage'; allowed: censor, range, reps"),
+    (ERRATA, "errata.3.also", ["E1"], "errata.E4: given 'E1'; allowed: another number: it is one of E1 already"),
+    (ERRATA, "errata.3.also", ["E11", "E11"], "errata.3.also: given ['E11', 'E11'];", "each entry once"),
+    (ERRATA, "errata.0.derivation", "so", "errata.0.derivation: given 'so';", "allowed keys: id, kind, title, places, also"),
     (CLAIM, "claims.0.estimate", None, "claims.0.estimate: given None;"),
     (CLAIM, "claims.0.estimate.scenario", "simulated",
      "claims.bounds-order.estimate.scenario: given 'simulated'; allowed: simulation, contraction"),

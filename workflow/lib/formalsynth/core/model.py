@@ -15,8 +15,10 @@ PATTERNS = {
     "figure": (r"^[1-9][0-9]*[a-z]?$", "a number, with a small letter behind it for a panel"),
     "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
     "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
+    "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: small letters and digits, joined by -"),
     "shows": (r"^((figure|table) [1-9][0-9]*[a-z]?)?$", "as in figure 2 or table 1"),
     "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
+    "number of an erratum": (r"^E[1-9][0-9]*$", "E and a number, as in E1"),
 }
 """Patterns that text has to match, and what they say in words."""
 DATA = "Data"

@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from formalsynth.core.kinds import either
 from formalsynth.core.model import Model, Names, Number, Told, WholeNumber, each_once, pattern
 from formalsynth.core.statistics import STATISTICS
+from formalsynth.ledger.errata import Finding
 from formalsynth.ledger.tests.base import AnyTest
 
 
@@ -70,6 +72,18 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False
 
 
+Kind = Literal["test", "by construction", "implied", "ours", "settings lost"]
+"""What a verdict can say of the paper; only the claims of kind ``test`` count in the headline."""
+KINDS: dict[str, str] = {
+    "test": "the run can bear the claim out or not, and the paper's authors said it",
+    "by construction": "the definition of what is compared makes the claim hold in every run; it checks the software",
+    "implied": "the claim holds whenever another one does, so it is no evidence of its own",
+    "ours": "the claim, or the form in which it is tested, is ours and not the paper's",
+    "settings lost": "the paper does not say, or the text lost, the settings that its numbers depend on",
+}
+"""Every kind of claim, with its meaning."""
+
+
 class ClaimConfig(Model):
     """One sentence of a paper that a run supports or contradicts."""
 
@@ -78,10 +92,30 @@ class ClaimConfig(Model):
     shows: str = Field("", pattern=pattern("shows"), description="Figure or table that it belongs to.")
     claim: str = Field(description="What it says, in our words, in one line.")
     printed: str = Field("", description="What is printed, where it is a number or a formula.")
+    kind: Kind = Field("test", description="What its verdict says of the paper; only those of kind test count in the headline.")
+    implied_by: str = Field(
+        "",
+        pattern=pattern("id of a claim, or none"),
+        validate_default=True,
+        description="Claim of the same paper that implies it; for kind implied only, which needs it.",
+    )
     erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that it is part of.")
     estimate: Estimate = Field(description="The numbers that it speaks of.")
     test: AnyTest = Field(description="What has to hold of them.")
     note: str = Field("", description="What a reader has to know of the verdict.")
+
+    @field_validator("implied_by")
+    @classmethod
+    def _where_implied(cls, given: str, info: ValidationInfo) -> str:
+        """``implied_by`` is there where the kind is ``implied``, and only there."""
+        kind = info.data.get("kind")
+        if kind == "implied" and not given:
+            raise PydanticCustomError(
+                "missing", "Field required because kind is implied: the id of the claim that implies this one"
+            )
+        if kind not in (None, "implied") and given:
+            raise ValueError(f"Input should not be given, because kind is {kind}")
+        return given
 
 
 class ClaimScenario(Told):
@@ -106,7 +140,13 @@ class Claim(Told):
     """Figure or table that it belongs to, as ``figure 2`` or ``table 1``; empty for none."""
     claim: str
     printed: str
+    kind: Kind
+    implied_by: str
+    """The claim that implies it; empty unless the kind is ``implied``."""
     erratum: str
+    """Number of the erratum that it is part of, after mergers; empty for none."""
+    finding: Finding | Literal[""]
+    """What the erratum is; empty for none."""
     note: str
     estimate: Estimate
     """What it speaks of, with the cells spelled out."""

@@ -16,7 +16,7 @@ from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.notes import joined, sentences, unit_name
 from formalsynth.ledger.tests.base import Cells
 from formalsynth.ledger.thresholds import Thresholds
-from formalsynth.ledger.verdicts import ABSENT, CONTRADICTED, REPRODUCED, STAND_IN, TOO_FEW
+from formalsynth.ledger.verdicts import ABSENT, REPRODUCED, STAND_IN, TOO_FEW
 
 RANDOM = ("replicate", "record", "set", "draw")
 """Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
@@ -41,6 +41,8 @@ class LedgerRow:
     shows: str
     erratum: str
     test: str
+    kind: str
+    """What its verdict says of the paper; of a claim that another one implies, by which."""
 
 
 COLUMNS = tuple(field.name for field in fields(LedgerRow))
@@ -116,7 +118,7 @@ def _verdict(claim: Claim, found: str, judged: bool) -> str:
         return STAND_IN
     if not judged:
         return TOO_FEW
-    return CONTRADICTED if claim.erratum and found != REPRODUCED else found
+    return claim.finding or found if found != REPRODUCED else found
 
 
 def _row(
@@ -125,5 +127,5 @@ def _row(
     return LedgerRow(
         id=claim.id, paper=claim.paper, place=claim.place, claim=claim.claim, printed=claim.printed, estimate=estimate,
         mcse=mcse, replicates=replicates, verdict=verdict, note=note, shows=claim.shows, erratum=claim.erratum,
-        test=claim.test.kind,
+        test=claim.test.kind, kind=f"implied by {claim.implied_by}" if claim.implied_by else claim.kind,
     )  # fmt: skip

@@ -5,7 +5,9 @@ from __future__ import annotations
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
 NOT_REPRODUCED = "not reproduced"
-CONTRADICTED = "contradicted in print"
+MISPRINT = "misprint"
+REFUTED = "refuted"
+NO_ROWS = "no rows"
 STAND_IN = "stand-in data"
 ABSENT = "data absent"
 TOO_FEW = "too few replicates"
@@ -13,9 +15,11 @@ VERDICTS = {
     REPRODUCED: "the run bears the claim out within its Monte Carlo error",
     DIRECTION: "the run points the way the claim does, but not as clearly or as far",
     NOT_REPRODUCED: "the run does not bear the claim out",
-    CONTRADICTED: "a printed formula or setting contradicts the paper's own results",
+    MISPRINT: "what is printed contradicts other statements, formulas or results of the paper; its conclusions do not rest on it",
+    REFUTED: "a derivation or an audit shows that the statement, or a step that it rests on, does not hold",
     STAND_IN: "simulated records stood in for absent ones, which is no evidence",
     ABSENT: "the data that the claim speaks of were absent",
+    NO_ROWS: "a synthesizer that the claim speaks of has no replicate with a result; all of them failed",
     TOO_FEW: "the scale has too few replicates to judge by",
 }
 """Every verdict, in the order of the ledger, with its meaning."""

@@ -25,11 +25,12 @@ from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
+from formalsynth.ledger.errata import ErrataConfig
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.runtime.files import write_text
 
 REPOSITORY = Path(__file__).parents[4]
-SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig}
+SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]

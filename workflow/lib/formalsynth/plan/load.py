@@ -14,8 +14,11 @@ from yaml.composer import Composer
 
 from formalsynth.data.files import is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario
+from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.ledger.notes import sentences
 from formalsynth.plan.checks import check_claim, check_figure, check_table
+from formalsynth.plan.errata import FILE as ERRATA
+from formalsynth.plan.errata import by_number, check_implied, check_named
 from formalsynth.plan.expand import expand
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
@@ -151,10 +154,12 @@ def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
     _check_run(run, file)
     papers: dict[str, Paper] = {}
     skipped: list[str] = []
-    problems = Problems()
+    problems, errata = Problems(), dict[str, Erratum]()
+    with problems.catch():
+        errata = _read_errata(folder)
     for key in run.papers:
         with problems.catch():
-            papers[key], absent = _read_paper(key, run, folder)
+            papers[key], absent = _read_paper(key, run, folder, errata)
             skipped += absent
     problems.tell()
     _check_drawing(papers, file)
@@ -164,7 +169,21 @@ def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
         for key, paper in papers.items()
         for claim in paper.claims
     )
-    return Plan(run, papers, skipped)
+    return Plan(run, papers, skipped, _of_papers(errata, papers))
+
+
+def _read_errata(folder: Path) -> dict[str, Erratum]:
+    """The errata by every number that they have; none where there is no file of them."""
+    file = folder / ERRATA
+    if not file.exists():
+        return {}
+    return by_number(validated(ErrataConfig, load_yaml(file), file).errata, folder)
+
+
+def _of_papers(errata: Mapping[str, Erratum], papers: Mapping[str, Paper]) -> tuple[Erratum, ...]:
+    """The errata with a place in one of the papers, each once."""
+    each = {erratum.id: erratum for erratum in errata.values()}
+    return tuple(erratum for erratum in each.values() if any(place.paper in papers for place in erratum.places))
 
 
 def _check_run(run: RunConfig, file: Path) -> None:
@@ -199,7 +218,7 @@ def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
                 raise ConfigError(message(file, "papers", rule, [allowed]))
 
 
-def _read_paper(key: str, run: RunConfig, folder: Path) -> tuple[Paper, list[str]]:
+def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
     """A paper, and what of it is left out."""
     path = folder / "papers" / f"{key}.yaml"
     if not path.exists():
@@ -210,7 +229,7 @@ def _read_paper(key: str, run: RunConfig, folder: Path) -> tuple[Paper, list[str
     problems = Problems()
     spelled = spell_scenarios(key, config, run, expanded, path, problems)
     paper = _with_shown(Paper(key, config, expanded, spelled.scenarios), path, problems)
-    paper = replace(paper, claims=_claims(paper, claims, folder / "claims" / f"{key}.yaml", problems))
+    paper = replace(paper, claims=_claims(paper, claims, errata, folder / "claims" / f"{key}.yaml", problems))
     problems.tell()
     return paper, spelled.skipped
 
@@ -246,23 +265,28 @@ def _with_shown(paper: Paper, file: Path, problems: Problems) -> Paper:
     return replace(paper, figures=figures, tables=tables)
 
 
-def _claims(paper: Paper, configs: Sequence[ClaimConfig], file: Path, problems: Problems) -> list[Claim]:
+def _claims(
+    paper: Paper, configs: Sequence[ClaimConfig], errata: Mapping[str, Erratum], file: Path, problems: Problems
+) -> list[Claim]:
     """The claims of a paper, with the ids of their cells spelled out."""
     claims = []
     for config in configs:
         with problems.catch():
-            claims.append(_claim(paper, config, file))
+            check_named(config, errata, file)
+            check_implied(config, configs, file)
+            claims.append(_claim(paper, config, errata.get(config.erratum), file))
     return claims
 
 
-def _claim(paper: Paper, config: ClaimConfig, file: Path) -> Claim:
+def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:
     checked = check_claim(config, paper, file)
     of, first = config.estimate, next(iter(checked.scenarios), None)
     truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
     doubts = dict.fromkeys(scenario.doubt for scenario in checked.scenarios)
     return Claim(
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
-        erratum=config.erratum, note=sentences(config.note, *doubts), test=config.test, truth=truth,
+        kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
+        finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
         estimate=of.model_copy(update={"of": checked.cells}),
         scenarios=tuple(
             ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios

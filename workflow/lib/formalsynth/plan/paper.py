@@ -11,6 +11,7 @@ from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.errata import Erratum
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.model import PaperConfig, RunConfig
 from formalsynth.plan.scenario import Scenario
@@ -125,6 +126,8 @@ class Plan:
     papers: dict[str, Paper]
     skipped: list[str]
     """What is left out because its data are absent, each a sentence."""
+    errata: tuple[Erratum, ...] = ()
+    """What is printed in these papers and does not hold."""
 
     @property
     def warnings(self) -> list[str]:

@@ -13,9 +13,11 @@ from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import (
     ABSENT,
-    CONTRADICTED,
     DIRECTION,
+    MISPRINT,
+    NO_ROWS,
     NOT_REPRODUCED,
+    REFUTED,
     REPRODUCED,
     STAND_IN,
     TOO_FEW,
@@ -36,9 +38,11 @@ SYMBOLS = {
     REPRODUCED: "✓",
     DIRECTION: "↗",
     NOT_REPRODUCED: "✗",
-    CONTRADICTED: "≠",
+    MISPRINT: "≠",
+    REFUTED: "⊥",
     STAND_IN: "◇",
     ABSENT: "∅",
+    NO_ROWS: "○",
     TOO_FEW: "…",
 }
 """A sign for each verdict, so that none depends on colour."""

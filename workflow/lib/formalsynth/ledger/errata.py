@@ -1,0 +1,46 @@
+"""Errata: what is printed in a paper and does not hold, each slip once with all its places."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from formalsynth.core.model import Identifier, Model, each_once, pattern
+
+Finding = Literal["misprint", "refuted"]
+"""What kind of erratum it is: the verdict of a claim that belongs to it and does not hold."""
+ErratumNumber = Annotated[str, Field(pattern=pattern("number of an erratum"))]
+
+
+class ErratumPlace(Model):
+    """Where a paper has the slip."""
+
+    paper: Identifier = Field(description="Key of the paper.")
+    place: str = Field(min_length=1, description="Where the paper says it.")
+
+
+class Erratum(Model):
+    """One slip, however often it is printed."""
+
+    id: ErratumNumber = Field(description="Its number; claims name it.")
+    kind: Finding = Field(
+        description="misprint: other statements, formulas or results of the paper contradict it, and its conclusions do not rest "
+        "on it; refuted: a derivation or an audit shows that the statement, or a step that it rests on, does not hold."
+    )
+    title: str = Field(min_length=1, description="What it is, in one line.")
+    places: list[ErratumPlace] = Field(min_length=1, description="Every place where it is printed.")
+    also: Annotated[list[ErratumNumber], AfterValidator(each_once)] = Field(
+        default_factory=list, description="Numbers that it had before it was merged; a claim may still name them."
+    )
+    printed: str = Field("", description="The printed formula or sentence, in our words.")
+    derived: str = Field("", description="What follows instead, and from what.")
+    check: str = Field("", description="The numbers that show it.")
+    consequence: str = Field("", description="What changes for somebody who relied on the printed one.")
+    matters: str = Field("", description="Whether it touches what the paper concludes.")
+
+
+class ErrataConfig(Model):
+    """``config/errata.yaml``: what is printed and does not hold."""
+
+    errata: list[Erratum] = Field(description="The errata, each slip once.")

@@ -1,0 +1,67 @@
+"""The errata of ``config/errata.yaml``, by every number that a claim may name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from formalsynth.ledger.claims import ClaimConfig
+from formalsynth.ledger.errata import Erratum
+from formalsynth.plan.messages import ConfigError, Problems, message
+
+FILE = "errata.yaml"
+
+
+def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
+    """The errata by their numbers, those that they had before they were merged included.
+
+    Args:
+        errata: as given.
+        folder: the config folder.
+
+    Raises:
+        ConfigError: two have the same number, or one is in a paper that is not there.
+    """
+    file, problems = folder / FILE, Problems()
+    papers = sorted(path.stem for path in (folder / "papers").glob("*.yaml"))
+    found: dict[str, Erratum] = {}
+    for erratum in errata:
+        for number in (erratum.id, *erratum.also):
+            with problems.catch():
+                if number in found:
+                    allowed = [f"another number: it is one of {found[number].id} already"]
+                    raise ConfigError(message(file, f"errata.{erratum.id}", number, allowed))
+                found[number] = erratum
+        for at, place in enumerate(erratum.places):
+            with problems.catch():
+                if place.paper not in papers:
+                    raise ConfigError(message(file, f"errata.{erratum.id}.places.{at}.paper", place.paper, papers))
+    problems.tell()
+    return found
+
+
+def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
+    """Check that the erratum that a claim names is there.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if claim.erratum and claim.erratum not in (known := list(numbers)):
+        allowed = known or [f"none: there is no erratum in {FILE}"]
+        raise ConfigError(message(file, f"claims.{claim.id}.erratum", claim.erratum, allowed))
+
+
+def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path) -> None:
+    """Check that the claim that is said to imply one is another claim of the paper, and is not itself implied.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    key = f"claims.{claim.id}.implied_by"
+    found = next((other for other in others if other.id == claim.implied_by), None)
+    if claim.implied_by and found is None:
+        allowed = [other.id for other in others if other.kind != "implied"]
+        raise ConfigError(message(file, key, claim.implied_by, allowed or ["the id of another claim of the paper"]))
+    if found is not None and found.kind == "implied":
+        allowed = [f"a claim that is not implied itself: {found.id} is, by {found.implied_by}"]
+        raise ConfigError(message(file, key, claim.implied_by, allowed))
