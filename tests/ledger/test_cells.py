@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.ledger.cells import ClaimError, values_of
+from formalsynth.ledger.cells import ClaimError, NoRowsError, values_of
 from made_up_claims import claim_of, normal, row_of, table_of
 from scipy import stats
 
@@ -35,11 +35,34 @@ def test_replicates_without_a_value_in_every_cell_are_left_out_and_counted():
     assert row.replicates == 2
 
 
-def test_what_the_tables_lack_is_named():
-    tables = table_of(A=normal(1), B=normal(2))
-    for estimate, words in [({"of": ["A", "C"]}, "C; there are A, B"), ({"value": ["epsilom"]}, "epsilom")]:
-        with pytest.raises(ClaimError, match=f"some-claim: .*{words}"):
+def test_what_no_table_has_is_named_as_a_slip_of_the_config():
+    tables = table_of(A=normal(1), B=normal(2)).assign(rule="mean")
+    cases = [
+        ({"value": ["epsilom"]}, "no column 'epsilom'; there are"),
+        ({"over": "rule", "of": ["mean", "median"]}, "no rows for rule median; there are mean"),
+        ({"rows": {"rule": "median"}}, "no rows with rule median; there are mean"),
+    ]
+    for estimate, words in cases:
+        with pytest.raises(ClaimError, match=f"some-claim: {words}"):
             row_of(claim_of({}, estimate), tables)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        ({"of": ["A", "C"]}, "synthesizer C"),
+        ({"distance": "Data"}, "synthesizer Data"),
+        ({"rows": {"synthesizer": "C"}, "over": "n", "of": [50.0]}, "synthesizer C, n 50.0"),
+        ({"rows": {"rule": "median"}}, "rule median, synthesizer A and B"),
+        ({"over": "rule", "of": ["mean", "median"]}, "rule median"),
+    ],
+)
+def test_what_failed_is_named_as_such(estimate, words):
+    """The rows of a study's failed replicates may lack what its cells are told apart by."""
+    tables = table_of(A=normal(1), B=normal(2)).assign(rule="mean", status="ok")
+    tables.loc[0, ["rule", "status"]] = ["", "failed"]
+    with pytest.raises(NoRowsError, match=f"without a finite result: {words}"):
+        values_of(claim_of({}, estimate), [tables])
 
 
 def test_units_that_are_no_replicates_leave_their_number_alone():
@@ -56,6 +79,6 @@ def test_scenarios_go_by_their_names_and_rows_by_their_values():
     assert found.tolist() == [[3], [4]]
 
 
-def test_a_claim_without_a_unit_in_every_cell_is_refused():
-    with pytest.raises(ClaimError, match="some-claim: no replicate has a value in every cell"):
-        row_of(claim_of({}), table_of(A=[1.0, np.nan], B=[np.inf, 5.0]))
+def test_a_claim_needs_a_unit_with_a_value_in_every_cell():
+    with pytest.raises(NoRowsError, match="no replicate has one in every cell"):
+        values_of(claim_of({}), [table_of(A=[1.0, np.nan], B=[np.inf, 5.0])])

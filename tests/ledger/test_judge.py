@@ -1,5 +1,7 @@
 """The judge: each test's verdicts on tables whose answer is known, and the rows of the ledger."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,23 +23,47 @@ from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table
 
 @pytest.mark.parametrize(
     ("second", "verdict"),
-    [(normal(9, seed=2), REPRODUCED), (normal(1, seed=2), NOT_REPRODUCED), (normal(5, seed=1), NOT_REPRODUCED)],
+    [
+        (normal(9, seed=2), REPRODUCED),
+        (normal(1, seed=2), NOT_REPRODUCED),
+        (np.roll(normal(5), 1) + 0.01, DIRECTION),
+        (np.roll(normal(5), 1) - 0.01, NOT_REPRODUCED),
+        (normal(5), NOT_REPRODUCED),
+    ],
 )
-def test_an_order_holds_fails_or_cannot_be_told(second, verdict):
+def test_an_order_of_two_cells_holds_leans_or_fails(second, verdict):
+    """What cannot be told from no step at all is direction only where the statistic goes the claimed way."""
     assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
 
 
-def test_an_order_that_holds_for_some_neighbours_and_fails_for_none_is_direction_only():
-    claim = claim_of({"kind": "order"}, {"of": ["A", "B", "C"]})
-    assert verdict_of(claim, table_of(A=normal(1), B=normal(5), C=normal(5))) == DIRECTION
+@pytest.mark.parametrize(
+    ("means", "verdict"),
+    [((1, 5, 9), REPRODUCED), ((1, 5, 5.01), DIRECTION), ((1, 5, 4.99), NOT_REPRODUCED), ((5, 9, 1), NOT_REPRODUCED)],
+)
+def test_an_order_is_direction_only_where_every_statistic_goes_the_claimed_way(means, verdict):
+    cells = {name: np.roll(normal(0), k) + mean for k, (name, mean) in enumerate(zip("ABC", means, strict=True))}
+    assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
 
 
-@pytest.mark.parametrize(("margin", "verdict"), [(1.5, REPRODUCED), (2.5, NOT_REPRODUCED)])
+def test_an_order_that_most_units_contradict_is_not_reproduced_though_its_mean_goes_that_way():
+    """One replicate in ten moves the mean; the other nine go the other way."""
+    outlying = np.where(np.arange(100) % 10 == 0, 100.0, -1.0)
+    claim = claim_of({"kind": "order"}, {"statistic": "mean"})
+    assert verdict_of(claim, table_of(A=np.zeros(100), B=outlying)) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(1.5, REPRODUCED), (2.5, DIRECTION)])
 def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
     cells = {"A": normal(5), "B": normal(5) + 2}
     assert verdict_of(claim_of({"kind": "order", "margin": margin}), table_of(**cells)) == verdict
     falling = claim_of({"kind": "order", "margin": margin, "direction": "falling"}, {"of": ["B", "A"]})
     assert verdict_of(falling, table_of(**cells)) == verdict
+
+
+def test_a_step_short_of_its_margin_has_to_be_there_beyond_chance():
+    cells = {"A": normal(5), "B": np.roll(normal(5), 1) + 0.01}
+    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == DIRECTION
+    assert verdict_of(claim_of({"kind": "order", "margin": 0.5}), table_of(**cells)) == NOT_REPRODUCED
 
 
 def test_the_first_cell_may_be_compared_with_each_of_the_others():
@@ -62,7 +88,7 @@ def test_a_claim_about_most_or_all_replicates_needs_that_share(share, verdict):
     assert verdict_of(claim, table_of(A=np.zeros(100), B=rising, C=rising + 1)) == verdict
 
 
-def test_the_order_of_a_spread_is_judged_on_its_resamples():
+def test_the_order_of_a_spread_is_judged_on_its_error():
     claim = claim_of({"kind": "order", "direction": "falling"}, {"statistic": "sd"})
     assert verdict_of(claim, table_of(A=normal(0, 5), B=normal(0, 1, seed=2))) == REPRODUCED
     assert verdict_of(claim, table_of(A=normal(0, 1), B=normal(0, 5, seed=2))) == NOT_REPRODUCED
@@ -97,6 +123,31 @@ def test_the_monte_carlo_error_of_a_mean_is_its_standard_error():
     assert row.replicates == 400
 
 
+SIMILAR = {"A": 100.5, "B": 99.7, "C": 100.3, "D": 102.0}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(SIMILAR))[1:])
+def test_similar_printed_numbers_are_not_reproduced_by_any_order_of_the_cells(order):
+    """All are within 5 % of each other; an order that shows less than half of the printed differences is direction only."""
+    cells = {name: normal(0, 0.01, seed=k) + SIMILAR[other] for k, (name, other) in enumerate(zip(SIMILAR, order, strict=True))}
+    printed = list(SIMILAR.values())
+    claim = claim_of({"kind": "value", "printed": printed}, {"of": list(SIMILAR)})
+    found = np.array([SIMILAR[other] for other in order])
+    centred = np.array(printed) - np.mean(printed)
+    assert verdict_of(claim, table_of(**cells)) == (REPRODUCED if found @ centred > 0.5 * centred @ centred else DIRECTION)
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"), [(0.036, REPRODUCED), (0.02, REPRODUCED), (0.016, DIRECTION), (0.002, DIRECTION), (-0.02, DIRECTION)]
+)
+def test_a_printed_gain_has_to_be_there_by_half_though_all_numbers_are_near(gain, verdict):
+    cells = {"A": np.full(5, 0.87), "B": np.full(5, 0.87 + gain)}
+    claim = claim_of({"kind": "value", "printed": [0.853, 0.889]}, {"statistic": "mean"})
+    row = row_of(claim, table_of(**cells))
+    assert row.verdict == verdict
+    assert ("of the printed differences" in row.note) == (verdict == DIRECTION)
+
+
 def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
     tables = table_of(A=np.arange(100.0))
     inside = {"kind": "within", "low": 40, "high": 60}
@@ -116,22 +167,42 @@ def test_equality_is_exact_unless_a_tolerance_is_given():
     assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values * 2)) == NOT_REPRODUCED
 
 
+def shrinking(power, test, statistic="sd", sd=1.0):
+    """The verdict on the trend of cells whose spread is a power of n."""
+    sizes = [100.0, 400.0, 1600.0]
+    parts = [table_of(A=n**power * normal(0, sd, count=1000, seed=int(n))).assign(n=n) for n in sizes]
+    return row_of(claim_of({"kind": "trend", **test}, {"over": "n", "of": sizes, "statistic": statistic}), *parts)
+
+
 @pytest.mark.parametrize(
-    ("power", "verdict"),
+    ("power", "at_the_rate", "at_all"),
     [
-        (-0.5, REPRODUCED),
-        (-2.0, DIRECTION),
-        (-0.3, DIRECTION),
-        (-0.15, NOT_REPRODUCED),
-        (0.0, NOT_REPRODUCED),
-        (0.5, NOT_REPRODUCED),
+        (-0.5, REPRODUCED, REPRODUCED),
+        (-2.0, DIRECTION, REPRODUCED),
+        (-0.3, DIRECTION, REPRODUCED),
+        (-0.15, NOT_REPRODUCED, REPRODUCED),
+        (-0.01, NOT_REPRODUCED, DIRECTION),
+        (0.1, NOT_REPRODUCED, NOT_REPRODUCED),
+        (0.5, NOT_REPRODUCED, NOT_REPRODUCED),
     ],
 )
-def test_a_trend_is_a_slope_on_logarithms(power, verdict):
-    sizes = [100.0, 400.0, 1600.0]
-    parts = [table_of(A=n**power * normal(0, count=1000, seed=int(n))).assign(n=n) for n in sizes]
-    claim = claim_of({"kind": "trend", "low": -0.6, "high": -0.4}, {"over": "n", "of": sizes, "statistic": "sd"})
-    assert verdict_of(claim, *parts) == verdict
+def test_that_a_spread_shrinks_and_at_which_rate_are_two_claims(power, at_the_rate, at_all):
+    """The error of the slope is about 0.016."""
+    assert shrinking(power, {"low": -0.6, "high": -0.4}).verdict == at_the_rate
+    assert shrinking(power, {"high": 0}).verdict == at_all
+
+
+def test_a_rise_is_the_mirror_image_of_a_decrease():
+    assert [shrinking(power, {"low": 0}).verdict for power in (0.5, -0.5)] == [REPRODUCED, NOT_REPRODUCED]
+
+
+def test_the_range_of_replicates_has_no_error_and_shows_a_direction_at_most():
+    row = shrinking(-0.5, {"high": 0}, "spread")
+    assert (row.verdict, row.mcse) == (DIRECTION, "")
+    assert "no valid Monte Carlo error" in row.note
+    claim = claim_of({"kind": "order"}, {"statistic": "max", "by": "record"})
+    cells = table_of(A=normal(1), B=normal(9)).rename(columns={"replicate": "record"})
+    assert row_of(claim, cells).verdict == REPRODUCED
 
 
 @pytest.mark.parametrize("finding", [MISPRINT, REFUTED])
@@ -155,6 +226,23 @@ def test_absent_data_stand_ins_and_small_scales_are_not_judged():
     small = row_of(claim_of({"kind": "order"}), tables, judged=False)
     assert small.verdict == TOO_FEW
     assert small.estimate
+
+
+FAILED = {"A": normal(1), "B": np.full(100, np.nan)}
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_synthesizer_that_failed_wholly_is_named_and_its_claims_are_not_judged(judged):
+    row = row_of(claim_of({"kind": "order"}), table_of(**FAILED), judged=judged)
+    assert (row.verdict, row.estimate, row.replicates) == (NO_ROWS, None, 0)
+    assert "without a finite result: synthesizer B" in row.note
+    assert row_of(claim_of({"kind": "order"}), table_of(A=normal(1))).note == row.note
+
+
+def test_a_failure_spoils_no_other_claim():
+    claims = [claim_of({"kind": "order"}), claim_of({"kind": "within", "low": 0}, {"of": ["A"]})]
+    table = ledger(claims, {("first_n50", "replicates"): table_of(**FAILED)}, THRESHOLDS, 1, True)
+    assert table["verdict"].tolist() == [NO_ROWS, REPRODUCED]
 
 
 @pytest.mark.parametrize("estimate", [{"value": ["delta"]}, {"over": "value", "value": ["delta", "twice"]}])

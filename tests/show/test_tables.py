@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.core.statistics import STATISTICS, jackknife, median_mcse
+from formalsynth.core.statistics import jackknife, quantile_error, standard_error
 from formalsynth.core.utility import UTILITY
 from formalsynth.show.display import TableDisplay
 from formalsynth.show.tables.base import TABLES
@@ -43,7 +43,7 @@ def test_a_sample_has_medians_over_its_sets_with_their_errors():
     sets = rows_of(SCENARIO, mean=np.random.default_rng(1).normal(size=100))
     table = found(table_display(statistics=["mean"]), {"sets": sets})
     values = sets.loc[sets["synthesizer"] == "A", "mean"].to_numpy()
-    assert table.loc[("mean", "A"), ["estimate", "mcse", "from"]].tolist() == [np.median(values), median_mcse(values), 50]
+    assert table.loc[("mean", "A"), ["estimate", "mcse", "from"]].tolist() == [np.median(values), quantile_error(values, 0.5), 50]
 
 
 def test_an_interval_has_the_quantiles_of_the_sets_and_half_a_rank_as_their_error():
@@ -66,7 +66,10 @@ def test_a_spread_has_the_numbers_of_pandas_to_the_last_bit():
     for id in ("A", "B"):
         values = rows.loc[rows["synthesizer"] == id, "delta"]
         assert table.xs(id, level="synthesizer")["estimate"].to_dict() == pandas_summaries(values)
-        assert table.loc[("q3", id), "mcse"] == jackknife(values.to_numpy(), STATISTICS["q3"])
+        errors = table.xs(id, level="synthesizer")["mcse"]
+        assert errors[["min", "max"]].isna().all()
+        for name in ("q1", "median", "mean", "q3", "sd"):
+            assert errors[name] == standard_error(values.to_numpy(), name) > 0
     assert list(display.entry.rows_allowed()) == display.entry.statistics
 
 
@@ -77,7 +80,7 @@ def test_means_have_standard_errors_and_medians_their_own():
     values = rows.loc[rows["synthesizer"] == "A", "delta"]
     assert table.loc[("covered", "A"), ["estimate", "from"]].tolist() == [0.5, 50]
     assert table.loc[("covered", "A"), "mcse"] == pytest.approx(np.sqrt(0.25 / 49))
-    assert table.loc[("delta", "A"), ["estimate", "mcse"]].tolist() == [values.median(), median_mcse(values.to_numpy())]
+    assert table.loc[("delta", "A"), ["estimate", "mcse"]].tolist() == [values.median(), quantile_error(values.to_numpy(), 0.5)]
     means = found(table_display(kind="means", statistics=["delta"]), {"replicates": rows})
     assert means.loc[("delta", "A"), ["estimate", "mcse"]].tolist() == [values.mean(), values.sem()]
 
@@ -89,15 +92,18 @@ def test_results_are_those_of_the_first_replicate():
     assert np.isnan(table.loc[("delta", "B"), "mcse"])
 
 
-def test_a_rate_is_the_slope_of_the_spread_on_the_sample_size():
-    """A spread that halves with four times the records has the slope -1/2."""
+def test_a_rate_is_the_slope_of_the_standard_deviation_on_the_sample_size():
+    """A standard deviation that halves with four times the records has the slope -1/2."""
     sizes = [scenario_of("first", n=n, replicates=30) for n in (100, 400, 1600)]
     rows = pd.concat([rows_of(scenario) for scenario in sizes], ignore_index=True)
     rows["delta"] = rows["delta"] / np.sqrt(rows["n"])
     display = table_display(scenarios=sizes, kind="rate", value="delta", statistics=["slope"])
     table = found(display, {"replicates": rows})
     assert table.loc[("slope", "A"), "estimate"] == pytest.approx(-0.5)
-    assert 0 < table.loc[("slope", "A"), "mcse"] < 0.5
+    x = np.log([100, 400, 1600]) - np.log(400)
+    parts = [part["delta"].to_numpy()[:, None] for _, part in rows[rows["synthesizer"] == "A"].groupby("n")]
+    errors = np.array([jackknife(part, "sd").error(np.log)[0] for part in parts])
+    assert table.loc[("slope", "A"), "mcse"] == pytest.approx(np.sqrt(np.sum((x * errors) ** 2)) / np.sum(x**2))
     assert table.loc[("slope", "A"), "from"] == 3
     few = found(display, {"replicates": rows[rows["replicate"] < 9]})
     assert few[["estimate", "mcse"]].isna().all(axis=None)

@@ -85,7 +85,7 @@ for _column, _words in {
     ),
     "slope": Words(
         "Rate of contraction",
-        "The slope of log(max - min) of Δ over replicates on log n. At -1/2, four times the records halve the spread.",
+        "The slope of the log standard deviation of Δ over replicates on log n. At -1/2, four times the records halve it.",
     ),
 }.items():
     METRICS.add(_column, _words, __name__)

@@ -16,6 +16,14 @@ class ClaimError(ValueError):
     """A claim speaks of something that the tables do not have."""
 
 
+class NoRowsError(ValueError):
+    """A cell has no result, because every fit or replicate behind it failed; the message is for the ledger's note."""
+
+
+PLANNED = ("synthesizer", "n", "scenario", "replicate")
+"""What cells may differ in that the plan has checked: a cell without rows is no slip of the config there."""
+
+
 def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]:
     """Values (units, cells) that a claim compares, units with a value in every cell only, and the number of replicates.
 
@@ -24,22 +32,27 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]
         tables: the collected table that it speaks of, for each of its scenarios.
 
     Raises:
-        ClaimError: a column, a cell or every unit is missing.
+        ClaimError: a column or a cell is missing.
+        NoRowsError: a cell has no result.
     """
     estimate = claim.estimate
     table = _rows(claim, tables)
     replicates = int(table["replicate"].nunique()) if "replicate" in table else 0
     table, wanted = _long(claim, table)
+    finite = table["it"].replace([np.inf, -np.inf], np.nan)
     by = _column(claim, table, estimate.by)
-    wide = table.assign(unit=by).pivot_table(index="unit", columns=estimate.over, values="it", aggfunc="mean", sort=False)
+    wide = table.assign(unit=by, it=finite).pivot_table(
+        index="unit", columns=estimate.over, values="it", aggfunc="mean", sort=False
+    )
     needed = [*wanted, DATA] if estimate.distance == DATA and DATA not in wanted else wanted
-    missing = [str(cell) for cell in needed if cell not in wide]
-    if missing:
+    missing = [cell for cell in needed if cell not in wide]
+    unknown = [cell for cell in missing if cell not in set(table[estimate.over])]
+    if unknown and estimate.over not in PLANNED and not _failed(table):
         there = ", ".join(map(str, wide))
-        raise ClaimError(f"{claim.id}: no rows for {estimate.over} {', '.join(missing)}; there are {there}")
-    wide = wide[needed].replace([np.inf, -np.inf], np.nan).dropna()
-    if wide.empty:
-        raise ClaimError(f"{claim.id}: no {estimate.by} has a value in every cell")
+        raise ClaimError(f"{claim.id}: no rows for {estimate.over} {', '.join(map(str, unknown))}; there are {there}")
+    wide = wide[[cell for cell in needed if cell in wide]].dropna()
+    if missing or wide.empty:
+        raise NoRowsError(_without_result(claim, missing))
     values = _against(claim, wide)[wanted].to_numpy(float)
     return values, len(wide) if estimate.by == "replicate" or not replicates else replicates
 
@@ -50,8 +63,25 @@ def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     table = table.assign(scenario=table["scenario"].map(names)) if "scenario" in table else table
     for column, value in claim.estimate.rows.items():
-        table = table[_column(claim, table, column) == value]
+        chosen = table[_column(claim, table, column) == value]
+        if chosen.empty and column not in PLANNED and not table.empty and not _failed(table):
+            there = ", ".join(map(str, table[column].unique()))
+            raise ClaimError(f"{claim.id}: no rows with {column} {value}; there are {there}")
+        table = chosen
     return table
+
+
+def _failed(table: pd.DataFrame) -> bool:
+    """Whether replicates failed, whose rows may lack what cells are told apart by."""
+    return "status" in table and bool((table["status"] != "ok").any())
+
+
+def _without_result(claim: Claim, cells: Sequence[object]) -> str:
+    """What has no result, in words."""
+    of = claim.estimate
+    rows = [f"{column} {value}" for column, value in of.rows.items()]
+    named = [f"{of.over} {' and '.join(map(str, cells))}"] if cells else [f"no {of.by} has one in every cell"]
+    return f"without a finite result: {', '.join([*rows, *named])}"
 
 
 def _long(claim: Claim, table: pd.DataFrame) -> tuple[pd.DataFrame, list[object]]:

@@ -10,16 +10,20 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.statistics import STATISTICS, bootstrap
-from formalsynth.ledger.cells import values_of
+from formalsynth.core.statistics import EXTREMES, STATISTICS, scatter, without_error
+from formalsynth.ledger.cells import NoRowsError, values_of
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.notes import joined, sentences, unit_name
 from formalsynth.ledger.tests.base import Cells
 from formalsynth.ledger.thresholds import Thresholds
-from formalsynth.ledger.verdicts import ABSENT, REPRODUCED, STAND_IN, TOO_FEW
+from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW
 
 RANDOM = ("replicate", "record", "set", "draw")
 """Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
+
+REPEATED = ("replicate", "set", "draw")
+"""Units that a run repeats as often as it is told to, so that their extremes grow with it; those of a sample are what it is."""
+UNSURE = "the {} has no valid Monte Carlo error, so that it can show a direction only"
 
 
 @dataclass(frozen=True)
@@ -91,25 +95,34 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     """
     if not tables:
         return _row(claim, ABSENT, sentences(claim.note, "the records are not there"))
-    values, replicates = values_of(claim, tables)
-    cells = _cells(claim, values, thresholds.resamples, root)
+    try:
+        values, replicates = values_of(claim, tables)
+    except NoRowsError as error:
+        return _row(claim, NO_ROWS, sentences(claim.note, str(error)), replicates=0)
+    by, extreme = claim.estimate.by, claim.estimate.statistic in EXTREMES
+    chance = len(values) > 1 and by in RANDOM and not extreme
+    unsure = len(values) > 1 and by in REPEATED and extreme
+    cells = _cells(claim, values, chance, thresholds.resamples, root)
     found = claim.test.judge(cells, claim, thresholds)
-    by = claim.estimate.by
+    units = "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"
     return _row(
         claim,
-        _verdict(claim, found.verdict, judged),
-        sentences(claim.note, found.note, "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"),
+        _verdict(claim, DIRECTION if unsure and found.verdict == REPRODUCED else found.verdict, judged),
+        sentences(claim.note, found.note, units, UNSURE.format(claim.estimate.statistic) if unsure else ""),
         joined(cells.estimates),
-        joined(cells.errors if len(values) > 1 and by in RANDOM else np.full(values.shape[1], np.nan)),
+        joined(cells.errors if chance else np.full(values.shape[1], np.nan)),
         replicates,
     )
 
 
-def _cells(claim: Claim, values: Array, resamples: int, root: int) -> Cells:
-    """The values (units, cells) of a claim with their statistics, resampled from the claim's own random stream."""
-    statistic = STATISTICS[claim.estimate.statistic]
+def _cells(claim: Claim, values: Array, chance: bool, resamples: int, root: int) -> Cells:
+    """The values (units, cells) of a claim with their statistics and, from the claim's own random stream, their errors."""
+    name = claim.estimate.statistic
+    estimates = STATISTICS[name](values)
+    if not chance:
+        return Cells(values, estimates, without_error(estimates))
     generator = np.random.default_rng([root, zlib.crc32(claim.id.encode())])
-    return Cells(values, statistic(values), bootstrap(values, statistic, resamples, generator))
+    return Cells(values, estimates, scatter(values, name, resamples, generator))
 
 
 def _verdict(claim: Claim, found: str, judged: bool) -> str:

@@ -19,7 +19,7 @@ VERDICTS = {
     REFUTED: "a derivation or an audit shows that the statement, or a step that it rests on, does not hold",
     STAND_IN: "simulated records stood in for absent ones, which is no evidence",
     ABSENT: "the data that the claim speaks of were absent",
-    NO_ROWS: "a synthesizer that the claim speaks of has no replicate with a result; all of them failed",
+    NO_ROWS: "a synthesizer that the claim speaks of has no finite result, in most cases because all its fits failed",
     TOO_FEW: "the scale has too few replicates to judge by",
 }
 """Every verdict, in the order of the ledger, with its meaning."""

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
-import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.kinds import ByKind
 from formalsynth.core.model import Model
 from formalsynth.core.registry import Registry
+from formalsynth.core.statistics import Scatter
 
 if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim
@@ -35,13 +35,13 @@ class Cells:
     """One for each unit and cell, (units, cells)."""
     estimates: Array
     """The claim's statistic of each cell, (cells,)."""
-    resampled: Array
-    """The statistic of resampled units, (resamples, cells)."""
+    scatter: Scatter
+    """The statistics on changed copies of the values, from which errors follow."""
 
     @property
     def errors(self) -> Array:
         """Monte Carlo errors of the statistics, (cells,)."""
-        return monte_carlo_errors(self.resampled, len(self.values))
+        return self.scatter.error()
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Test(Model):
         """Whether the claim holds of the cells.
 
         Args:
-            cells: values, statistics and resampled statistics.
+            cells: values, statistics and what their errors follow from.
             claim: the claim; its estimate says what the cells and units are.
             thresholds: when an estimate agrees.
         """
@@ -97,16 +97,6 @@ def test_kind(name: str) -> Callable[[Kind], Kind]:
 def several(cells: Sequence[object], kind: str) -> str | None:
     """What is wrong with cells that are to be compared; nothing where the rows of the table say which there are."""
     return f"two cells or more, for {kind}" if len(cells) == 1 else None
-
-
-def monte_carlo_errors(resampled: Array, units: int) -> Array:
-    """Standard deviations (cells,) of resampled statistics (resamples, cells).
-
-    There is no error where all resamples are equal, as their standard deviation is then the rounding of their mean, nor where
-    there is a single unit.
-    """
-    varies = np.ptp(resampled, axis=0) > 0
-    return np.where(varies, resampled.std(axis=0, ddof=1), 0.0) if units > 1 else np.zeros(resampled.shape[1])
 
 
 def least_share(share: float | str | None, thresholds: Thresholds) -> float | None:

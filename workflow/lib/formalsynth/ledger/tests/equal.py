@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from formalsynth.ledger.tests.base import Cells, Judgement, Test, monte_carlo_errors, several, test_kind
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, several, test_kind
 from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Equal(Test):
             largest = float(np.abs(cells.values - cells.values[:, :1]).max())
             return Judgement(REPRODUCED if largest == 0 else NOT_REPRODUCED, "" if largest == 0 else f"up to {largest:.4g} apart")
         first = cells.estimates[0]
-        errors = monte_carlo_errors(cells.resampled - cells.resampled[:, :1], len(cells.values))
+        errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
         apart = np.abs(cells.estimates - first)
         near = apart <= self.tolerance * np.abs(first) + thresholds.errors * errors
         return Judgement(REPRODUCED if near.all() else NOT_REPRODUCED, f"up to {apart.max() / abs(first):.1%} apart")

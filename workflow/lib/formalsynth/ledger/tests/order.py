@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
 from formalsynth.ledger.notes import unit_name
 from formalsynth.ledger.tests.base import (
@@ -26,15 +28,26 @@ if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim, Estimate
     from formalsynth.ledger.thresholds import Thresholds
 
-HOLDS, FAILS, UNCLEAR = "holds", "fails", "unclear"
-"""What can be said of one step of an order."""
+
+@dataclass(frozen=True)
+class Step:
+    """What can be said of one step of an order."""
+
+    share: float
+    """Share of the units that take it, beyond the margin; of a statistic without units, how sure it is."""
+    holds: bool
+    """Whether it is as claimed."""
+    leans: bool
+    """Whether the statistic at least goes the claimed way, and nothing speaks against it beyond chance."""
 
 
 @test_kind("order")
 class Order(Test):
     """The cells rise or fall, each by more than the margin, on the statistic and in most of the units.
 
-    The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on its resamples.
+    An order is direction only where every statistic goes the claimed way and no step goes the other way beyond chance; with a
+    margin, every step has to go the claimed way beyond chance. Statistics out of order are not reproduced. The order of a
+    statistic that has no value for a single unit, such as a standard deviation, is judged on its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -50,21 +63,18 @@ class Order(Test):
     margin: float = Field(0.0, ge=0, description="The least step, in the units of the cells.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every step holds; direction only where some hold and none fails."""
+        """Reproduced where every step holds; direction only where every step leans the claimed way."""
         by_unit = _by_unit(claim.estimate)
-        units = len(cells.values) if by_unit else 0
-        states, shares = [], []
-        for a, b in self._compared(len(cells.estimates)):
-            share, rises = self._step(cells, a, b, by_unit)
-            states.append(_state(share, units, rises, least_share(self.share, thresholds), thresholds.confidence))
-            shares.append(share)
-        what = f"of {unit_name(claim.estimate.by)}" if by_unit else "of the resamples"
-        note = f"in this order in {' / '.join(f'{share:.2f}' for share in shares)} {what}"
-        if all(state == HOLDS for state in states):
+        steps = [self._step(cells, a, b, by_unit, thresholds) for a, b in self._compared(len(cells.estimates))]
+        shares = " / ".join(f"{step.share:.2f}" for step in steps)
+        note = (
+            f"in this order in {shares} of {unit_name(claim.estimate.by)}"
+            if by_unit
+            else f"in this order with {shares} certainty"
+        )
+        if all(step.holds for step in steps):
             return Judgement(REPRODUCED, note)
-        if FAILS in states or HOLDS not in states:
-            return Judgement(NOT_REPRODUCED, note)
-        return Judgement(DIRECTION, note)
+        return Judgement(DIRECTION if all(step.leans for step in steps) else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """One cell alone has no order."""
@@ -74,13 +84,18 @@ class Order(Test):
         """The pairs of cells that are compared."""
         return [(0, k) for k in range(1, cells)] if self.pairs == "first" else list(itertools.pairwise(range(cells)))
 
-    def _step(self, cells: Cells, a: int, b: int, by_unit: bool) -> tuple[float, bool]:
-        """The share of the units, or resamples, in which a step is as claimed, and whether that of the statistic is."""
+    def _step(self, cells: Cells, a: int, b: int, by_unit: bool, thresholds: Thresholds) -> Step:
+        """What can be said of the step from one cell to another."""
         sign = 1 if self.direction == "rising" else -1
-        numbers = cells.values if by_unit else cells.resampled
-        steps = sign * (numbers[:, b] - numbers[:, a]) - self.margin
-        share = float((steps > 0).mean() + (steps == 0).mean() / 2)
-        return share, bool(sign * (cells.estimates[b] - cells.estimates[a]) > self.margin)
+        goes = float(sign * (cells.estimates[b] - cells.estimates[a]))
+        units = sign * (cells.values[:, b] - cells.values[:, a]) if by_unit else None
+        error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
+        share, above, _ = _beyond_chance(goes, error, units, self.margin, thresholds.confidence)
+        _, ahead, back = _beyond_chance(goes, error, units, 0.0, thresholds.confidence)
+        least = least_share(self.share, thresholds)
+        if least is not None and units is not None and len(units) > 1:
+            above = share_interval(share, len(units), thresholds.confidence)[1] >= least
+        return Step(share, goes > self.margin and above, goes > 0 and (ahead if self.margin else not back))
 
 
 def _by_unit(estimate: Estimate) -> bool:
@@ -88,22 +103,22 @@ def _by_unit(estimate: Estimate) -> bool:
     return estimate.statistic in PAIRED and estimate.above is None
 
 
-def _state(share: float, units: int, rises: bool, least: float | None, confidence: float) -> str:
-    """Whether one step of an order holds, fails, or cannot be told from none.
+def _beyond_chance(goes: float, error: float, units: Array | None, margin: float, confidence: float) -> tuple[float, bool, bool]:
+    """How far a step is beyond a margin: the share of units or the certainty, and whether it is above or below beyond chance.
 
     Args:
-        share: share of the units, or of the resamples, in which the step is as claimed.
-        units: number of units; 0 where the share is that of resamples.
-        rises: whether the step of the statistic is as claimed.
-        least: share that the claim needs; None for more than half beyond chance.
-        confidence: of the interval of the share.
+        goes: the step of the statistic.
+        error: its Monte Carlo error.
+        units: the step in each unit (units,); None where units cannot be compared.
+        margin: what the step has to exceed.
+        confidence: of the interval of a share, or of a step.
     """
-    if units == 1:
-        return HOLDS if rises else FAILS
-    low, high = (share, share) if not units else share_interval(share, units, confidence)
-    sure = 0.5 if units else 0.5 + confidence / 2
-    if least is not None:
-        return HOLDS if rises and high >= least else UNCLEAR if rises else FAILS
-    if rises and low > sure:
-        return HOLDS
-    return FAILS if not rises and high < 1 - sure else UNCLEAR
+    from scipy.stats import norm
+
+    if units is None:
+        share = float(norm.cdf((goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
+        return share, share > 0.5 + confidence / 2, share < 0.5 - confidence / 2
+    steps = units - margin
+    share = float((steps > 0).mean() + (steps == 0).mean() / 2)
+    low, high = share_interval(share, len(units), confidence) if len(units) > 1 else (share, share)
+    return share, low > 0.5, high < 0.5

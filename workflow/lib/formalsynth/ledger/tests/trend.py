@@ -19,31 +19,49 @@ if TYPE_CHECKING:
 
 @test_kind("trend")
 class Trend(Test):
-    """The slope of the log statistic on the log of the cells (sample sizes, say) lies between two limits and is not zero."""
+    """The slope of the log statistic on the log of the cells (sample sizes, say) lies between two limits and is not zero.
+
+    With both limits it is the test of a rate, as in -0.6 and -0.4 for n^-1/2; with ``high: 0`` alone that of a decrease at any
+    rate, and with ``low: 0`` alone that of a rise.
+    """
 
     kind: Literal["trend"] = Field(description="The slope of the log statistic on the log of the cells is between low and high.")
-    low: float = Field(description="Lower limit of the slope; at least half of the limit nearer 0 is direction only.")
-    high: float = Field(description="Upper limit of the slope.")
+    low: float | None = Field(None, description="Lower limit of the slope; none for no such limit.")
+    high: float | None = Field(None, description="Upper limit of the slope; none for no such limit.")
 
     @model_validator(mode="after")
-    def _some_width(self) -> Self:
+    def _one_side(self) -> Self:
+        if self.low is None and self.high is None:
+            raise ValueError("low and high are missing; trend needs one of them")
+        if not (self._low >= 0 or self._high <= 0):
+            raise ValueError("low and high have to be on one side of 0; the test equal is for what does not change")
         return ordered(self, "low", "high")
 
-    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where the slope is surely not zero and between the limits.
+    @property
+    def _low(self) -> float:
+        return -np.inf if self.low is None else self.low
 
-        A slope outside them points the way the claim does where it is surely of their sign and at least half as steep.
+    @property
+    def _high(self) -> float:
+        return np.inf if self.high is None else self.high
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where the slope is between the limits, up to its error, and surely not zero.
+
+        A slope points the way the claim does where it is between the limits and has their sign, though it may be zero, or where
+        it is outside of them and surely at least half as steep as the nearer one.
         """
         x = np.log(np.array(claim.estimate.of, dtype=float))
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-        slope, error = float(np.log(cells.estimates) @ x), float((np.log(cells.resampled) @ x).std(ddof=1))
-        low, high, slack = self.low, self.high, thresholds.errors * error
+        slope, error = float(np.log(cells.estimates) @ x), float(cells.scatter.error(lambda copies: np.log(copies) @ x))
+        sign, slack = (1 if self._low >= 0 else -1), thresholds.errors * error
         note = f"slope {slope:.3f} (standard error {error:.3f})"
-        sign = np.sign(low + high)
-        sure = sign * slope > slack
-        if sure and low - slack <= slope <= high + slack:
+        inside, sure = self._low - slack <= slope <= self._high + slack, sign * slope > slack
+        if inside and sure:
             return Judgement(REPRODUCED, note)
-        return Judgement(DIRECTION if sure and sign * slope >= min(sign * low, sign * high) / 2 else NOT_REPRODUCED, note)
+        steep = sign * slope >= min(sign * self._low, sign * self._high) / 2
+        leans = sign * slope > 0 if inside else sure and steep
+        return Judgement(DIRECTION if leans else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """A slope needs two cells or more, which are numbers above 0."""

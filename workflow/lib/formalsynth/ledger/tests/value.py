@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from formalsynth.core.arrays import Array
 from formalsynth.ledger.notes import joined
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
@@ -17,10 +18,17 @@ if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim
     from formalsynth.ledger.thresholds import Thresholds
 
+SHOWN = 0.5
+"""Least share of the printed differences between cells that the estimates have to show."""
+
 
 @test_kind("value")
 class Value(Test):
-    """The statistics agree with printed numbers, up to a relative distance and the Monte Carlo error."""
+    """The statistics agree with printed numbers, up to a relative distance and the Monte Carlo error, and differ as those do.
+
+    Numbers that are nearer to each other than the tolerance would agree in any order of the cells. So the estimates have to show
+    at least half of the printed differences: their slope on the printed numbers is 0.5 or more, up to its error.
+    """
 
     kind: Literal["value"] = Field(description="The cells are the printed numbers.")
     printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
@@ -30,12 +38,18 @@ class Value(Test):
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every number is near; direction only where they are at least in the printed order."""
+        """Reproduced where every number is near and they differ as printed; direction only where one of the two is so.
+
+        Numbers that are not near differ as printed where they are in the printed order.
+        """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within
         near = np.abs(estimates - printed) <= within * np.abs(printed) + thresholds.errors * cells.errors
         if near.all():
-            return Judgement(REPRODUCED)
+            shown, error = _shown(cells, printed)
+            if shown + thresholds.errors * error >= SHOWN:
+                return Judgement(REPRODUCED)
+            return Judgement(DIRECTION, f"within {within:.0%}, but with {shown:.0%} of the printed differences")
         note = f"beyond {within:.0%}: {joined(estimates[~near])} against {joined(printed[~near])}"
         pairs = list(itertools.combinations(range(len(printed)), 2))
         ordered = [np.sign(printed[b] - printed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
@@ -44,3 +58,15 @@ class Value(Test):
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """There has to be a printed number for each cell."""
         return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
+
+
+def _shown(cells: Cells, printed: Array) -> tuple[float, float]:
+    """The share of the printed differences that the estimates show, and its error: their slope on the printed numbers.
+
+    It is 1 where nothing differs in print.
+    """
+    centred = printed - printed.mean()
+    if not np.ptp(printed):
+        return 1.0, 0.0
+    slope = centred / (centred @ centred)
+    return float(cells.estimates @ slope), float(cells.scatter.error(lambda copies: copies @ slope))

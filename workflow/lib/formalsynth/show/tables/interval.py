@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from formalsynth.core.statistics import quantile_error
 from formalsynth.core.utility import UTILITY
 from formalsynth.core.words import metric
 from formalsynth.show.tables.base import Estimate, Table, table_kind
@@ -44,11 +45,8 @@ class Interval(Table):
         return f"{metric(column).name}, {end} end"
 
     def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
-        """An end of an interval; its error is half the distance of the ends one standard deviation of rank around it."""
+        """An end of an interval with its error."""
         column, _, end = statistic.rpartition("_")
         values, level = column_of(collected["sets"], id, column), LEVELS[end]
-        if not len(values):
-            return Estimate(float("nan"), float("nan"), 0)
-        error = np.sqrt(level * (1 - level) / len(values))
-        below, above = np.quantile(values, [max(level - error, 0), min(level + error, 1)])
-        return Estimate(float(np.quantile(values, level)), float(above - below) / 2, len(values))
+        estimate = float(np.quantile(values, level)) if len(values) else float("nan")
+        return Estimate(estimate, quantile_error(values, level), len(values))

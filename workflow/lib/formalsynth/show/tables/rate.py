@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from formalsynth.core.arrays import Array
-from formalsynth.core.statistics import FEWEST
+from formalsynth.core.statistics import FEWEST, jackknife
 from formalsynth.show.tables.base import Estimate, Table, table_kind
+from formalsynth.show.tables.columns import summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from formalsynth.show.display import TableDisplay
 
-RESAMPLES = 400
-"""Bootstrap samples behind the error of a slope."""
-
 
 @table_kind("rate")
 class Rate(Table):
-    """Slope of log(max - min) of a column over replicates on log n."""
+    """Slope of log sd of a column over replicates on log n."""
 
     kind: Literal["rate"]
-    value: str = Field(min_length=1, description="Column whose spread is shown.")
+    value: str = Field(min_length=1, description="Column whose contraction is shown.")
 
     @property
     def summarized(self) -> str:
@@ -42,19 +39,14 @@ class Rate(Table):
         return ("slope",)
 
     def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
-        """The slope with its bootstrap standard error over replicates; NaN below two sample sizes or ten replicates."""
+        """The slope with its standard error; NaN below two sample sizes or ten replicates, or where nothing varies."""
         table = collected["replicates"]
         values = table[(table["synthesizer"] == id) & table[self.value].notna()]
-        groups = {n: part[self.value].to_numpy() for n, part in values.groupby("n")}
-        if len(groups) < 2 or min(len(group) for group in groups.values()) < FEWEST:
+        groups = [part[self.value].to_numpy(dtype=float) for _, part in values.groupby("n")]
+        if len(groups) < 2 or min(map(len, groups)) < FEWEST or not all(map(np.ptp, groups)):
             return Estimate(float("nan"), float("nan"), len(groups))
-        generator = np.random.default_rng(0)
-        slopes = [
-            slope({n: generator.choice(group, len(group)) for n, group in groups.items()}) for _ in range(RESAMPLES)
-        ]  # fmt: skip
-        return Estimate(slope(groups), float(np.std(slopes, ddof=1)), len(groups))
-
-
-def slope(groups: Mapping[int, Array]) -> float:
-    """Slope of log(max - min) of the values of each n, on log n."""
-    return float(np.polyfit(np.log(list(groups)), [np.log(np.ptp(group)) for group in groups.values()], 1)[0])
+        x = np.log(np.unique(values["n"]).astype(float))
+        x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+        spread = np.log([summary(group, "sd") for group in groups])
+        errors = np.array([float(jackknife(group[:, None], "sd").error(np.log)[0]) for group in groups])
+        return Estimate(float(spread @ x), float(np.sqrt(errors**2 @ x**2)), len(groups))

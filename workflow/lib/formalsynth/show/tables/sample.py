@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from formalsynth.core.model import DATA
-from formalsynth.core.statistics import median_mcse
+from formalsynth.core.statistics import standard_error
 from formalsynth.core.utility import UTILITY, statistics
 from formalsynth.show.tables.base import Estimate, Table, table_kind
 from formalsynth.show.tables.columns import column_of, summary
@@ -39,4 +39,4 @@ class Sample(Table):
             values = collected["values"]
             return Estimate(statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())[statistic], 0.0, 1)
         sets = column_of(collected["sets"], id, statistic)
-        return Estimate(summary(sets, "median"), median_mcse(sets), len(sets))
+        return Estimate(summary(sets, "median"), standard_error(sets, "median"), len(sets))
