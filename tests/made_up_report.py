@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib.image
 import numpy as np
 from formalsynth.core.job import SamplerSettings
+from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.contents import Files
@@ -56,6 +57,15 @@ FIRST = paper(
     skipped=["first: Section 5 (salary): salary.csv is absent, a STAND-IN takes its place"],
     warnings=[f"first: Section 6 (wages): wages.csv gives 2 records, the paper has 7 {NASTY}"],
 )
+ERRATA = [
+    Erratum(
+        id="E1", kind="misprint", title=f"A wrong sign {NASTY}", also=["E7"],
+        places=[{"paper": "first", "place": f"Equation 1 {NASTY}"}, {"paper": "second", "place": "Section 2"}],
+        printed=f"−x {NASTY}", derived="x", check="1.5 against −1.5",
+    ),
+    Erratum(id="E2", kind="refuted", title="A bound that is none", places=[{"paper": "first", "place": "Theorem 1"}]),
+    Erratum(id="E3", kind="refuted", title="A slip of no claim", places=[{"paper": "first", "place": "Theorem 2"}]),
+]  # fmt: skip
 TOLD = ToldRun(
     scale="smoke",
     size=ToldSize(replicates=2, shrink=10.0, judged=False),
@@ -68,6 +78,7 @@ TOLD = ToldRun(
     skipped=FIRST.skipped,
     warnings=FIRST.warnings,
     papers=[FIRST, paper("second")],
+    errata=ERRATA,
 )
 RAN = Ran(
     facts={"commit": "abc1234, with uncommitted changes", "CmdStan": "2.27.0", "Python": "3.11"},
@@ -95,14 +106,17 @@ def claim(k, verdict):
     }
     return row | {
         "shows": {0: "figure 1", 1: "figure 4"}.get(k, ""),
-        "erratum": "E1" if "print" in verdict else "",
+        "erratum": {"misprint": "E1", "refuted": "E2"}.get(verdict, ""),
         "note": NASTY,
+        "kind": "test",
     }
 
 
 def claims():
-    """One claim of the first paper for each verdict, and one of the second."""
+    """One claim of the first paper for each verdict and each kind, and one of the second."""
     rows = [claim(k, verdict) for k, verdict in enumerate(VERDICTS)]
+    for kind in ("by construction", "implied by first-0", "ours", "settings lost"):
+        rows.append(claim(len(rows), next(iter(VERDICTS))) | {"kind": kind})
     return [*rows, claim(0, next(iter(VERDICTS))) | {"id": "second-0", "paper": "second", "claim": "Another matter", "shows": ""}]
 
 
@@ -121,6 +135,7 @@ def made(folder, papers, ledger):
         f"claims/{key}.yaml": write(folder / f"claims-{key}.yaml", claims_yaml(ledger, key))
         for key in {c["paper"] for c in ledger}
     }
+    sources["config/errata.yaml"] = write(folder / "errata.yaml", "errata:\n  - id: E1\n  - id: E2\n")
     makers = {kind: [f"scripts/{kind}.py"] for kind in ("figures", "tables", "claims")}
     sources |= {name: write(folder / name, f"# {NASTY}\n") for names in makers.values() for name in names}
     if ledger:

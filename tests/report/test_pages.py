@@ -8,6 +8,7 @@ import made_up_report
 import pandas as pd
 import pytest
 from formalsynth.core.words import METRICS, guarantee
+from formalsynth.ledger.claims import KINDS
 from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.glossary import DIAGNOSTICS, LEDGER
 from formalsynth.report.pages import SYMBOLS, write_report
@@ -133,7 +134,10 @@ def test_the_ledger_has_every_claim_with_its_verdict(folder):
         assert f'id="{claim["id"]}"' in row
         assert f"</span> {claim['verdict']}</span>" in row
         assert SYMBOLS[claim["verdict"]] in row
-        assert ("erratum E1" in row) == bool(claim["erratum"])
+        assert (f'errata.html#{claim["erratum"]}"' in row) == bool(claim["erratum"])
+        assert f'data-kind="{claim["kind"].partition(" by first")[0]}"' in row
+        shown = "" if claim["kind"] == "test" else claim["kind"]
+        assert re.sub("<[^>]*>", "", row.split("</td>")[0]).endswith(f"{claim['verdict']}{shown}")
     assert (folder / "claims.csv").is_file()
 
 
@@ -141,9 +145,45 @@ def test_counts_by_verdict_and_paper(folder):
     table = (folder / "index.html").read_text(encoding="utf-8").split("<tbody>")[1].split("</tbody>")[0]
     for row, verdict in zip(table.split("<tr>")[1:], VERDICTS, strict=True):
         counts = [int(one) for one in re.findall(r">(\d+)<", row)]
-        assert counts == [sum(c["paper"] == key and c["verdict"] == verdict for c in claims()) for key in ("first", "second")] + [
-            sum(c["verdict"] == verdict for c in claims())
-        ]
+        tests = [(claim["paper"], claim["verdict"]) for claim in claims() if claim["kind"] == "test"]
+        expected = [tests.count((key, verdict)) for key in ("first", "second")]
+        assert counts == [*expected, sum(expected)]
+
+
+def test_other_kinds_are_counted_apart_and_errata_each_once(folder):
+    text = " ".join(pages(folder)["index.html"].text.split())
+    for kind in ("by construction", "implied", "ours", "settings lost"):
+        assert f"{kind} {KINDS[kind]} 1 1 " in text + " "
+    assert "1 misprint, 1 refuted" in text
+    assert "13 claims of the paper, of which 9 are tests." in pages(folder)["papers/first.html"].text
+
+
+def test_a_judged_run_says_how_many_tests_are_reproduced(tmp_path):
+    told = changed(TOLD, size=changed(TOLD.size, judged=True))
+    text = " ".join(Page(made_up_report.report(tmp_path, told) / "index.html").text.split())
+    assert "Of 4 claims that a run can test and this one could judge, 2 are reproduced, 1 in direction only and 1 not." in text
+
+
+def test_the_errata_have_their_places_texts_and_claims(folder):
+    page = pages(folder)["errata.html"]
+    sections = page.path.read_text(encoding="utf-8").split("<section")[1:]
+    first, second, third = (" ".join(re.sub("<[^>]*>", " ", one.partition(">")[2]).split()) for one in sections)
+    for part in (
+        "E1",
+        "≠ misprint",
+        "A wrong sign",
+        "Places",
+        "second, Section 2",
+        "Numeric check 1.5 against −1.5",
+        "Earlier numbers E7",
+    ):
+        assert part in first, part
+    assert "Consequence" not in first
+    assert "Claim number3" in first
+    assert "Claim number4" in second
+    assert "No claim of this run speaks of it." in third
+    assert {"E1", "E2", "E3"} <= set(page.ids)
+    assert "sources/config-errata.yaml.html#line-3" in page.targets
 
 
 def test_what_was_run(folder):
@@ -163,12 +203,13 @@ def test_what_was_run(folder):
 
 
 def test_without_claims_figures_fits_or_costs(tmp_path):
-    told = changed(TOLD, papers=[paper("second")], skipped=[], data=[])
+    told = changed(TOLD, papers=[paper("second")], skipped=[], data=[], errata=[])
     folder = made_up_report.report(tmp_path, told, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
     assert_links_resolve(folder)
     text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
     assert "No claims are written down for these papers." in text["claims.html"]
     assert "No claims are written down for this paper." in text["papers/second.html"]
+    assert "No errata are written down for these papers." in text["errata.html"]
     assert "No posterior was sampled" in text["index.html"]
     assert "Nothing was skipped for want of data." in text["index.html"]
     assert not (folder / "claims.csv").exists()

@@ -4,8 +4,8 @@
 const form = document.getElementById("filter");
 
 if (form) {
-  const fields = ["search", "paper", "verdict"].map((id) => document.getElementById(id));
-  const [search, paper, verdict] = fields;
+  const fields = ["search", "paper", "verdict", "kind"].map((id) => document.getElementById(id));
+  const [search, paper, verdict, kind] = fields;
   const count = document.getElementById("count");
   const none = document.getElementById("none");
   const rows = [...document.querySelectorAll("table.ledger tbody tr")];
@@ -17,6 +17,7 @@ if (form) {
     rows.forEach((row, k) => {
       const fits = (!paper.value || row.dataset.paper === paper.value)
         && (!verdict.value || row.dataset.verdict === verdict.value)
+        && (!kind.value || row.dataset.kind === kind.value)
         && wanted.every((word) => texts[k].includes(word));
       row.hidden = !fits;
       shown += fits;

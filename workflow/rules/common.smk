@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
 FUNCTION_FILES = ("portable/clipped_sum.stan", "native/clipped_sum.stan", "native/clipped_sum.hpp")
 # Looked up while the rules are read: a source path is relative to the file that is being included.
 FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FILES]
-PAGES = ("base.html", "parts.html", "index.html", "claims.html", "paper.html", "source.html", "style.css", "ledger.js")
+PAGES = ("base.html", "parts.html", "index.html", "claims.html", "errata.html", "paper.html", "source.html", "style.css", "ledger.js")
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
 PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
@@ -378,6 +378,7 @@ def report_shown():
 def report_config():
     """The config files behind the run."""
     claims = [CONFIG / "claims" / f"{key}.yaml" for key in CLAIMING]
+    claims += [CONFIG / "errata.yaml"] if PLAN.errata else []
     return [str(path) for path in (CONFIG / "config.yaml", *(CONFIG / "papers" / f"{key}.yaml" for key in PLAN.papers), *claims)]
 
 

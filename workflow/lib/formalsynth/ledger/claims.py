@@ -84,6 +84,11 @@ KINDS: dict[str, str] = {
 """Every kind of claim, with its meaning."""
 
 
+def kind_name(text: str) -> str:
+    """The kind that a row of the ledger names; older ledgers name none, and what they have are tests."""
+    return "implied" if text.startswith("implied by ") else text or "test"
+
+
 class ClaimConfig(Model):
     """One sentence of a paper that a run supports or contradicts."""
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.told import ToldFigure, ToldPaper, ToldTable
 from formalsynth.runtime.files import unbroken
@@ -104,6 +105,8 @@ class ShownPaper:
     """Claims that belong to none of its figures and tables."""
     claims: int
     """How many claims it has in all."""
+    tests: int
+    """How many of them are of kind test."""
 
     @property
     def key(self) -> str:
@@ -137,7 +140,9 @@ def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], files: Files, line
     items: list[Item] = [*figures, *tables]
     shown = {item.what for item in items}
     other = [claim for what, group in about.items() if what not in shown for claim in group]
-    return ShownPaper(told, figures, tables, other, sum(map(len, about.values())))
+    own = [claim for group in about.values() for claim in group]
+    tests = sum(kind_name(claim.kind) == "test" for claim in own)
+    return ShownPaper(told, figures, tables, other, len(own), tests)
 
 
 def _figure(told: ToldFigure, about: About, files: Files, lines: Mapping[str, int]) -> ShownFigure:

@@ -25,6 +25,7 @@ def describe(plan: Plan) -> ToldRun:
         skipped=tuple(plan.skipped),
         warnings=tuple(plan.warnings),
         papers=tuple(_paper(paper, plan) for paper in plan.papers.values()),
+        errata=plan.errata,
     )
 
 

@@ -35,6 +35,16 @@ LEDGER = {
     "estimate": Words("This run", "The same numbers from this run, from left to right as the claim names them."),
     "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
     "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
-    "erratum": Words("Erratum", "The claim is printed in a form that the paper's own results contradict; the number lists them."),
+    "kind": Words("Kind", "What the verdict says of the paper; only claims of kind test count in the headline."),
+    "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
 }
 """Columns of the ledger of claims."""
+
+ERRATUM = {
+    "printed": "Printed",
+    "derived": "What follows instead",
+    "check": "Numeric check",
+    "consequence": "Consequence",
+    "matters": "Does it matter?",
+}
+"""The texts of an erratum."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
+from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import (
     ABSENT,
@@ -25,6 +25,7 @@ from formalsynth.ledger.verdicts import (
 )
 from formalsynth.report import glossary
 from formalsynth.report.contents import Files, ShownPaper, read_ledger, shown_paper
+from formalsynth.report.findings import findings
 from formalsynth.report.formats import duration, number, slug, source_page
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
@@ -101,10 +102,11 @@ def _environment(texts: Mapping[str, str]) -> Environment:
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
+        "kind_name": kind_name,
     }  # fmt: skip
     environment.globals |= {
         "diagnostics": glossary.DIAGNOSTICS, "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
-        "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN,
+        "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN, "kinds": KINDS, "erratum_parts": glossary.ERRATUM,
     }  # fmt: skip
     return environment
 
@@ -121,7 +123,7 @@ def _about_the_run(
         "shown": {(paper.key, item.what) for paper in papers for item in paper.items},
         "makers": files.makers,
         "sources": list(files.sources),
-        "counts": Counter((claim.paper, claim.verdict) for claim in claims),
+        "findings": findings(claims, told.errata),
     }
 
 
@@ -136,6 +138,7 @@ def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownP
 
     render("index.html", "index.html")
     render("claims.html", "claims.html")
+    render("errata.html", "errata.html")
     for paper in papers:
         render(f"papers/{paper.key}.html", "paper.html", paper=paper)
     for name, path in files.sources.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import Told
+from formalsynth.ledger.errata import Erratum
 
 
 class ToldSize(Told):
@@ -89,3 +90,5 @@ class ToldRun(Told):
     warnings: tuple[str, ...]
     """What speaks against data files being those of the papers, each a sentence."""
     papers: tuple[ToldPaper, ...]
+    errata: tuple[Erratum, ...]
+    """What is printed in these papers and does not hold."""

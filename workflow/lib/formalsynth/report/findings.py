@@ -1,0 +1,115 @@
+"""What a ledger says in all: counts of verdicts, claims that are shown apart, and errata, each slip once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from formalsynth.ledger.claims import KINDS, kind_name
+from formalsynth.ledger.errata import Erratum
+from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED
+
+JUDGED = (REPRODUCED, DIRECTION, NOT_REPRODUCED)
+"""Verdicts that count in the headline."""
+FINDINGS = (MISPRINT, REFUTED)
+"""Verdicts of claims that are part of an erratum: the erratum counts, not they."""
+
+
+class Row(Protocol):
+    """What is needed of a row of the ledger."""
+
+    @property
+    def id(self) -> str:
+        """Of the claim."""
+
+    @property
+    def paper(self) -> str:
+        """Its key."""
+
+    @property
+    def verdict(self) -> str:
+        """Of this run."""
+
+    @property
+    def kind(self) -> str:
+        """What the verdict says of the paper."""
+
+    @property
+    def erratum(self) -> str:
+        """Number of an erratum, or empty."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Claims of a kind that is no test."""
+
+    kind: str
+    meaning: str
+    claims: int
+    reproduced: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """An erratum and what the run says of it."""
+
+    erratum: Erratum
+    claims: Sequence[Row]
+    """Its claims, in the order of the ledger."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether a claim fails with it in this run."""
+        return any(claim.verdict in FINDINGS for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A ledger in all."""
+
+    tests: Mapping[tuple[str, str], int]
+    """Claims of kind test, by paper and verdict."""
+    apart: Sequence[Apart]
+    """The other kinds that the ledger has."""
+    errata: Sequence[Found]
+    """Every erratum of the papers."""
+
+    def of(self, verdicts: Iterable[str], paper: str = "") -> int:
+        """How many claims of kind test have one of the verdicts, of one paper or of all."""
+        chosen = set(verdicts)
+        return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
+
+    @property
+    def judged(self) -> int:
+        """Claims of kind test that the run bears out or not."""
+        return self.of(JUDGED)
+
+    @property
+    def unjudged(self) -> dict[str, int]:
+        """Claims of kind test that could not be judged, by verdict."""
+        counts = Counter({verdict: 0 for _, verdict in self.tests if verdict not in (*JUDGED, *FINDINGS)})
+        return {verdict: self.of([verdict]) for verdict in counts}
+
+    def shown(self, finding: str) -> list[Found]:
+        """The errata of a kind that claims of this run fail with."""
+        return [found for found in self.errata if found.shown and found.erratum.kind == finding]
+
+
+def findings(rows: Sequence[Row], errata: Sequence[Erratum]) -> Findings:
+    """What a ledger says in all.
+
+    Args:
+        rows: the ledger.
+        errata: those of its papers.
+    """
+    kinds = [kind_name(row.kind) for row in rows]
+    tests = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind == "test")
+    apart = []
+    for kind, meaning in KINDS.items():
+        verdicts = [row.verdict for row, each in zip(rows, kinds, strict=True) if each == kind]
+        if kind != "test" and verdicts:
+            apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
+    named = [Found(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
+    return Findings(tests, apart, named)
