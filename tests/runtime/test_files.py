@@ -2,6 +2,7 @@
 
 import errno
 import re
+import resource
 import subprocess
 import sys
 
@@ -195,6 +196,19 @@ def test_a_full_disk_is_a_sentence_with_the_name_of_the_file(tmp_path, before):
     assert caught.value.errno == errno.ENOSPC
     assert [file.name for file in tmp_path.iterdir()] == (["records.csv"] if before else [])
     assert before is None or path.read_text() == before
+
+
+def test_a_limit_on_the_size_of_files_is_a_sentence_with_the_name_of_the_file(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    reason = r"records\.csv could not be written because files may not become as large .*: raise the limit \(ulimit -f\)"
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+        with pytest.raises(OSError, match=reason) as caught, whole(tmp_path / "records.csv") as partial:
+            partial.write_bytes(bytes(5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.errno == errno.EFBIG
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_archive_without_a_seal_still_has_its_own_checksum(tmp_path):

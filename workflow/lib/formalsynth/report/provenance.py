@@ -16,7 +16,7 @@ import pandas as pd
 from formalsynth.runtime.files import read_table
 
 PACKAGES = (
-    "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy", "arviz-stats",
+    "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy",
 )  # fmt: skip
 """Packages whose versions a number can depend on."""
 

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says of a full disk, and of a used-up share of it."""
+FULL = {
+    errno.ENOSPC: "the disk is full ({}): make room",
+    errno.EDQUOT: "the disk is full ({}): make room",
+    errno.EFBIG: "files may not become as large ({}): raise the limit (ulimit -f)",
+}
+"""What the system says of a full disk, of a used-up share of it, and of a limit on the size of files; and what to do."""
 MADE_FROM = "# made from "
 """What stands before a file's specification in its seal."""
 
@@ -26,7 +30,7 @@ def whole(path: str | Path) -> Iterator[Path]:
     """A path to write to; the file takes its name only when the block has ended without an error.
 
     Raises:
-        OSError: among others, the disk is full; the message names the file.
+        OSError: among others, the disk is full, or files may not become as large; the message names the file.
     """
     path = Path(path)
     try:
@@ -37,8 +41,8 @@ def whole(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in FULL:
             raise
-        reason = f"{path} could not be written because the disk is full ({error.strerror}): make room and run again"
-        raise OSError(error.errno, reason) from error
+        because = FULL[error.errno].format(error.strerror)
+        raise OSError(error.errno, f"{path} could not be written because {because} and run again") from error
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""cmdstanpy, which drives CmdStan."""
+"""cmdstanpy, which compiles Stan programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def cmdstanpy() -> ModuleType:
-    """The package: imported late because it is slow to load, and silent, because it would log three lines a fit."""
+    """The package: imported late because it is slow to load, and silent."""
     # With a handler in place cmdstanpy adds none of its own.
     if not logging.getLogger("cmdstanpy").handlers:
         logging.getLogger("cmdstanpy").addHandler(logging.NullHandler())

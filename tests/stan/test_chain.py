@@ -1,0 +1,67 @@
+"""CmdStan's CSV: what is read of it, and when it is not whole."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from formalsynth.stan.chain import TREE_DEPTH, read_chain
+
+HEAD = "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__"
+TEXT = f"""\
+# stan_version_major = 2
+#     file = /tmp/\xe9/data.json
+{HEAD},mu,theta.1,theta.2,corr.1.1,corr.2.1,corr.1.2,corr.2.2,corr.1.3,corr.2.3
+# Adaptation terminated
+-1,0.9,0.5,{TREE_DEPTH},7,0,1,0.1,-1e-300,nan,11,21,12,22,13,23
+-2,0.9,0.5,3,7,1,1,0.10000000000001,5,inf,31,41,32,42,33,43
+#
+#  Elapsed Time: 0.03 seconds (Warm-up)
+"""
+
+
+def test_variables_have_their_shapes():
+    chain = read_chain(TEXT, ["corr", "mu", "theta"], 2)
+    assert list(chain.draws) == ["corr", "mu", "theta"]
+    np.testing.assert_array_equal(chain.draws["mu"], [0.1, 0.10000000000001], strict=True)
+    np.testing.assert_array_equal(chain.draws["theta"], [[-1e-300, np.nan], [5, np.inf]], strict=True)
+    np.testing.assert_array_equal(chain.draws["corr"][1], [[31, 32, 33], [41, 42, 43]])
+    assert all(values.flags["C_CONTIGUOUS"] for values in chain.draws.values())
+    assert (chain.divergences, chain.treedepth_hits) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "wrote 0 of 2 draws"),
+        (TEXT[: TEXT.index("lp__") + 20], "wrote 0 of 2 draws"),
+        (TEXT[: TEXT.index("-2,") + 25], "wrote 1 of 2 draws"),
+        (TEXT[: TEXT.index(",42")] + "\n", "column"),
+        (TEXT[: TEXT.index(",43") + 3], "wrote 1 of 2 draws"),
+        (TEXT.replace("-1e-300", "none"), "none"),
+        (TEXT.replace("mu", "nu"), "no variable mu"),
+    ],
+)
+def test_what_is_not_whole_is_refused(text, reason):
+    with pytest.raises(ValueError, match=reason):
+        read_chain(text, ["corr", "mu", "theta"], 2)
+
+
+@pytest.mark.stan
+def test_a_fit_loads_nothing_that_takes_long(program):
+    """Each job would take half a second for it."""
+    data = {"p": 1, "weight_total": 50.0, "theta_hat": [0.5], "inverse_factor": [[1.0]]}
+    data |= {"residual_squares": 50.0, "prior_sd": 100.0, "prior_shape": 0.01, "prior_scale": 0.01}
+    heavy = {"arviz_stats", "cmdstanpy", "matplotlib", "pandas", "scipy.stats", "sklearn"}
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from formalsynth.core.job import SamplerSettings\n"
+        "from formalsynth.stan.sample import sample\n"
+        "from formalsynth.steps.fit import fit_batch\n"
+        f"fit = sample(Path({str(program)!r}), {data!r}, {{'theta': [0.5], 'log_sigma': 0.0}}, ('beta', 'sigma'), 1,\n"
+        "             SamplerSettings(ess_min=1))\n"
+        f"print(fit.status, *({heavy!r} & set(sys.modules)))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["ok"]

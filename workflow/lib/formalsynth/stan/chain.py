@@ -1,0 +1,216 @@
+"""CmdStan: run one chain, and read what it wrote."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.family import StanData
+
+TREE_DEPTH = 10
+ITS_OWN = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
+"""Signals that a program brings on itself; all others come from outside and say nothing of the posterior."""
+QUESTIONS = {
+    signal.SIGBUS: "is the disk full, or was a file replaced?",
+    signal.SIGKILL: "is there enough memory?",
+    signal.SIGXCPU: "is processor time limited (ulimit -t)?",
+}
+"""What to look for after a signal from outside."""
+PROBE = 2**16
+"""Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
+NO_MEMORY = b"bad_alloc"
+"""In what CmdStan says when memory is short. It may go on all the same: a point that it has no room for is taken as rejected."""
+NOT_LOADED = re.compile(r"error while loading shared libraries: *(.*)|(Library not loaded.*)")
+"""In what the system says of a program whose libraries cannot be loaded."""
+COMPLAINT = re.compile(r"^\s*((?:Exception|Error|Gradient evaluated|Log probability evaluates)\b.*)$", re.MULTILINE)
+"""Lines in which CmdStan says what is wrong."""
+LONGEST_REASON = 200
+
+
+class ChainFailed(Exception):
+    """A chain came to no end, which its data, its start and its seed brought about."""
+
+
+class EndedFromOutside(Exception):
+    """A chain was ended by a signal that its program did not bring on itself."""
+
+    def __init__(self, number: int) -> None:
+        """Keep what is to be said of the signal."""
+        super().__init__(f"CmdStan was ended by {_told(number)}")
+        self.question = QUESTIONS.get(signal.Signals(number), "what sent it?")
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long a chain is, and how it is adapted."""
+
+    warmup: int
+    draws: int
+    """That are kept: of ``draws * thin``."""
+    thin: int
+    adapt_delta: float
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What a chain gave."""
+
+    draws: dict[str, Array]
+    """By parameter, the S draws along the first axis."""
+    divergences: int
+    treedepth_hits: int
+
+
+def run_chain(
+    executable: Path, data: StanData, inits: StanData, parameters: Sequence[str], seed: int, lengths: Lengths
+) -> Chain:  # fmt: skip
+    """Run one chain in a temporary folder, which is removed.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        inits: starting point.
+        parameters: Stan variables to keep.
+        seed: of Stan.
+        lengths: of the chain.
+
+    Raises:
+        ChainFailed: it failed by itself, with CmdStan's words.
+        EndedFromOutside: a signal ended it that it did not bring on itself.
+        OSError: the environment is to blame, which says nothing of the posterior: the program cannot be started, memory is
+            short, the disk is full, or files may not grow as large.
+    """
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        try:
+            output = Path(folder, "output.csv")
+            command = [
+                str(executable.absolute()), "id=1", "random", f"seed={seed}",
+                "data", f"file={_json(folder, 'data', data)}", f"init={_json(folder, 'inits', inits)}",
+                "output", f"file={output}", "refresh=0", "sig_figs=14",
+                "method=sample", f"num_samples={lengths.draws * lengths.thin}", f"num_warmup={lengths.warmup}",
+                "save_warmup=0", f"thin={lengths.thin}", "algorithm=hmc", "engine=nuts", f"max_depth={TREE_DEPTH}",
+                "metric=dense_e", "adapt", "engaged=1", f"delta={lengths.adapt_delta}",
+            ]  # fmt: skip
+            ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            _check(ran, executable, folder)
+            return read_chain(output.read_text(encoding="latin-1") if output.exists() else "", parameters, lengths.draws)
+        except (ChainFailed, OSError, ValueError) as error:
+            _require_room(folder)
+            if isinstance(error, OSError) and error.errno == errno.EFBIG:
+                raise _limited(folder) from error
+            if isinstance(error, ValueError):
+                raise ChainFailed(str(error)) from error
+            raise
+
+
+def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
+    """Read CmdStan's CSV.
+
+    Args:
+        text: the file.
+        parameters: Stan variables to keep.
+        draws: S, how many there should be.
+
+    Raises:
+        ValueError: draws are missing, or a variable.
+    """
+    # A line without its end may be cut short.
+    lines = [line for line in text.split("\n")[:-1] if line and line[0] != "#"]
+    if len(lines) != draws + 1:
+        raise ValueError(f"it wrote {max(0, len(lines) - 1)} of {draws} draws")
+    columns: dict[str, list[int]] = {}
+    names = lines[0].split(",")
+    for place, name in enumerate(names):
+        columns.setdefault(name.partition(".")[0], []).append(place)
+    lost = [name for name in parameters if name not in columns]
+    if lost:
+        raise ValueError(f"it has no variable {lost[0]}")
+    wanted = ["treedepth__", "divergent__", *parameters]
+    values = np.loadtxt(lines[1:], delimiter=",", usecols=[place for name in wanted for place in columns[name]], ndmin=2)
+    ends = np.cumsum([len(columns[name]) for name in wanted])
+    depth, divergent, *found = np.split(values, ends[:-1], axis=1)
+    kept = {name: _shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, found, strict=True)}
+    return Chain(kept, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
+
+
+def _shaped(values: Array, last: str) -> Array:
+    """Values (S, elements), whose first index runs fastest, in the shape of their variable; its last element is ``name.i.j``."""
+    shape = [int(index) for index in last.split(".")[1:]]
+    return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
+
+
+def _json(folder: str, name: str, values: StanData) -> str:
+    """Path of a JSON file with the values.
+
+    Raises:
+        ValueError: a value is not finite.
+    """
+    plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
+    path = Path(folder, f"{name}.json")
+    path.write_text(json.dumps(plain, allow_nan=False), encoding="utf-8")
+    return str(path)
+
+
+def _require_room(folder: str) -> None:
+    """Refuse to blame a chain for a full disk: CmdStan does not notice that its draws were cut short."""
+    try:
+        Path(folder, "probe").write_bytes(bytes(PROBE))
+    except OSError as error:
+        remedy = "make room, or let TMPDIR name another folder, and run again"
+        raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
+
+
+def _limited(folder: str) -> OSError:
+    """What is said where the user's files may not become as large as a chain's."""
+    reason = f"CmdStan could not write to {folder} ({os.strerror(errno.EFBIG)}): raise the limit (ulimit -f), and run again"
+    return OSError(errno.EFBIG, reason)
+
+
+def _check(ran: subprocess.CompletedProcess[bytes], executable: Path, folder: str) -> None:
+    """Tell why a chain failed, if it did."""
+    said, status = ran.stderr.decode(errors="replace"), ran.returncode
+    if NO_MEMORY in ran.stderr or NO_MEMORY in ran.stdout:
+        remedy = "raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
+        raise OSError(errno.ENOMEM, f"CmdStan had not enough memory, which says nothing of the posterior: {remedy}")
+    if status and (found := NOT_LOADED.search(said)):
+        remedy = "set CmdStan up again (make setup), or raise the limit on memory (ulimit -v), and run again"
+        raise OSError(errno.ENOEXEC, f"{executable} cannot be started ({found[1] or found[2]}): {remedy}")
+    if -status == signal.SIGXFSZ:
+        raise _limited(folder)
+    if status < 0 and -status not in ITS_OWN:
+        raise EndedFromOutside(-status)
+    if status < 0:
+        raise ChainFailed(_tidy(": ".join([_told(-status), *_lines(said)[-1:]])))
+    if status:
+        raise ChainFailed(_tidy(_words(said, ran.stdout.decode(errors="replace")) or f"exit status {status}"))
+
+
+def _words(errors: str, output: str) -> str:
+    """CmdStan's own words: its last complaint, of which those in its output may have been passing ones."""
+    others = [line for line in _lines(errors) if line != "Initialization failed."]
+    found = COMPLAINT.findall(errors) or others or COMPLAINT.findall(output) or _lines(errors)
+    return found[-1] if found else ""
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _tidy(words: str) -> str:
+    """On one line, without the folder that a program was compiled in."""
+    return " ".join(re.sub(r"'[^']*/([^'/]+\.stan)'", r"'\1'", words).split())[:LONGEST_REASON]
+
+
+def _told(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
