@@ -1,8 +1,10 @@
 """A Stan program is compiled whole or not at all, and away from the repository."""
 
 import os
+import subprocess
 
 import pytest
+from formalsynth.stan import compile as compiling
 from formalsynth.stan.compile import compile_program
 
 
@@ -20,3 +22,27 @@ def test_compiling_leaves_nothing_beside_the_source(program, repository):
     assert program.is_file()
     assert os.access(program, os.X_OK)
     assert {path.suffix for path in (repository / "stan").iterdir() if path.is_file()} == {".stan"}
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("flags", ["B", " -j8 --jobserver-auth=3,4", "Bk -- CXX=false"])
+def test_the_make_that_compiles_knows_nothing_of_another_make(cmdstan, tmp_path, monkeypatch, flags):
+    """``make -B`` would have it build the user's CmdStan anew. A small makefile stands in for CmdStan's."""
+    (tmp_path / "makefile").write_text('%/out: ; @echo "$(MAKEFLAGS)|$(MFLAGS)|$(MAKELEVEL)|$(origin CXX)" > $@\n')
+
+    def compile_(source, folder, form, functions):
+        subprocess.run(["make", "-s", "-C", str(tmp_path), str(folder / "out")], check=True)
+        return str(folder / "out")
+
+    for name, value in {"MAKEFLAGS": flags, "MFLAGS": f"-{flags}", "GNUMAKEFLAGS": "-B", "MAKELEVEL": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(compiling, "_compile", compile_)
+    source = tmp_path / "some.stan"
+    source.write_text("model {}")
+    compile_program(source, tmp_path / "some", cmdstan)
+    seen, of_flags, level, origin = (tmp_path / "some").read_text().strip().split("|")
+    assert set(seen.split()) <= {"s", "w", "--no-print-directory"}
+    assert (of_flags, level, origin) == (f"-{seen}" if of_flags else "", "0", "default")
+    assert os.environ["MAKEFLAGS"] == flags

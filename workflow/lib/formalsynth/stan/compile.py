@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from formalsynth.stan.driver import cmdstanpy
+from formalsynth.stan.driver import cmdstanpy, outside_make
 from formalsynth.stan.kept import fingerprint, keep, put, take
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
@@ -44,7 +44,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
         if take(name, executable):
             print(f"{source.name}: compiled before, {form} form", *complaints, sep="\n")
             return form
-        with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder, outside_make():
             try:
                 built = _compile(source, Path(folder), form, functions)
             except (ValueError, RuntimeError) as error:

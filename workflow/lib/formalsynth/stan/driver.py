@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+from collections.abc import Iterator
 from types import ModuleType
+
+from formalsynth.stan.install import OF_MAKE
 
 
 def cmdstanpy() -> ModuleType:
@@ -14,3 +19,13 @@ def cmdstanpy() -> ModuleType:
     import cmdstanpy as package
 
     return package
+
+
+@contextlib.contextmanager
+def outside_make() -> Iterator[None]:
+    """Let cmdstanpy call make as if no other make had started this process: ``make -B`` would have it build CmdStan anew."""
+    kept = {name: os.environ.pop(name) for name in OF_MAKE if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)

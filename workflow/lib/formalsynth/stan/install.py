@@ -84,6 +84,9 @@ CHECK_SECONDS = 60
 WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
 """Files that a tree loses when it is half deleted, though a program compiled before still runs."""
 
+OF_MAKE = ("GNUMAKEFLAGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+"""What a process inherits from the make that started it: flags and a job server, which are meant for its own targets."""
+
 log = logging.getLogger("cmdstan")
 
 
@@ -322,7 +325,7 @@ def _install_release(home: Path) -> str:
     # A process of its own: its messages are for its log, and its exit status is what it promises.
     command = [sys.executable, "-m", "cmdstanpy.install_cmdstan", "--version", RELEASE, "--dir", str(home)]
     run = subprocess.run(
-        [*command, "--overwrite", "--cores", str(_cores())], capture_output=True, text=True, check=False
+        [*command, "--overwrite", "--cores", str(_cores())], capture_output=True, text=True, check=False, env=_environment()
     )  # fmt: skip
     return _last_line(run.stderr) if run.returncode else ""
 
@@ -455,10 +458,13 @@ def _make(folder: Path, *targets: str) -> str:
 
 
 def _run_make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Started from make, this would inherit its flags and its job server, which are meant for its own targets.
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     command = ["make", "-s", f"-j{_cores()}", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=_environment())
+
+
+def _environment() -> dict[str, str]:
+    """That of this process, as if no make had started it."""
+    return {name: value for name, value in os.environ.items() if name not in OF_MAKE}
 
 
 def compiler() -> str:
