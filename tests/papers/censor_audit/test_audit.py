@@ -33,8 +33,13 @@ def losses(grid, x, extra, weights, threshold, epsilon):
     base = log_likelihood(grid, x, weights, threshold)
     more = [base + log_likelihood(grid, np.array([one]), np.ones(1), threshold) for one in extra]
     first, *others = (posterior(grid, one) for one in [base, *more])
-    add = Loss.worst(privacy_loss(first, one, grid.log_prior, epsilon, 0.999) for one in others)
-    return add, privacy_loss(*others, grid.log_prior, epsilon, 0.999)
+    add = Loss.worst(loss(first, one, grid.log_prior, epsilon, 0.999) for one in others)
+    return add, loss(*others, grid.log_prior, epsilon, 0.999)
+
+
+def loss(one, other, log_prior, epsilon, share):
+    """The loss with the regions of both that have this share of the mass."""
+    return privacy_loss(one, other, region(one, log_prior, share) | region(other, log_prior, share), epsilon)
 
 
 @pytest.mark.parametrize("threshold", [None, 0.8, 2.5])
@@ -74,11 +79,11 @@ def test_with_fixed_weights_the_loss_is_at_most_epsilon_or_twice_that(x, extra, 
 def test_loss_of_two_coins():
     """Heads 0.9 against 0.5: losses log 1.8 and log 5, excess 0.9 - e^eps 0.5 and 0.5 - e^eps 0.1."""
     one, other = np.log([0.9, 0.1]), np.log([0.5, 0.5])
-    loss = privacy_loss(one, other, np.zeros(2), 0.3, 0.4)
-    assert loss.support == pytest.approx(np.log(5))
-    assert loss.delta == pytest.approx(max(0.9 - np.exp(0.3) * 0.5, 0.5 - np.exp(0.3) * 0.1))
-    assert privacy_loss(one, one, np.zeros(2), 0.3, 0.4) == Loss(0, 0, 0)
-    heavy = privacy_loss(np.log([0.9, 0.05, 0.05]), np.log([0.8, 0.19, 0.01]), np.zeros(3), 0.3, 0.7)
+    found = loss(one, other, np.zeros(2), 0.3, 0.4)
+    assert found.support == pytest.approx(np.log(5))
+    assert found.delta == pytest.approx(max(0.9 - np.exp(0.3) * 0.5, 0.5 - np.exp(0.3) * 0.1))
+    assert loss(one, one, np.zeros(2), 0.3, 0.4) == Loss(0, 0, 0)
+    heavy = loss(np.log([0.9, 0.05, 0.05]), np.log([0.8, 0.19, 0.01]), np.zeros(3), 0.3, 0.7)
     assert heavy.region == pytest.approx(np.log(9 / 8))
     assert heavy.support == pytest.approx(np.log(5))
 

@@ -109,7 +109,8 @@ def log_likelihood(grid: Grid, x: Array, weights: Array, threshold: float | None
     size = max(1, BLOCK // max(len(x), 1))
     for start in range(0, len(total), size):
         block = slice(start, start + size)
-        total[block] = np.clip(grid.coefficients[block] @ terms.T, -threshold, threshold).sum(axis=1)
+        values = grid.coefficients[block] @ terms.T
+        total[block] = np.clip(values, -threshold, threshold, out=values).sum(axis=1)
     return total
 
 
@@ -151,17 +152,15 @@ def record_risks(grid: Grid, x: Array, inside: Mask) -> Array:
     return np.abs(grid.coefficients[inside] @ beta_terms(x).T).max(axis=0)
 
 
-def privacy_loss(one: Array, other: Array, log_prior: Array, epsilon: float, share: float) -> Loss:
+def privacy_loss(one: Array, other: Array, inside: Mask, epsilon: float) -> Loss:
     """Privacy loss between two posteriors on the same points.
 
     Args:
         one: (G,) log mass.
         other: (G,) log mass.
-        log_prior: (G,) log mass of the prior of both.
+        inside: (G,) whether a point is in the :func:`region` of either, which :attr:`Loss.region` covers.
         epsilon: the claimed budget.
-        share: mass of either posterior that :attr:`Loss.region` covers.
     """
     ratio = one - other
-    inside = region(one, log_prior, share) | region(other, log_prior, share)
     excess = [np.exp(mass) @ -np.expm1(np.minimum(epsilon - loss, 0)) for mass, loss in ((one, ratio), (other, -ratio))]
     return Loss(float(np.abs(ratio).max()), float(np.abs(ratio[inside]).max()), float(max(excess)))

@@ -119,10 +119,11 @@ def _posteriors(grid: Grid, data: Sequence[Array], weights: Sequence[Array], thr
 
 def _losses(grid: Grid, posteriors: Sequence[Array], epsilon: float, share: float) -> dict[str, float]:
     """The worst losses between the first posterior and the others, and among the others."""
-    first, *others = posteriors
+    first, *others = zip(posteriors, [region(one, grid.log_prior, share) for one in posteriors], strict=True)
     pairs = {"add_remove": [(first, other) for other in others], "replace_one": itertools.combinations(others, 2)}
     row: dict[str, float] = {}
     for name, chosen in pairs.items():
-        worst = asdict(Loss.worst(privacy_loss(*pair, grid.log_prior, epsilon, share) for pair in chosen))
+        losses = [privacy_loss(one, other, here | there, epsilon) for (one, here), (other, there) in chosen]
+        worst = asdict(Loss.worst(losses))
         row |= {name if key == "support" else f"{name}_{key}": round(value, DIGITS) for key, value in worst.items()}
     return row
