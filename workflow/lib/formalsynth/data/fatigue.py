@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Records
+from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.data.files import FILES, DataError, Dataset
 
 
@@ -21,14 +22,17 @@ def read_fatigue(path: Path) -> Records:
     return Records(table["cycle"], np.column_stack([np.ones(len(table)), log_stress, log_stress**2]))
 
 
-FILES.add(
-    "fatigue",
-    Dataset(
-        "fatigue.csv",
-        22,
-        "7c3d629db22856548db45d1e69241fa20fc849e2d09f2975686e6fa08270717e",
-        "R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
-        read_fatigue,
-    ),
-    __name__,
+def read_cycles(path: Path) -> Records:
+    """Cycles to failure of the same file, without predictors."""
+    return intercept_only(read_fatigue(path).x)
+
+
+FATIGUE = Dataset(
+    "fatigue.csv",
+    22,
+    "7c3d629db22856548db45d1e69241fa20fc849e2d09f2975686e6fa08270717e",
+    "R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
+    read_fatigue,
 )
+FILES.add("fatigue", FATIGUE, __name__)
+FILES.add("fatigue_cycles", replace(FATIGUE, read=read_cycles), __name__)
