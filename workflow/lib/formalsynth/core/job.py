@@ -154,6 +154,8 @@ class MeasureJob(Job):
     """The fit that each of their parents uses."""
     synthetic_sets: int
     """Synthetic data sets of the single sample."""
+    centre_sets: int
+    """Synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
     unit: float
     """What a value of 1 is in the unit of figures and tables."""
 
@@ -190,6 +192,7 @@ class TablesJob(Job):
     fits: dict[str, str]
     """Every synthesizer, in the order of the design, with the fit that it uses."""
     synthetic_sets: int
+    centre_sets: int
     unit: float
 
 

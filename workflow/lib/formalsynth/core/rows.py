@@ -30,9 +30,9 @@ SAMPLE_COLUMNS = {
 """Columns of the tables of a single sample; of ``draws``, those beside the parameters of the family."""
 
 
-def replicate_table(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """Rows in the columns of ``replicates.csv``."""
+def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows in the columns of ``replicates.csv``, with ``more`` of them behind."""
     import pandas as pd
 
     table = pd.DataFrame(rows)
-    return table.reindex(columns=list(REPLICATE_COLUMNS))
+    return table.reindex(columns=[*REPLICATE_COLUMNS, *more])

@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from formalsynth.core.job import ScenarioKey
 
-STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7}
+STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
 """Integer ids of the stages; an id is never reused. Studies add stages of their own with :func:`add_stages`."""
 _MICRO = 1_000_000
 

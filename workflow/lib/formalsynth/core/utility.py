@@ -11,11 +11,18 @@ UTILITY = ("mean", "median", "q15", "q90")
 """Statistics of each data set, by column name; quantiles are of type 7."""
 COLUMNS = (*UTILITY, "ecdf_max", "ecdf_avg")
 """Utility columns of ``replicates.csv``."""
+CENTRES = tuple(f"{name}_centre" for name in UTILITY)
+"""Columns of the statistics' averages over synthetic data sets, in the tables of scenarios that ask for them."""
 
 
 def statistics(x: Array) -> dict[str, float]:
     """Every statistic of one data set (n,)."""
     return {name: float(STATISTICS[name](x)) for name in UTILITY}
+
+
+def centres(synthetic: Array) -> dict[str, float]:
+    """The average of every statistic over synthetic data sets (m, n): where its distribution over them has its centre."""
+    return {column: float(STATISTICS[name](synthetic.T).mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 
 
 def utility(data: Array, synthetic: Array) -> dict[str, float]:

@@ -178,6 +178,9 @@ class FittedScenario(ScenarioConfig):
     )
     unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
     synthetic_sets: WholeNumber = Field(1, description="Synthetic data sets drawn for the first replicate.")
+    centre_sets: int = Field(
+        0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
+    )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
 
 

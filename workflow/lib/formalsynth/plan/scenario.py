@@ -62,6 +62,7 @@ class Scenario:
     batch_size: int
     """Replicates that one job handles."""
     synthetic_sets: int
+    centre_sets: int
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
@@ -152,7 +153,8 @@ class Scenario:
         members = self.members(fit)
         return MeasureJob(
             key=self.key, modules=self._modules(members), family=self.family, members=tuple(members),
-            fits=self._fits_of_parents(members), synthetic_sets=self.synthetic_sets, unit=self.unit,
+            fits=self._fits_of_parents(members), synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets,
+            unit=self.unit,
         )  # fmt: skip
 
     def study_job(self, batch: str) -> StudyJob:
@@ -171,7 +173,7 @@ class Scenario:
         return TablesJob(
             key=self.key, modules=(FAMILIES.module(self.family),), family=self.family, priors=self.priors,
             fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},
-            synthetic_sets=self.synthetic_sets, unit=self.unit,
+            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit,
         )  # fmt: skip
 
     def _modules(self, synthesizers: Sequence[Synthesizer]) -> tuple[str, ...]:

@@ -103,9 +103,10 @@ def _spell(entry: _Entry, spelled: Spelled) -> None:
 
 def _check_sizes(entry: _Entry) -> None:
     config, run = entry.config, entry.run
-    if isinstance(config, FittedScenario) and config.synthetic_sets > run.sampler.draws:
-        allowed = f"up to sampler.draws, which is {run.sampler.draws}"
-        raise entry.refuse("synthetic_sets", config.synthetic_sets, [allowed])
+    sets = {key: getattr(config, key, 0) for key in ("synthetic_sets", "centre_sets")}
+    for key, given in sets.items():
+        if given > run.sampler.draws:
+            raise entry.refuse(key, given, [f"up to sampler.draws, which is {run.sampler.draws}"])
     most = BATCHES * (config.batch_size or run.batch_size)
     if config.replicates > most:
         raise entry.refuse("replicates", config.replicates, [f"up to {most}, {BATCHES} times batch_size"])
@@ -184,7 +185,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=config.place, label=config.label or entry.name,
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
-        data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="", synthesizers={},
+        centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="", synthesizers={},
         arms=arms,
     )  # fmt: skip
 
@@ -202,6 +203,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         size=n if from_file or size is None else size, replicates=_replicates(entry),
         batch_size=config.batch_size or entry.run.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
+        centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},

@@ -11,10 +11,10 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import Predictor
-from formalsynth.core.job import SAMPLE, MeasureJob
+from formalsynth.core.job import SAMPLE, MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
 from formalsynth.core.rows import Row, replicate_table
-from formalsynth.core.utility import statistics, utility
+from formalsynth.core.utility import CENTRES, centres, statistics, utility
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.replicate import context_of, form_of
@@ -58,7 +58,7 @@ def measure_batch(
             rows.append(row | diagnostics | dict(measured.columns.get(member.id, {})))
         members.append(measured.members)
         sample = measured.sample or sample
-    return replicate_table(rows), MeasureBatch.of(members, sample)
+    return replicate_table(rows, CENTRES if job.centre_sets else ()), MeasureBatch.of(members, sample)
 
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
@@ -72,11 +72,18 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     n_sets = job.synthetic_sets if is_sample else 1
     synthetic = synthesize(predictor, generator, context.records, draws, n_sets) * job.unit
     shared: Row = {**utility(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
+    if job.centre_sets:
+        shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
     if found.searched is not None and found.search_steps is not None:
         shared |= {"searched": float(found.searched), "search_steps": float(found.search_steps)}
     columns, members = _bounds(job, context, forms, draws)
     sample = Sample(synthetic[0], np.array([list(statistics(each).values()) for each in synthetic])) if is_sample else None
     return _Measured({id: shared | column for id, column in columns.items()}, members, sample)
+
+
+def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
+    """Synthetic data sets from a stream of their own, so that the first set stays what it is without them."""
+    return synthesize(predictor, context.address.generator("centre", owner.words), context.records, draws, n_sets)
 
 
 def _bounds(

@@ -13,7 +13,7 @@ from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import REPLICATE_COLUMNS, replicate_table
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import UTILITY, statistics
+from formalsynth.core.utility import CENTRES, UTILITY, centres, statistics
 from formalsynth.steps.batch import Fitted
 from formalsynth.steps.data import DataBatch
 
@@ -145,8 +145,9 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
         row |= {"synthesizer": DATA, "status": "ok", "guarantee": "none: confidential"}
         address = Address.of(job.key, int(replicate))
         row |= {"seed": int(address.sequence("data").generate_state(1)[0])}
-        rows.append(row | statistics(data.x[k] * job.unit))
-    return replicate_table(rows)
+        x = data.x[k] * job.unit
+        rows.append(row | statistics(x) | (centres(x[None]) if job.centre_sets else {}))
+    return replicate_table(rows, CENTRES if job.centre_sets else ())
 
 
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
