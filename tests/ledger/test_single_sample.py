@@ -1,0 +1,51 @@
+"""Tests for what a paper says of one sample: its numbers among those of many samples, and one gain beside another."""
+
+import numpy as np
+import pytest
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+from made_up_claims import claim_of, normal, row_of, table_of, verdict_of
+
+COMMON = normal(100, 10)
+NEAR = {"A": COMMON, "B": COMMON + normal(2, 0.5, seed=2), "C": COMMON + normal(-3, 0.5, seed=3)}
+
+
+def told(printed, **keys):
+    return claim_of({"kind": "typical", "printed": printed, **keys}, {"of": list(NEAR)[: len(printed)]})
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [([100, 102, 97], REPRODUCED), ([115, 117, 112], REPRODUCED), ([100, 108, 97], DIRECTION), ([100, 97, 102], NOT_REPRODUCED)],
+)
+def test_numbers_of_one_sample_are_compared_with_its_first(printed, verdict):
+    """The sample may be another, as long as the others stand to its first as they do in the replicates."""
+    assert verdict_of(told(printed, less_first=True), table_of(**NEAR)) == verdict
+
+
+def test_permuted_numbers_pass_where_each_is_compared_by_itself():
+    assert verdict_of(told([100, 97, 102]), table_of(**NEAR)) == REPRODUCED
+    assert verdict_of(told([100, 97, 160]), table_of(**NEAR)) == NOT_REPRODUCED
+
+
+def test_the_limits_hold_for_all_numbers_together():
+    """With three numbers the middle 98.3 % of the replicates count, not the middle 95 %."""
+    beyond = float(np.quantile(COMMON, 0.98))
+    assert beyond > np.quantile(COMMON, 0.975)
+    assert verdict_of(told([beyond]), table_of(A=COMMON)) == NOT_REPRODUCED
+    assert verdict_of(told([beyond, 102, 97]), table_of(**NEAR)) == REPRODUCED
+    assert "in the middle of the replicates" in row_of(told([beyond]), table_of(A=COMMON)).note
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.7, REPRODUCED), (0.55, DIRECTION), (0.4, NOT_REPRODUCED)])
+def test_a_gain_is_larger_in_some_share_of_the_replicates(share, verdict):
+    gain = np.where(np.arange(100) < 100 * share, 3.0, 1.0)
+    tables = table_of(A=COMMON, B=COMMON - gain, C=COMMON, D=COMMON - 2)
+    claim = claim_of({"kind": "gain"}, {"of": ["A", "B", "C", "D"]})
+    assert verdict_of(claim, tables) == verdict
+
+
+def test_a_gain_may_be_a_rise():
+    tables = table_of(A=COMMON, B=COMMON + 3, C=COMMON, D=COMMON + 2)
+    rising = claim_of({"kind": "gain", "direction": "rising"}, {"of": ["A", "B", "C", "D"]})
+    assert verdict_of(rising, tables) == REPRODUCED
+    assert verdict_of(claim_of({"kind": "gain"}, {"of": ["A", "B", "C", "D"]}), tables) == NOT_REPRODUCED

@@ -1,0 +1,41 @@
+"""One change is larger than another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.ledger.notes import joined, unit_name
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, share_interval, test_kind
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+
+@test_kind("gain")
+class Gain(Test):
+    """The change from the first cell to the second is larger than that from the third to the fourth, unit by unit."""
+
+    kind: Literal["gain"] = Field(description="The first two of four cells are further apart than the last two.")
+    direction: Literal["rising", "falling"] = Field("falling", description="What a gain is: a rise or a fall.")
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where it is larger in more than half of the units, beyond chance; direction only where that is unclear."""
+        sign = 1 if self.direction == "rising" else -1
+        first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
+        share = float((first > second).mean() + (first == second).mean() / 2)
+        low = share_interval(share, len(first), thresholds.confidence)[0]
+        typical = f"{joined(np.median(first))} against {joined(np.median(second))}"
+        note = f"a gain of {typical} (medians), larger in {share:.2f} of {unit_name(claim.estimate.by)}"
+        if low > 0.5:
+            return Judgement(REPRODUCED, note)
+        return Judgement(DIRECTION if share > 0.5 else NOT_REPRODUCED, note)
+
+    def check_cells(self, cells: Sequence[object]) -> str | None:
+        """Two changes have four ends."""
+        return f"four cells, for {self.kind}" if cells and len(cells) != 4 else None

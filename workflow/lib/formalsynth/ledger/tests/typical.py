@@ -1,0 +1,59 @@
+"""The cells are printed numbers of one sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.core.arrays import Array
+from formalsynth.ledger.notes import joined, unit_name
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+
+@test_kind("typical")
+class Typical(Test):
+    """Numbers that were printed for one sample lie among those of the units, each of which is such a sample.
+
+    The middle ``verdicts.confidence`` of the units counts, widened so that it holds for all the numbers together.
+    """
+
+    kind: Literal["typical"] = Field(description="The printed numbers are among those of the units.")
+    printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
+    less_first: bool = Field(False, description="Take all cells but the first less the first, in print and in each unit.")
+    blames: ClassVar[str] = "test.printed"
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where every number is among those of the units; direction only where they are in the printed order."""
+        printed, values = self._taken(np.array([self.printed], dtype=float))[0], self._taken(cells.values)
+        outside = (1 - thresholds.confidence) / len(printed) / 2
+        low, high = np.quantile(values, [outside, 1 - outside], axis=0)
+        among = (low <= printed) & (printed <= high)
+        less = ", all but the first less the first" if self.less_first else ""
+        note = f"{joined(printed)} against {_limits(low, high)} in the middle of the {unit_name(claim.estimate.by)}{less}"
+        if among.all():
+            return Judgement(REPRODUCED, note)
+        pairs = list(itertools.combinations(range(len(printed)), 2))
+        told, found = np.array(self.printed, dtype=float), cells.estimates
+        ordered = [np.sign(told[b] - told[a]) == np.sign(found[b] - found[a]) for a, b in pairs]
+        return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)
+
+    def check_cells(self, cells: Sequence[object]) -> str | None:
+        """There has to be a printed number for each cell."""
+        return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
+
+    def _taken(self, values: Array) -> Array:
+        """Values (units, cells) as they are compared."""
+        return np.column_stack([values[:, 0], values[:, 1:] - values[:, :1]]) if self.less_first else values
+
+
+def _limits(low: Array, high: Array) -> str:
+    return " / ".join(f"{joined(a)} to {joined(b)}" for a, b in zip(low, high, strict=True))
