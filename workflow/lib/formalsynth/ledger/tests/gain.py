@@ -30,8 +30,8 @@ class Gain(Test):
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)
         low = share_interval(share, len(first), thresholds.confidence)[0]
-        typical = f"{joined(np.median(first))} against {joined(np.median(second))}"
-        note = f"a gain of {typical} (medians), larger in {share:.2f} of {unit_name(claim.estimate.by)}"
+        medians = " against ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
+        note = f"a gain of {medians} (medians), larger in {share:.2f} of {unit_name(claim.estimate.by)}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
         return Judgement(DIRECTION if share > 0.5 else NOT_REPRODUCED, note)

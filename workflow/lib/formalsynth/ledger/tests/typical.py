@@ -56,4 +56,4 @@ class Typical(Test):
 
 
 def _limits(low: Array, high: Array) -> str:
-    return " / ".join(f"{joined(a)} to {joined(b)}" for a, b in zip(low, high, strict=True))
+    return " / ".join(f"{joined(a)} to {joined(b)}" for a, b in zip(low[:, None], high[:, None], strict=True))
