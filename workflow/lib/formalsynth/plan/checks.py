@@ -15,6 +15,7 @@ from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
+from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.claims import ClaimConfig, Estimate
 from formalsynth.plan.messages import ConfigError, message
 from formalsynth.plan.model import StudyScenario
@@ -163,7 +164,8 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
     if table == "draws":
         family = FAMILIES.get(config.family)
         return (*SAMPLE_COLUMNS[table], *family.parameters) if family else None
-    return REPLICATE_COLUMNS if table == "replicates" else SAMPLE_COLUMNS[table]
+    centres = CENTRES if config.centre_sets else ()
+    return (*REPLICATE_COLUMNS, *centres) if table == "replicates" else SAMPLE_COLUMNS[table]
 
 
 def _beside(config: AnyScenario, table: str) -> list[str]:

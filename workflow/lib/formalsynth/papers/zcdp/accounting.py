@@ -123,6 +123,25 @@ class Setting:
         return (2 * self.d) ** 2 / self.n
 
 
+def largest_steps(setting: Setting, points: int = 9) -> tuple[float, float]:
+    """The largest changes of the sample mean and of the sample variance when one record changes, by search.
+
+    The other records lie at the bounds, every share of them at the upper one that ``points`` allows: given their mean, only
+    that mean counts for the change. The record moves between any two of ``points`` places in ``[-d, d]`` and the others' mean.
+
+    Returns:
+        The step of the mean and that of the variance with denominator n - 1; n is ``setting.n``.
+    """
+    steps, others = [], setting.n - 1
+    for high in np.unique(np.rint(np.linspace(0, others, points))).astype(int):
+        rest = np.repeat([-setting.d, setting.d], [others - high, high])
+        places = np.append(np.linspace(-setting.d, setting.d, points), rest.mean())
+        values = np.column_stack([np.tile(rest, (len(places), 1)), places])
+        steps.append((np.ptp(values.mean(axis=1)), np.ptp(values.var(axis=1, ddof=1))))
+    mean, variance = np.max(steps, axis=0).tolist()
+    return mean, variance
+
+
 # Routes --------------------------------------------------------------------------------------------------------------
 
 

@@ -220,7 +220,7 @@ def coverage_rows(
 
     Returns:
         Columns replicate (position in the batch), n, d, variance, m, n_syn, synthesis, known_variance, level, rule, those of
-        :func:`intervals`, error, width and covered. A replicate without an interval counts as not covered.
+        :func:`intervals`, error, squared_error, width and covered. A replicate without an interval counts as not covered.
     """
     import pandas as pd
 
@@ -237,7 +237,8 @@ def coverage_rows(
         if setting.m < RULES[rule].sets:
             continue
         found = intervals(estimates, rule, level)
-        found = found.assign(error=found["point"] - mean, width=found["upper"] - found["lower"])
+        error = found["point"] - mean
+        found = found.assign(error=error, squared_error=error**2, width=found["upper"] - found["lower"])
         found = found.assign(covered=(found["lower"] <= mean) & (mean <= found["upper"]))
         scenario = pd.DataFrame({"replicate": range(len(found)), **asdict(setting), **head, "rule": rule})
         parts.append(pd.concat([scenario, found], axis=1))

@@ -65,7 +65,8 @@ def simulated_means(
         mean: mean of the confidential data, the same throughout; that of the neighbour is ``2 d / n`` above it.
 
     Returns:
-        Columns replicate, source, records (0 for a mean with noise), value and loss, whose expectation is rho.
+        Columns replicate, source, records (0 for a mean with noise), value, loss, whose expectation is rho, and
+        synthetic_variance, the sample variance of all synthetic records (NaN for a mean with noise).
     """
     import pandas as pd
 
@@ -75,11 +76,12 @@ def simulated_means(
         if release.noise is not None:
             sd = release.sd(setting, n_syn, rho)
             value = generator.normal(mean, sd)
-            rows.append((value, ((value - other) ** 2 - (value - mean) ** 2) / (2 * sd**2)))
+            rows.append((value, ((value - other) ** 2 - (value - mean) ** 2) / (2 * sd**2), math.nan))
         else:
             records = synthetic_records(generator, setting, n_syn, release.synthesis, mean)
-            rows.append((records.mean(), privacy_loss(records, setting, release.synthesis, mean, other)))
-    found = pd.DataFrame(rows, columns=["value", "loss"]).rename_axis("replicate").reset_index()
+            loss = privacy_loss(records, setting, release.synthesis, mean, other)
+            rows.append((records.mean(), loss, records.var(ddof=1)))
+    found = pd.DataFrame(rows, columns=["value", "loss", "synthetic_variance"]).rename_axis("replicate").reset_index()
     return found.assign(source=source, records=setting.m * n_syn)
 
 
