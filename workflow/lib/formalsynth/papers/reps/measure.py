@@ -29,6 +29,7 @@ from formalsynth.papers.reps.release import SyntheticRelease, release
 from formalsynth.papers.reps.scoring import histogram_sensitivity
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.stages import Streams
+from formalsynth.papers.reps.synthesis import weighted_sums
 from formalsynth.papers.reps.tables import Mask, encode
 
 Row = dict[str, float | str]
@@ -119,6 +120,18 @@ def capped_share(prepared: Prepared, found: SyntheticRelease, high_risk: Mask, s
     return float(instance_epsilon((weights * influence)[high_risk], *noise, settings.calibration).max() / cap)
 
 
+def weighting_bias(prepared: Prepared, weights: Array) -> Row:
+    """What weights below 1 do to the released statistics, as averages over the records, without noise.
+
+    The distance between the weighted and the unweighted averages, the bound on it from the weights alone (Proposition 2; the
+    clipped statistics are taken as given), and the distance relative to the norm of the unweighted averages.
+    """
+    records, n = prepared.records, prepared.n
+    lost, all_of = (float(np.linalg.norm(weighted_sums(records, w) / records.bounds)) for w in (1 - weights, np.ones(n)))
+    bound = records.sensitivity * float((1 - weights).mean())
+    return {"weighting_bias": lost / n, "weighting_bias_bound": bound, "weighting_bias_share": lost / all_of}
+
+
 @dataclass(frozen=True)
 class Measured:
     """What a method leaves behind in a replicate."""
@@ -154,6 +167,7 @@ def measure(
     row |= vars(_quality(found, targets)) | summarise(table)
     row |= {f"{name}_max": float(values.max()) for name, values in vars(bounds).items()}
     row |= _unaccounted_columns(prepared, targets, method, found, settings)
+    row |= weighting_bias(prepared, found.weights)
     row["advantage_limit"] = advantage_limit(*_spent(prepared, method, epsilon, settings))
     deciles = table.merge(_by_decile(bounds, found, targets), on="decile", how="left")
     return Measured(row | {"status": "ok", "seconds": time.perf_counter() - start}, deciles)
