@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 from formalsynth.runtime.files import (
     check_made_from,
+    digest,
+    holds,
     read_arrays,
     read_table,
     sealed,
@@ -258,3 +260,27 @@ def test_a_damaged_table_is_named(tmp_path, content):
 def test_text_is_utf8(tmp_path):
     write_text(tmp_path / "caption.txt", "Δ of (0.4, 1.8)\n")
     assert (tmp_path / "caption.txt").read_text(encoding="utf-8") == "Δ of (0.4, 1.8)\n"
+
+
+def test_a_file_holds_while_it_is_whole_and_made_from_the_same(tmp_path):
+    path = tmp_path / "a.npz"
+    assert not holds(path, "this")
+    write_small_arrays(path)
+    write_arrays(path, {"a": np.arange(3)}, "this")
+    assert holds(path, "this")
+    assert not holds(path, "that")
+    path.write_bytes(path.read_bytes() + b" ")
+    assert not holds(path, "this")
+    path.unlink()
+    assert not holds(path, "this")
+
+
+def test_a_digest_of_arrays_is_of_names_types_shapes_and_values():
+    one = {"a": np.arange(6.0), "b": np.array(["x"])}
+    others = [
+        {"a": np.arange(6.0)}, {"a": np.arange(6.0), "c": np.array(["x"])}, {"a": np.arange(6), "b": np.array(["x"])},
+        {"a": np.arange(6.0).reshape(2, 3), "b": np.array(["x"])}, {"a": np.arange(1.0, 7.0), "b": np.array(["x"])},
+    ]  # fmt: skip
+    assert len({digest(arrays) for arrays in (one, *others)}) == 6
+    assert digest(dict(reversed(one.items()))) == digest(one)
+    assert digest({**one, "a": np.arange(12.0)[::2] / 2}) == digest(one)

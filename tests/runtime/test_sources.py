@@ -1,23 +1,26 @@
 """Which files a job depends on."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from formalsynth.runtime import sources as room
-from formalsynth.runtime.sources import PACKAGE, sources
+from formalsynth.runtime.sources import PACKAGE, code_digest, sources
 
 JOBS = {
     "simulate": ("formalsynth.steps.simulate", "formalsynth.data.populations.lognormal"),
     "fit": ("formalsynth.steps.fit", "formalsynth.families.linear"),
     "measure": ("formalsynth.steps.measure", "formalsynth.families.beta"),
     "study": ("formalsynth.steps.study", "formalsynth.papers.zcdp.study_means"),
-    "collect": ("formalsynth.steps.collect", "formalsynth.families.poisson"),
+    "tables": ("formalsynth.steps.tables", "formalsynth.families.poisson"),
+    "run": ("formalsynth.steps.run", "formalsynth.families.linear", "formalsynth.mechanisms.ranges"),
+    "collect": ("formalsynth.steps.collect",),
     "show": ("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions"),
     "judge": ("formalsynth.ledger.judge",),
 }
-STEPS = ("simulate", "fit", "measure", "study", "collect")
+STEPS = ("simulate", "fit", "measure", "tables", "run", "study", "collect")
 PACKAGE_TREE = {
     "__init__.py": "",
     "plan.py": "from formalsynth.secret import x",
@@ -106,6 +109,15 @@ def test_a_module_that_is_not_there_is_refused(package, module):
         sources("formalsynth.leaf", module)
 
 
+def test_a_digest_is_of_what_files_say_and_of_nothing_else(tmp_path):
+    here, there, other = (tmp_path / name for name in ("a.py", "b.py", "c.py"))
+    for path, text in ((here, "one"), (there, "one"), (other, "another")):
+        path.write_text(text)
+    os.utime(there, (0, 0))
+    assert code_digest([here, other]) == code_digest([str(there), str(other)])
+    assert len({code_digest(paths) for paths in ([here], [other], [here, other], [other, here], [])}) == 5
+
+
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_depends_on_every_module_that_it_loads(job):
     """What Python itself imports is among the sources."""
@@ -126,7 +138,8 @@ LATER = [
     *(("fit", file) for file in ("steps/measure.py", "core/utility.py")),
     *(("measure", file) for file in ("steps/fit.py", "stan/sample.py")),
     *(("study", file) for file in ("steps/fit.py", "steps/measure.py", "stan/sample.py", "core/mechanism.py")),
-    *(("collect", file) for file in ("steps/fit.py", "stan/sample.py", "steps/measure.py")),
+    *(("tables", file) for file in ("steps/fit.py", "stan/sample.py", "steps/measure.py")),
+    *(("collect", file) for file in ("steps/run.py", "stan/sample.py", "core/job.py", "core/bounds.py")),
     *(("show", file) for file in ("stan/sample.py", "steps/collect.py", "steps/measure.py", "core/bounds.py")),
     *(("show", file) for file in ("core/mechanism.py", "ledger/judge.py")),
     *(("judge", file) for file in ("stan/sample.py", "steps/collect.py", "show/draw.py")),

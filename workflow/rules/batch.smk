@@ -1,5 +1,6 @@
-# batch: simulate, fit and measure, one batch of replicates in one job. Data, fits and measurements are kept in the folder of the
-# batch; they are no output of the rule, since Snakemake removes output before a job, and a job uses again what still holds.
+# batch: simulate, fit and measure, one batch of replicates in one job. It keeps <batch>/data.npz and, of every synthesizer,
+# <batch>/{synthesizer}.fit.npz, <batch>/{synthesizer}.measure.npz and <batch>/{synthesizer}.replicates.csv. These are no output of
+# the rule: Snakemake removes output before a job, and the job uses again what still holds.
 rule run_batch:
     input:
         code=code("run", study=False),
