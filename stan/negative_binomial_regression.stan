@@ -7,10 +7,13 @@
 //
 // Prior: 1 / phi ~ half-Cauchy(0, dispersion), beta ~ normal(0, diag(sd) C diag(sd)), C ~ LKJ(correlation),
 // sd ~ half-t(df, scale).
+functions {
+#include negative_binomial_sum.stan
+}
 data {
   int<lower=1> u;
   int<lower=1> p;
-  array[u] int<lower=0> y;
+  array[u] int<lower=0> y; // in rising order
   vector<lower=0>[u] weight;
   matrix[u, p] basis; // design times R^-1
   matrix[p, p] inverse_factor; // R^-1
@@ -21,18 +24,11 @@ data {
   real<lower=0> prior_df;
   real<lower=0> prior_scale;
 }
-transformed data {
-  vector[u] count = to_vector(y);
-  real weight_total = sum(weight);
-  vector[u] weighted_count = weight .* count;
-}
 parameters {
   vector[p] standardised;
   vector<lower=0>[p] sd;
   cholesky_factor_corr[p] correlation_factor;
-  // The bound is 1e-8 and not 0 because differences of lgamma lose their digits as phi grows, which makes a false mode at the
-  // far end; the prior has less than 1e-8 of its mass below it.
-  real<lower=1e-8> reciprocal_phi;
+  real<lower=0> reciprocal_phi;
 }
 transformed parameters {
   matrix[p, p] scaled = mdivide_left_tri_low(diag_pre_multiply(sd, correlation_factor), inverse_factor);
@@ -43,12 +39,10 @@ transformed parameters {
   real phi = inv(reciprocal_phi);
 }
 model {
-  vector[u] eta = basis * theta - log(phi);
   reciprocal_phi ~ cauchy(0, prior_dispersion);
   sd ~ student_t(prior_df, 0, prior_scale);
   correlation_factor ~ lkj_corr_cholesky(prior_correlation);
   beta ~ multi_normal_cholesky(rep_vector(0, p), diag_pre_multiply(sd, correlation_factor));
   target += -sum(log(diagonal(precision_factor))); // Jacobian of the standardisation
-  target += dot_product(weight, lgamma(count + phi)) - weight_total * lgamma(phi)
-            + dot_product(weighted_count, eta) - dot_product(weighted_count + weight * phi, log1p_exp(eta));
+  target += negative_binomial_sum(y, weight, basis * theta, reciprocal_phi);
 }

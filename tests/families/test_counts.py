@@ -1,5 +1,6 @@
 """Count families against conjugate and grid posteriors, exact probabilities and naive sums."""
 
+import math
 from fractions import Fraction
 from math import comb
 
@@ -12,17 +13,20 @@ from formalsynth.core.job import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.counts import negative_binomial_mixture, poisson
 from formalsynth.families._counts import grouped
-from formalsynth.stan.sample import diagnose, sample
+from formalsynth.families._negative_binomial import log_rising
+from formalsynth.stan.chain import Lengths, run_chain
+from formalsynth.stan.diagnostics import diagnose
+from formalsynth.stan.sample import sample
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import gammaln, logsumexp
+from stan_forms import BAND, check_gradient, check_moments, check_same_path
 
 FAMILIES.find()
 COUNTS = ("poisson", "negative_binomial", "negative_binomial_regression")
 MIXTURE = {"share": 0.2, "mu1": 100, "phi1": 5, "mu2": 100, "phi2": 20}
-LONG = SamplerSettings(draws=8000, ess_min=1000)
-# Each Monte Carlo comparison below is at this many standard errors; about sixty comparisons, two-sided:
-# 60 * 2 * P(Z > 5.5) < 1e-5.
-BAND = 5.5
+LONG = SamplerSettings(draws=4000, ess_min=600)
 
 
 def mixture_of(n=300, seed=1):
@@ -60,12 +64,6 @@ def naive_log_likelihood(family, records, draws):
     return choose + phi * np.log(phi / (phi + mean)) + x * np.log(mean / (phi + mean))
 
 
-def check_moments(values, mean, sd, effective, what):
-    assert abs(values.mean() - mean) < BAND * sd / np.sqrt(effective), what
-    # The standard error of a standard deviation, for a kurtosis of up to 9.
-    assert abs(values.std() - sd) < BAND * sd * np.sqrt(2 / effective), what
-
-
 def fitted(compiled, family, records, weights, priors=None, inits=None):
     one = FAMILIES[family]
     data = one.stan_data(records, weights, one.priors | (priors or {}))
@@ -96,9 +94,9 @@ def negative_binomial_grid(records, weights, priors):
     # d mu = mu d log mu and d (1 / phi) = (1 / phi) d log (1 / phi) on the grid
     density = stats.gamma(priors["shape"], scale=1 / priors["rate"]).logpdf(mu) + log_mu
     density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(1 / phi) + log_reciprocal
-    for x, weight in zip(records.x, weights, strict=True):
-        choose = gammaln(x + phi) - gammaln(phi) - gammaln(x + 1)
-        density += weight * (choose + phi * np.log(phi / (phi + mu)) + x * np.log(mu / (phi + mu)))
+    x, one = records.x[:, None], phi[:1]
+    density += weights @ (gammaln(x + one) - gammaln(one) - gammaln(x + 1))
+    density += weights.sum() * phi * np.log(phi / (phi + mu)) + weights @ records.x * np.log(mu / (phi + mu))
     mass = np.exp(density - density.max())
     mass /= mass.sum()
     assert max(mass[0].sum(), mass[-1].sum(), mass[:, 0].sum(), mass[:, -1].sum()) < 1e-6, "the grid does not hold the posterior"
@@ -115,7 +113,7 @@ def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
     if case == "weighted":
         draw = {"mu": np.array([100.0]), "phi": np.array([10.0])}
         weights = lipschitz_weights(-naive_log_likelihood("negative_binomial", records, draw)[0])
-    inits = {"mu": 100.0, "reciprocal_phi": 2e-8} if case == "from the far end" else {}
+    inits = {"mu": 100.0, "reciprocal_phi": 1e-30} if case == "from the far end" else {}
     fit = fitted(compiled, "negative_binomial", records, weights, priors, inits)
     values, mass = negative_binomial_grid(records, weights, FAMILIES["negative_binomial"].priors | priors)
     mu, phi = fit.draws["mu"], fit.draws["phi"]
@@ -126,14 +124,42 @@ def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
 
 
 @pytest.mark.stan
-def test_dispersions_at_which_rounding_makes_a_false_mode_are_outside_the_support(compiled):
-    one, records = FAMILIES["negative_binomial"], mixture_of(100)
-    data = one.stan_data(records, np.ones(100), one.priors)
-    fit = sample(
-        compiled(one.program), data, {"mu": 100.0, "reciprocal_phi": 1e-30}, one.parameters, 7, SamplerSettings(attempts=1)
-    )
-    assert fit.status == "failed"
-    assert "CmdStan stopped" in fit.reason
+@pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
+def test_native_and_portable_forms_are_the_same_density(compiled, family):
+    one, records = FAMILIES[family], records_for(family)
+    # counts below, at and above the place where Stirling's series begins
+    records = Records(np.where(np.arange(60) < 25, np.arange(60), records.x), records.design)
+    check_same_path(compiled, one, one.stan_data(records, np.linspace(0.1, 1, 60), one.priors))
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("reciprocal_phi", [3.0, 0.004, 1e-7, 1e-12, 1e-40])
+def test_gradient_agrees_with_finite_differences(compiled, family, native, reciprocal_phi, tmp_path):
+    """However near to the Poisson distribution, where differences of lgamma and digamma have no digits left."""
+    one, records = FAMILIES[family], records_for(family)
+    data = one.stan_data(Records(records.x % 40, records.design), np.linspace(0.01, 0.1, 60), one.priors)
+    inits = {"mu": 15.0} if family == "negative_binomial" else {"sd": np.array([0.5, 2.0]), "standardised": np.array([0.3, -1])}
+    init = one.inits(data) | inits | {"reciprocal_phi": reciprocal_phi}
+    assert check_gradient(compiled(one.program, native), data, tmp_path, init) == (2 if family == "negative_binomial" else 6)
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("start", [0.05, 1e-30])
+def test_the_log_density_is_that_of_its_definition(compiled, start):
+    """Up to a constant, along a chain; from the far end it climbs through all that may round."""
+    one, records, weights = FAMILIES["negative_binomial"], mixture_of(100), np.linspace(0.2, 1, 100)
+    data = one.stan_data(records, weights, one.priors)
+    init, names = {"mu": 100.0, "reciprocal_phi": start}, ("lp__", "mu", "reciprocal_phi")
+    log_density, mu, r = run_chain(compiled(one.program), data, init, names, 1, Lengths(20, 60, 1, 0.8)).draws.values()
+    assert (r.min() < 1e-20) == (start < 1e-20)
+    rising = np.array([[np.log1p(np.arange(x) * one).sum() for x in records.x] for one in r]) @ weights
+    total, summed = weights.sum(), weights @ records.x
+    exact = rising + summed * np.log(mu) - (summed + total / r) * np.log1p(mu * r)
+    # both priors, and the Jacobians of both logarithms
+    exact += -one.priors["rate"] * mu + np.log(mu) - np.log1p((r / one.priors["dispersion"]) ** 2) + np.log(r)
+    assert np.ptp(log_density - exact) < 1e-8
 
 
 def coefficient_prior(beta, priors, nodes=16):
@@ -156,7 +182,8 @@ def coefficient_prior(beta, priors, nodes=16):
 
 def regression_grid(records, weights, priors):
     """Means and standard deviations of coefficients, phi and hyperparameters, by quadrature."""
-    b0, b1, log_reciprocal = np.linspace(-2, 3.5, 56), np.linspace(-1.5, 2.2, 53), np.linspace(-12, 4.5, 91)
+    # 0 is between two points of the grid: there a prior scale may be as small as it likes, and the density is infinite.
+    b0, b1, log_reciprocal = np.linspace(-2.05, 3.45, 56), np.linspace(-1.505, 2.205, 54), np.linspace(-12, 4.5, 91)
     beta = np.stack(np.meshgrid(b0, b1, indexing="ij"), axis=-1).reshape(-1, 2)
     mean, phi = np.exp(beta @ records.design.T)[:, None, :], np.exp(-log_reciprocal)[None, :, None]
     x = records.x
@@ -168,7 +195,7 @@ def regression_grid(records, weights, priors):
     mass = np.exp(density - density.max())
     mass /= mass.sum()
     of_beta, of_phi = mass.sum(axis=1), mass.sum(axis=0)
-    square = of_beta.reshape(56, 53)
+    square = of_beta.reshape(56, 54)
     edges = [square[[0, -1]].sum(), square[:, [0, -1]].sum(), of_phi[[0, -1]].sum()]
     assert max(edges) < 2e-4, "the grid does not hold the posterior"
     marginals = {"b0": (beta[:, 0], of_beta), "b1": (beta[:, 1], of_beta), "log_phi": (-log_reciprocal, of_phi)}
@@ -181,18 +208,12 @@ def regression_grid(records, weights, priors):
 @pytest.mark.parametrize("given", [{}, {"dispersion": 0.3, "correlation": 2.0, "df": 6.0, "scale": 0.3}])
 def test_regression_posterior_agrees_with_the_grid(compiled, given):
     """Few records, so that every prior is seen."""
-    import cmdstanpy
-
     one, records, weights = FAMILIES["negative_binomial_regression"], regression_records(14), np.linspace(0.3, 1, 14)
     data = one.stan_data(records, weights, one.priors | given)
-    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in data.items()}
-    start = {key: np.asarray(value).tolist() for key, value in one.inits(data).items()}
-    run = cmdstanpy.CmdStanModel(exe_file=compiled(one.program)).sample(
-        data=plain, inits=start, seed=11, chains=1, iter_sampling=8000, sig_figs=12, show_progress=False
-    )
-    beta = run.stan_variable("beta")
-    draws = {"b0": beta[:, 0], "b1": beta[:, 1], "log_phi": np.log(run.stan_variable("phi"))}
-    draws |= {"log_sd": np.log(run.stan_variable("sd")[:, 0]), "correlation": run.stan_variable("correlation_factor")[:, 1, 0]}
+    names = ("beta", "phi", "sd", "correlation_factor")
+    found = run_chain(compiled(one.program), data, one.inits(data), names, 11, Lengths(1000, 4000, 1, 0.8)).draws
+    draws = {"b0": found["beta"][:, 0], "b1": found["beta"][:, 1], "log_phi": np.log(found["phi"])}
+    draws |= {"log_sd": np.log(found["sd"][:, 0]), "correlation": found["correlation_factor"][:, 1, 0]}
     _, bulk, tail = diagnose(np.column_stack(list(draws.values())))
     assert min(bulk, tail) > 1000
     for name, (mean, sd) in regression_grid(records, weights, one.priors | given).items():
@@ -215,12 +236,32 @@ def test_factors_agree_with_scipy():
     np.testing.assert_allclose(left @ right.T, stats.poisson(mu).logpmf(records.x), rtol=1e-9)
 
 
-def test_negative_binomial_keeps_its_digits_in_the_poisson_limit():
-    records = Records(np.array([0.0, 1, 90, 400]), np.ones((4, 1)))
-    draws = {"mu": np.full(3, 100.0), "phi": np.array([1e12, 1e15, 1e60])}
+@pytest.mark.parametrize("counts", [[0.0, 1, 90, 400], np.arange(400.0)])
+def test_negative_binomial_keeps_its_digits_in_the_poisson_limit(counts):
+    """Few counts and many: their sums are computed in different ways."""
+    records = Records(np.asarray(counts), np.ones((len(counts), 1)))
+    draws = {"mu": np.full(3, 100.0), "phi": np.array([1e18, 1e30, 1e60])}
     left, right = FAMILIES["negative_binomial"].factors(records, draws)
     expected = np.tile(stats.poisson(100).logpmf(records.x), (3, 1))
-    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-8)
+    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-12, atol=1e-12)
+    # the first term of an expansion in 1 / phi, whose next is below 1e-9
+    draws["phi"] = np.array([1e8, 1e9, 1e12])
+    left, right = FAMILIES["negative_binomial"].factors(records, draws)
+    expected = expected + (records.x * (records.x - 1) / 2 + 100**2 / 2 - 100 * records.x) / draws["phi"][:, None]
+    np.testing.assert_allclose(left @ right.T, expected, rtol=1e-12, atol=1e-8)
+
+
+@given(
+    counts=st.lists(st.integers(0, 60) | st.integers(0, 20_000), min_size=1, max_size=8),
+    log_r=st.floats(-60, 8),
+    dense=st.booleans(),
+)
+def test_rising_sums_are_those_of_their_definition(counts, log_r, dense):
+    r, x = np.exp([log_r, log_r + 1]), np.array(counts, dtype=float)
+    expected = np.array([[math.fsum(np.log1p(np.arange(count) * one)) for count in counts] for one in r])
+    found = log_rising(np.tile(x, 1300), r[:, None])[:, : len(x)] if dense else log_rising(np.tile(x, (2, 1)), r[:, None])
+    # A table holds rounded sums of as many logarithms.
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15 * x.max(initial=1))
 
 
 @pytest.mark.parametrize("phi", [1, 2, 7])

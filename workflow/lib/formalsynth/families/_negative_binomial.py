@@ -7,19 +7,28 @@ bound 0).
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.families._counts import CountFamily
+
+DENSE = 16
+"""Counts up to so many times their number share one table of sums, which is then the fastest way."""
+NEAR = 16
+"""Up to here logarithms are summed one by one; from here on Stirling's series has all digits."""
 
 
 class NegativeBinomial(CountFamily):
     """The negative binomial distribution by its mean and phi."""
 
     def log_probability(self, x: Array, *arguments: Array) -> Array:
-        """Log probability of the counts."""
+        """Log probability of the counts; that of the Poisson distribution as phi grows, with all its digits."""
         mean, phi = arguments
-        values: Array = -betaln(phi, x + 1) - np.log(x + phi) - phi * np.log1p(mean / phi) - x * np.log1p(phi / mean)
+        excess = np.log1p(mean / phi)
+        values: Array = x * (np.log(mean) - excess)
+        values += log_rising(x, 1 / phi)
+        values -= phi * excess
+        values -= gammaln(x + 1)
         return values
 
     def tails(self, x: Array, *arguments: Array) -> tuple[Array, Array]:
@@ -30,9 +39,9 @@ class NegativeBinomial(CountFamily):
         return nbinom.cdf(x, phi, phi / (phi + mean)), nbinom.sf(x, phi, phi / (phi + mean))
 
     def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
-        """Random counts."""
+        """Random counts: Poisson counts whose means have a gamma distribution."""
         mean, phi = arguments
-        return generator.negative_binomial(phi, phi / (phi + mean), size)
+        return generator.poisson(generator.gamma(phi, mean / phi, size))
 
 
 def moments(y: Array, weight: Array) -> tuple[float, float]:
@@ -40,3 +49,45 @@ def moments(y: Array, weight: Array) -> tuple[float, float]:
     mean = max(float(np.average(y, weights=weight)), 1e-3)
     variance = float(np.average((y - mean) ** 2, weights=weight))
     return mean, float(np.clip((variance - mean) / mean**2, 1e-3, 1e3))
+
+
+def log_rising(x: Array, r: Array) -> Array:
+    """``sum over j < x of log1p(j r)``: ``log Gamma(x + 1 / r) - log Gamma(1 / r) + x log r``, whose terms cancel for a small r.
+
+    Args:
+        x: counts.
+        r: positive numbers, broadcast against the counts.
+    """
+    x = np.asarray(x, dtype=float)
+    least, most = x.min(initial=np.inf), x.max(initial=0)
+    if x.ndim == 1 and r.ndim == 2 and r.shape[1] == 1 and most <= DENSE * len(x):
+        table = np.arange(-1, most)[:, None] * r[:, 0] + 1
+        table[:2] = 1
+        np.log(table, out=table)
+        np.cumsum(table, axis=0, out=table)
+        return table[x.astype(np.intp)].T
+    values: Array = np.zeros(np.broadcast_shapes(x.shape, r.shape))
+    for j in range(1, min(NEAR, int(most))):
+        term = np.log1p(j * r)
+        values += term if j < least else np.where(x > j, term, 0.0)
+    if most > NEAR:
+        beyond = _stirling(x, r)
+        beyond -= _stirling(np.float64(NEAR), r)
+        values += beyond if least >= NEAR else np.where(x > NEAR, beyond, 0.0)
+    return values
+
+
+def _stirling(x: Array | np.float64, r: Array) -> Array:
+    """:func:`log_rising` up to the same number for all counts, from :data:`NEAR` on."""
+    z = x * r
+    s = r / (1 + z)
+    s2 = s * s
+    values: Array = s2 / 1188
+    for divisor in (-1680, 1260, -360):
+        values += 1 / divisor
+        values *= s2
+    values += 1 / 12
+    values *= s
+    values += (x - 0.5 + 1 / r) * np.log1p(z)
+    values -= x
+    return values
