@@ -1,7 +1,5 @@
 """Beta families against grid posteriors, finite differences and each other."""
 
-import subprocess
-
 import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
@@ -15,13 +13,12 @@ from formalsynth.families.beta import LARGEST, SMALLEST, beta_coefficients, beta
 from formalsynth.stan.sample import sample
 from scipy import stats
 from scipy.special import betaln
+from stan_forms import check_gradient, check_moments, check_same_path
 
 FAMILIES.find()
 BETA = FAMILIES["beta"]
 REGRESSION = FAMILIES["beta_regression"]
 LONG = SamplerSettings(draws=4000, ess_min=1000)
-# Each comparison below is at this many standard errors; about sixty comparisons, two-sided: 60 * 2 * P(Z > 5.5) < 1e-5.
-BAND = 5.5
 
 
 def records_of(n=300, seed=1):
@@ -31,8 +28,9 @@ def records_of(n=300, seed=1):
 def grid_posterior(records, weights, threshold):
     """Moments of phi, lambda and of the number of censored records, by two-dimensional quadrature."""
     centre = sample_free_centre(records, weights)
-    phi = np.linspace(*centre["phi"], 401)
-    lam = np.exp(np.linspace(*np.log(centre["lambda"]), 401))
+    # Two steps or more in each standard deviation: the sums are then integrals to the last digits.
+    phi = np.linspace(*centre["phi"], 161)
+    lam = np.exp(np.linspace(*np.log(centre["lambda"]), 161))
     terms = weights[:, None] * beta_terms(records.x)
     log_density = np.empty((len(phi), len(lam)))
     beyond = np.empty_like(log_density)
@@ -80,44 +78,25 @@ def test_posterior_agrees_with_the_grid(compiled, case):
         draws["beyond"] = (np.abs(left @ (weights[:, None] * right).T) > threshold).sum(axis=1)
     effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
     for name, values in draws.items():
-        mean, sd = exact[name]
-        assert abs(values.mean() - mean) < BAND * sd / np.sqrt(effective), name
-        # The standard error of a standard deviation, for a kurtosis of up to 9.
-        assert abs(values.std() - sd) < BAND * sd * np.sqrt(2 / effective), name
+        check_moments(values, *exact[name], effective, name)
 
 
 @pytest.mark.stan
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
-def test_native_and_portable_forms_sample_the_same_posterior(compiled, family):
+def test_native_and_portable_forms_are_the_same_density(compiled, family):
     one = FAMILIES[family]
     records = salary_sample(150) if family == "beta_regression" else records_of(150)
-    data = one.stan_data(records, np.ones(150), one.priors, 2.5)
-    fits = [sample(compiled(family, native), data, one.inits(data), one.parameters, 3, LONG) for native in (True, False)]
-    assert [fit.status for fit in fits] == ["ok", "ok"]
-    for name in one.parameters:
-        a, b = (fit.draws[name].reshape(4000, -1) for fit in fits)
-        error = np.sqrt(a.var(axis=0) / (fits[0].ess_bulk_min / 2) + b.var(axis=0) / (fits[1].ess_bulk_min / 2))
-        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < BAND * error).all(), name
+    check_same_path(compiled, one, one.stan_data(records, np.ones(150), one.priors, 2.5))
 
 
 @pytest.mark.stan
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
 @pytest.mark.parametrize("native", [True, False])
 def test_gradient_agrees_with_finite_differences(compiled, family, native, tmp_path):
-    import cmdstanpy
-
     one = FAMILIES[family]
     records = salary_sample(80) if family == "beta_regression" else records_of(80)
     data = one.stan_data(records, np.linspace(0.1, 1, 80), one.priors, 1.5)
-    path = tmp_path / "data.json"
-    cmdstanpy.write_stan_json(str(path), data)
-    command = [compiled(family, native), "diagnose", "test=gradient", "error=1e-4", "random", "seed=5", "init=0.5", "data"]
-    run = subprocess.run([*command, f"file={path}"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "param idx" in run.stdout, run.stdout + run.stderr
-    rows = [line.split() for line in run.stdout.split("error\n")[1].splitlines() if line.strip() and line.split()[0].isdigit()]
-    assert len(rows) == (2 if family == "beta" else data["p"] + 1)
-    for _, _, model, finite, _ in rows:
-        assert float(model) == pytest.approx(float(finite), rel=1e-3, abs=1e-3)
+    assert check_gradient(compiled(family, native), data, tmp_path) == (2 if family == "beta" else data["p"] + 1)
 
 
 def salary_sample(n):

@@ -48,7 +48,7 @@ def case(name, generator, request):
     return records, weights[name] if name in weights else lw_weights(records, generator)
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(scope="module", params=CASES)
 def sampled(request, program):
     """A pseudo posterior from Stan beside the exact one."""
     generator = np.random.default_rng(11)
