@@ -213,6 +213,8 @@ def test_the_whole_half_line_has_probability_one(generator):
     draws = posterior(records.design, np.log(records.x), np.ones(25)).draws(generator, 20)
     found = LOGNORMAL.log_interval_probability(records, draws, np.zeros(25), np.full(25, np.inf))
     assert (found == 0).all()
+    below = LOGNORMAL.log_interval_probability(records, draws, np.full(25, -np.inf), np.full(25, np.inf))
+    assert below.tolist() == found.tolist()
 
 
 @pytest.mark.parametrize("log", [True, False])

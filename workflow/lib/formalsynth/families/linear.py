@@ -111,18 +111,21 @@ class LinearFamily:
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability of the intervals, with full relative accuracy in both tails."""
         with np.errstate(divide="ignore"):
-            ends = (np.log(lower), np.log(upper)) if self.log else (lower, upper)
+            ends = tuple(np.log(np.maximum(end, 0)) for end in (lower, upper)) if self.log else (lower, upper)
         mean = draws["beta"] @ records.design.T
         low, high = ((end - mean) / draws["sigma"][:, None] for end in ends)
-        # Above the mean the upper tail is the small one: there the difference is taken of complements.
-        flip = low > 0
-        low, high = np.where(flip, -high, low), np.where(flip, -low, high)
-        probability = ndtr(high) - ndtr(low)
+        # Above the mean the upper tail is the small one: there both ends are mirrored.
+        sign = np.where(low > 0, -1.0, 1.0)
+        low *= sign
+        high *= sign
+        probability: Array = ndtr(high)
+        probability -= ndtr(low)
+        probability *= sign
         tiny = probability < 1e-290
         with np.errstate(divide="ignore"):
-            result: Array = np.log(probability)
+            result = np.log(probability, out=probability)
         if tiny.any():
-            a, b = log_ndtr(high[tiny]), log_ndtr(low[tiny])
+            a, b = log_ndtr(np.maximum(low[tiny], high[tiny])), log_ndtr(np.minimum(low[tiny], high[tiny]))
             with np.errstate(divide="ignore", invalid="ignore"):
                 result[tiny] = a + np.log1p(-np.exp(b - a))
         return result
