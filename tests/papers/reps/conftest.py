@@ -1,15 +1,18 @@
 import os
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.papers.reps.attacks import Targets
 from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.prepare import Prepared, prepare, targets_of
+from formalsynth.papers.reps.evaluation import Classifier, auroc
+from formalsynth.papers.reps.prepare import Prepared, prepare
+from formalsynth.papers.reps.release import Replicate
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.stages import Streams
-from formalsynth.papers.reps.tables import Table, split_table
+from formalsynth.papers.reps.tables import Table, encode, split_table
 
 
 def streams_of(seed: int) -> Streams:
@@ -29,6 +32,14 @@ def frame_of(table: Table) -> pd.DataFrame:
     columns = {column.name: table.continuous[:, j] for j, column in enumerate(schema.continuous)}
     columns |= {column.name: np.array(column.values)[table.categories[:, j]] for j, column in enumerate(schema.categorical)}
     return pd.DataFrame(columns | {schema.label.name: np.array(schema.label.values)[table.label]})
+
+
+def tstr(prepared: Prepared, synthetic: Table, part: Literal["validation", "test"]) -> float:
+    """AUROC on real records of a classifier trained on synthetic ones, without anything that is kept."""
+    real = prepared.split.part(part)
+    return auroc(
+        real.label, Classifier.trained(encode(synthetic, prepared.space), synthetic.label).scores(encode(real, prepared.space))
+    )
 
 
 @pytest.fixture
@@ -52,5 +63,10 @@ def prepared(settings, streams) -> Prepared:
 
 
 @pytest.fixture(scope="session")
-def targets(prepared, settings, streams) -> Targets:
-    return targets_of(prepared, settings, streams)
+def replicate(prepared, settings, streams) -> Replicate:
+    return Replicate(prepared, settings, streams)
+
+
+@pytest.fixture(scope="session")
+def targets(replicate) -> Targets:
+    return replicate.targets

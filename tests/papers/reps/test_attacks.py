@@ -7,6 +7,7 @@ from formalsynth.papers.reps.attacks import (
     advantage_limit,
     attack_scores,
     attack_table,
+    bootstrap_weights,
     deciles_of,
     mean_distance,
     prepare_targets,
@@ -82,20 +83,22 @@ def test_a_copying_synthesizer_is_caught(targets, generator):
     scores = attack_scores(targets, copy, 1)
     assert roc_auc_score(targets.member, scores["distance"]) > 0.99
     assert roc_auc_score(targets.member, scores["domias"]) > 0.99
-    found = summarise(attack_table(targets, attack_scores(targets, copy, K), 100, 0.95, generator))
+    weights = bootstrap_weights(targets, 100, generator)
+    found = summarise(attack_table(targets, weights, attack_scores(targets, copy, K), 0.95))
     assert found["domias_all_auc_low"] > 0.6 and found["domias_top_advantage"] > 0.3
 
 
 def test_weighted_auc_agrees_with_scikit_learn(generator):
     scores = np.round(generator.normal(size=300), 1)  # with ties
     member = generator.random(300) < 0.4
-    weights = generator.random((20, 300)) * generator.integers(2, size=(20, 300))
+    weights = generator.random((300, 20)) * generator.integers(2, size=(300, 20))
     found = weighted_auc(scores, member, weights)
-    assert found == pytest.approx([roc_auc_score(member, scores, sample_weight=weight) for weight in weights])
+    assert found == pytest.approx([roc_auc_score(member, scores, sample_weight=weight) for weight in weights.T])
 
 
 def test_weighted_auc_without_a_class_is_nan():
-    assert np.isnan(weighted_auc(np.arange(3.0), np.ones(3, dtype=bool), np.ones((1, 3)))[0])
+    for member in (np.ones(3, dtype=bool), np.zeros(3, dtype=bool)):
+        assert np.isnan(weighted_auc(np.arange(3.0), member, np.ones((3, 1)))[0])
 
 
 def test_sampled_queries_stand_for_all(generator):
@@ -109,7 +112,7 @@ def test_sampled_queries_stand_for_all(generator):
     assert (full.weight == 1).all() and np.array_equal(full.train_decile, part.train_decile)
     # A synthesizer that leaks: estimates from the sample and from all records agree within the error of the sample.
     leaky = np.concatenate([train[:1000], population(generator, 2000)])
-    aucs = [weighted_auc(attack_scores(t, leaky, K)["distance"], t.member, t.weight[None])[0] for t in (full, part)]
+    aucs = [weighted_auc(attack_scores(t, leaky, K)["distance"], t.member, t.weight[:, None])[0] for t in (full, part)]
     assert abs(aucs[0] - aucs[1]) < 5 * auc_error(600, 600)
 
 
@@ -134,14 +137,16 @@ def test_bootstrap_intervals_cover_the_true_auc():
     for _ in range(runs):
         member = np.arange(2 * size) < size
         scores = generator.normal(size=2 * size) + shift * member
-        table = attack_table(of_scores(member, np.ones(2 * size, dtype=int)), {"a": scores}, 200, 0.95, generator)
+        attacked = of_scores(member, np.ones(2 * size, dtype=int))
+        table = attack_table(attacked, bootstrap_weights(attacked, 200, generator), {"a": scores}, 0.95)
         covered += table.auc_low[0] <= truth <= table.auc_high[0]
     # Nominal 0.95, a little less for 200 resamples; four binomial standard deviations.
     assert abs(covered / runs - 0.945) < 4 * np.sqrt(0.945 * 0.055 / runs)
 
 
 def test_table_has_every_decile_and_absolute_advantages(targets, generator):
-    table = attack_table(targets, attack_scores(targets, population(generator, 500), K), 100, 0.95, generator)
+    weights = bootstrap_weights(targets, 100, generator)
+    table = attack_table(targets, weights, attack_scores(targets, population(generator, 500), K), 0.95)
     assert table.groupby("attack").decile.apply(list).map(lambda d: d == list(range(11))).all()
     assert np.allclose(table.advantage, np.abs(2 * table.auc - 1))
     assert ((table.auc_low <= table.auc) & (table.auc <= table.auc_high)).all()

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from formalsynth.papers.reps.evaluation import scorer_quality, tstr_auroc
+from formalsynth.papers.reps.evaluation import Classifier, auroc, scorer_quality
 
 
 def test_tstr_of_a_single_class_is_a_coin(generator):
     x = generator.normal(size=(20, 2))
-    assert tstr_auroc(x, np.ones(20, dtype=int), x, np.arange(20) % 2) == 0.5
+    assert auroc(np.arange(20) % 2, Classifier.trained(x, np.ones(20, dtype=int)).scores(x)) == 0.5
 
 
 def test_scorer_quality_of_known_scores():

@@ -3,8 +3,8 @@ import pytest
 from formalsynth.papers.reps.datasets import simulated
 from formalsynth.papers.reps.measure import instance_bounds, measure
 from formalsynth.papers.reps.methods import METHODS
-from formalsynth.papers.reps.prepare import load_split, prepare, targets_of
-from formalsynth.papers.reps.release import release
+from formalsynth.papers.reps.prepare import load_split, prepare
+from formalsynth.papers.reps.release import Replicate, release
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.stages import OWN_STAGES
 from formalsynth.papers.reps.tables import split_table
@@ -12,9 +12,10 @@ from formalsynth.papers.reps.tables import split_table
 from .conftest import streams_of
 
 
-def test_replicates_repeat_and_do_not_depend_on_order(prepared, targets, settings, streams):
+def test_replicates_repeat_and_do_not_depend_on_order(prepared, settings, streams):
     def run(order):
-        rows = {name: measure(prepared, targets, name, 1.0, settings, streams).row for name in order}
+        replicate = Replicate(prepared, settings, streams)
+        rows = {name: measure(replicate, name, 1.0).row for name in order}
         return {name: {k: v for k, v in rows[name].items() if k != "seconds"} for name in METHODS}
 
     forwards, backwards = run(METHODS), run(reversed(METHODS))
@@ -32,20 +33,20 @@ def test_all_randomness_comes_from_the_named_streams(prepared, settings):
         return streams_of(3)(stage)
 
     load_split("simulated", "", streams)
-    targets = targets_of(prepared, settings, streams)
+    replicate = Replicate(prepared, settings, streams)
     for name in METHODS:
-        measure(prepared, targets, name, 1.0, settings, streams)
+        measure(replicate, name, 1.0)
     assert asked == {*OWN_STAGES, "bootstrap"}
 
 
-def test_bounds_by_record_are_ordered(prepared, settings, streams):
-    reps, uniform = (release(prepared, name, 4.0, settings, streams) for name in ("reps", "uniform"))
+def test_bounds_by_record_are_ordered(prepared, settings, replicate):
+    reps, uniform, open_ = (release(replicate, name, 4.0) for name in ("reps", "uniform", "non_private"))
     ours, theirs = (instance_bounds(prepared, found, settings) for found in (reps, uniform))
     assert (ours.eps_synthesis <= ours.eps_weight).all()
     assert (ours.eps_composed <= ours.eps_total + 1e-9).all()
     assert ours.eps_total.max() <= 4.0 * (1 + 1e-9) and theirs.eps_total.max() <= 4.0 * (1 + 1e-9)
     assert (ours.eps_synthesis[reps.weights < 1] < ours.eps_weight.max()).all()
-    assert np.isinf(instance_bounds(prepared, release(prepared, "non_private", 4.0, settings, streams), settings).eps_total).all()
+    assert np.isinf(instance_bounds(prepared, open_, settings).eps_total).all()
 
 
 def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(streams):
@@ -53,13 +54,13 @@ def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(
     split = split_table(simulated(streams("source"), n=400), streams("split"))
     prepared = prepare("simulated", split, settings)
     assert prepared.standardiser.inverse(np.full((1, 6), 4.0)) == pytest.approx(np.full((1, 6), 10.0))
-    found = measure(prepared, targets_of(prepared, settings, streams), "reps", 4.0, settings, streams)
+    found = measure(Replicate(prepared, settings, streams), "reps", 4.0)
     assert found.row["guarantee"] == "(eps, delta)-DP (add/remove)"
 
 
-def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, settings, streams):
-    found = measure(prepared, targets, "reps", 2.0, settings, streams)
-    released = release(prepared, "reps", 2.0, settings, streams)
+def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, settings, streams, replicate):
+    found = measure(replicate, "reps", 2.0)
+    released = release(Replicate(prepared, settings, streams), "reps", 2.0)
     bounds = instance_bounds(prepared, released, settings)
     assert found.row["weight_mean"] == pytest.approx(released.weights.mean())
     top = targets.train_decile == 10

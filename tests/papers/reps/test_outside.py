@@ -7,8 +7,8 @@ from formalsynth.papers.reps.datasets import simulated
 from formalsynth.papers.reps.evaluation import auroc_without_each
 from formalsynth.papers.reps.measure import measure, protected_bounds
 from formalsynth.papers.reps.outside import joining_distance, leaving_distance, swaying_records
-from formalsynth.papers.reps.prepare import prepare, targets_of
-from formalsynth.papers.reps.release import release
+from formalsynth.papers.reps.prepare import prepare
+from formalsynth.papers.reps.release import Replicate, release
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.synthesis import contributions, weighted_sums
 from formalsynth.papers.reps.tables import Table, declared_standardiser, training_standardiser
@@ -70,9 +70,8 @@ def test_a_leaving_record_moves_sums_by_its_own_contribution_where_weights_are_f
     assert found == pytest.approx((weights * prepared.records.influence)[:5])
 
 
-def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prepared, streams):
-    settings = ExperimentSettings()
-    found = release(prepared, "reps", 4.0, settings, streams)
+def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prepared, settings, streams, replicate):
+    found = release(replicate, "reps", 4.0)
     bounds = protected_bounds(prepared, "reps", found, settings)
     assert bounds.protected_epsilon_found > bounds.protected_epsilon
     least = int(np.argmin(found.weights))
@@ -87,12 +86,12 @@ def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prep
     own = found.weights[least] * prepared.records.influence[least]
     assert np.linalg.norm(moved / prepared.records.bounds) > own
     clean = ExperimentSettings(threshold_from="marginals")
-    bounds = protected_bounds(prepared, "reps", release(prepared, "reps", 4.0, clean, streams), clean)
+    bounds = protected_bounds(prepared, "reps", release(Replicate(prepared, clean, streams), "reps", 4.0), clean)
     assert bounds.protected_epsilon_found == pytest.approx(bounds.protected_epsilon, rel=1e-6, abs=1e-9)
 
 
-def test_proposition_1_caps_and_the_rest_of_the_row(prepared, targets, settings, streams):
-    rows = {name: measure(prepared, targets, name, 4.0, settings, streams).row for name in ("uniform", "reps", "non_private")}
+def test_proposition_1_caps_and_the_rest_of_the_row(replicate):
+    rows = {name: measure(replicate, name, 4.0).row for name in ("uniform", "reps", "non_private")}
     assert rows["uniform"]["capped_share"] == pytest.approx(1.0, rel=1e-6)
     assert rows["uniform"]["joining_epsilon"] > 4.0
     assert np.isnan(rows["reps"]["joining_epsilon"]) and np.isnan(rows["uniform"]["protected_epsilon"])
@@ -103,7 +102,7 @@ def test_proposition_1_caps_and_the_rest_of_the_row(prepared, targets, settings,
 def test_declared_scale_needs_no_more_than_its_epsilon(streams, prepared):
     settings = ExperimentSettings(standardise="declared", resamples=100)
     declared = prepare("simulated", prepared.split, settings)
-    row = measure(declared, targets_of(declared, settings, streams), "uniform", 4.0, settings, streams).row
+    row = measure(Replicate(declared, settings, streams), "uniform", 4.0).row
     assert row["joining_epsilon"] <= 4.0 * (1 + 1e-6)
 
 

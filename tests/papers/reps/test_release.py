@@ -1,15 +1,13 @@
 import numpy as np
 import pytest
 from formalsynth.core.gaussian import gaussian_delta
-from formalsynth.papers.reps.evaluation import tstr_auroc
 from formalsynth.papers.reps.methods import METHODS
 from formalsynth.papers.reps.prepare import load_split, prepare
-from formalsynth.papers.reps.release import budget_of, release
+from formalsynth.papers.reps.release import Replicate, budget_of, release
 from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.tables import encode
 from formalsynth.papers.reps.weighting import removal_weights
 
-from .conftest import needs, streams_of
+from .conftest import needs, streams_of, tstr
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0])
@@ -31,16 +29,14 @@ def test_budgets_add_up_and_the_noise_meets_them(prepared, method, epsilon):
 
 
 def test_reps_with_strength_zero_is_the_split_baseline(prepared, streams):
-    settings = ExperimentSettings(strengths=(0.0,))
-    reps, split = (release(prepared, name, 2.0, settings, streams) for name in ("reps", "uniform_split"))
-    assert np.array_equal(reps.synthetic.continuous, split.synthetic.continuous)
+    replicate = Replicate(prepared, ExperimentSettings(strengths=(0.0,)), streams)
+    reps, split = (release(replicate, name, 2.0) for name in ("reps", "uniform_split"))
+    assert np.array_equal(reps.synthetic.table.continuous, split.synthetic.table.continuous)
     assert (reps.weights == 1).all()
 
 
-def test_ablations_share_the_weights_of_reps(prepared, settings, streams):
-    reps, shuffled, removal = (
-        release(prepared, name, 4.0, settings, streams) for name in ("reps", "random_downweighting", "hard_removal")
-    )
+def test_ablations_share_the_weights_of_reps(prepared, settings, replicate):
+    reps, shuffled, removal = (release(replicate, name, 4.0) for name in ("reps", "random_downweighting", "hard_removal"))
     assert np.array_equal(np.sort(reps.weights), np.sort(shuffled.weights))
     assert not np.array_equal(reps.weights, shuffled.weights)
     assert set(np.unique(removal.weights)) == {0.0, 1.0}
@@ -53,19 +49,16 @@ def test_ablations_share_the_weights_of_reps(prepared, settings, streams):
     assert reps.weights[rare].mean() < shuffled.weights[rare].mean()
 
 
-def test_the_chosen_strength_is_the_largest_that_validation_allows(prepared, streams):
-    found = release(prepared, "reps", 4.0, ExperimentSettings(), streams)
-    uniform = release(prepared, "uniform", 4.0, ExperimentSettings(), streams).synthetic
-    label = prepared.split.table.label[prepared.split.validation]
-    limit = tstr_auroc(encode(uniform, prepared.space), uniform.label, prepared.validation, label) - 0.02
+def test_the_chosen_strength_is_the_largest_that_validation_allows(prepared, settings, streams):
+    found, uniform = (release(Replicate(prepared, settings, streams), name, 4.0) for name in ("reps", "uniform"))
+    limit = tstr(prepared, uniform.synthetic.table, "validation") - 0.02
     close = [strength for strength, value in found.choice.validation.items() if value >= limit]
     assert found.choice.strength == max(close, default=0.5)
-    own = tstr_auroc(encode(found.synthetic, prepared.space), found.synthetic.label, prepared.validation, label)
-    assert own == found.choice.validation[found.choice.strength]
+    assert tstr(prepared, found.synthetic.table, "validation") == found.choice.validation[found.choice.strength]
 
 
-def test_synthetic_records_lie_within_the_clip_in_their_own_units(prepared, settings, streams):
-    table = release(prepared, "uniform", 0.5, settings, streams).synthetic
+def test_synthetic_records_lie_within_the_clip_in_their_own_units(prepared, settings, replicate):
+    table = release(replicate, "uniform", 0.5).synthetic.table
     assert len(table) == prepared.n
     assert np.abs(prepared.standardiser(table.continuous)).max() <= settings.clip + 1e-9
 
@@ -84,6 +77,5 @@ def test_tau_from_the_records_is_not_covered_by_the_budget():
 def test_non_private_utility_of_real_data(dataset, least):
     streams, settings = streams_of(1), ExperimentSettings()
     prepared = prepare(dataset, load_split(dataset, "", streams), settings)
-    synthetic = release(prepared, "non_private", 4.0, settings, streams).synthetic
-    label = prepared.split.table.label[prepared.split.test]
-    assert tstr_auroc(encode(synthetic, prepared.space), synthetic.label, prepared.test, label) > least
+    synthetic = release(Replicate(prepared, settings, streams), "non_private", 4.0).synthetic
+    assert tstr(prepared, synthetic.table, "test") > least

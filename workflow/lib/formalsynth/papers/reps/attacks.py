@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from formalsynth.core.arrays import Array, Integers
+from formalsynth.papers.reps.neighbours import nearest
 from formalsynth.papers.reps.tables import Encoded, Mask
 
 DECILES = 10
 _TINY = 1e-12
-_BLOCK = 1 << 21
-"""Weights that are held at once."""
 
 
 def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers | None = None) -> Array:
@@ -33,14 +31,19 @@ def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers |
         k: neighbours.
         leave_out: (m,) the record of the pool that a query is not compared with: itself, where it is in the pool.
     """
-    more = k if leave_out is None else k + 1
-    neighbours = NearestNeighbors(n_neighbors=more, algorithm="brute").fit(pool)
-    distances, index = neighbours.kneighbors(queries)
-    if leave_out is not None:
-        out = index == leave_out[:, None]
-        # A record that was left out but is not among the nearest takes the last neighbour's place.
-        out[~out.any(axis=1), -1] = True
-        distances = distances[~out].reshape(len(queries), k)
+    distances, index = nearest(queries, pool, k if leave_out is None else k + 1)
+    return _mean(distances if leave_out is None else _without(distances, index, leave_out))
+
+
+def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
+    """Distances (m, k) to the nearest records, from those of one more (m, k + 1), without a record of the pool each."""
+    out = index == leave_out[:, None]
+    # A record that was left out but is not among the nearest takes the last neighbour's place.
+    out[~out.any(axis=1), -1] = True
+    return distances[~out].reshape(len(distances), -1)
+
+
+def _mean(distances: Array) -> Array:
     mean: Array = distances.mean(axis=1)
     return mean
 
@@ -101,14 +104,15 @@ def prepare_targets(
     chosen, weight = _sample(decile, member, queries, generator)
     at_random = generator.integers(len(test), size=len(chosen))
     left_out = np.where(member[chosen], at_random, chosen - len(train))
+    distances, index = nearest(everyone[chosen], test, k + 1)
     return Targets(
         features=everyone[chosen],
         row=rows[chosen],
         member=member[chosen],
         decile=decile[chosen],
         weight=weight,
-        reference=mean_distance(everyone[chosen], test, k, left_out),
-        reference_printed=mean_distance(everyone[chosen], test, k),
+        reference=_mean(_without(distances, index, left_out)),
+        reference_printed=_mean(distances[:, :k]),
         train_outlierness=outlierness[: len(train)],
         train_decile=decile[: len(train)],
     )
@@ -149,30 +153,31 @@ def advantage_without_release(targets: Targets) -> float:
     What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13).
     """
     top = targets.decile == DECILES
-    auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[None, top])[0]
+    auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[top, None])[0]
     return float(abs(2 * auc - 1))
 
 
 def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:
-    """AUC under each row of weights; ties count half.
+    """AUC under each column of weights; ties count half.
 
     Args:
         scores: (m,).
         member: (m,) bool.
-        weights: (b, m) not negative.
+        weights: (m, b) not negative.
 
     Returns:
         (b,) AUC; NaN where a class has no weight.
     """
-    order = np.argsort(scores, kind="stable")
-    starts = np.flatnonzero(np.diff(scores[order], prepend=np.nan) != 0)
-    weights, member = weights[:, order], member[order]
-    inside, outside = weights * member, weights * ~member
-    if len(starts) < len(order):  # tied scores form one step
-        inside, outside = (np.add.reduceat(side, starts, axis=1) for side in (inside, outside))
-    below = np.cumsum(outside, axis=1) - outside / 2
+    inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
+    outside = outside[np.argsort(scores[outside], kind="stable")]
+    below = np.zeros((len(outside) + 1, weights.shape[1]))
+    np.cumsum(weights[outside], axis=0, out=below[1:])
+    first, last = (np.searchsorted(scores[outside], scores[inside], side) for side in ("left", "right"))
+    beaten, tied = below[first], np.flatnonzero(first < last)
+    beaten[tied] = (beaten[tied] + below[last[tied]]) / 2
+    of_members = weights[inside]
     with np.errstate(invalid="ignore"):
-        auc: Array = (inside * below).sum(axis=1) / (inside.sum(axis=1) * outside.sum(axis=1))
+        auc: Array = np.einsum("mb,mb->b", of_members, beaten) / (of_members.sum(axis=0) * below[-1])
     return auc
 
 
@@ -193,30 +198,33 @@ def resampled_counts(targets: Targets, resamples: int, generator: np.random.Gene
     return counts
 
 
-def attack_table(
-    targets: Targets, scores: Mapping[str, Array], resamples: int, level: float, generator: np.random.Generator
-) -> pd.DataFrame:
+def bootstrap_weights(targets: Targets, resamples: int, generator: np.random.Generator) -> Array:
+    """How many records each query stands for in the sample and then in each bootstrap sample: (m, 1 + resamples)."""
+    counts = resampled_counts(targets, resamples, generator).T
+    return np.hstack([np.ones((len(counts), 1)), counts]) * targets.weight[:, None]
+
+
+def attack_table(targets: Targets, weights: Array, scores: Mapping[str, Array], level: float) -> pd.DataFrame:
     """AUC and advantage with bootstrap intervals, overall (decile 0) and in each outlier decile.
 
-    All attacks of one call share their bootstrap samples.
+    Args:
+        targets: the queries.
+        weights: (m, 1 + resamples) as from :func:`bootstrap_weights`.
+        scores: (m,) of each attack.
+        level: confidence level of the intervals.
 
     Returns:
         Columns attack, decile, members, non_members, auc, auc_low, auc_high, signed_advantage ``2 auc - 1`` and its absolute
         value advantage. Absolute values of pure noise are positive: compare signed advantages. NaN where a decile lacks
         members or non-members.
     """
-    counts = resampled_counts(targets, resamples, generator)
     tail = (1 - level) / 2
     rows = []
     for decile in range(DECILES + 1):
         chosen = np.flatnonzero(targets.decile == decile) if decile else np.arange(len(targets.row))
-        member, weight = targets.member[chosen], targets.weight[chosen]
+        member, of_decile = targets.member[chosen], weights[chosen]
         for attack, values in scores.items():
-            auc = weighted_auc(values[chosen], member, weight[None])[0]
-            resampled = np.concatenate([
-                weighted_auc(values[chosen], member, block[:, chosen] * weight)
-                for block in np.array_split(counts, max(1, counts.size // _BLOCK))
-            ])  # fmt: skip
+            auc, *resampled = weighted_auc(values[chosen], member, of_decile)
             low, high = np.quantile(resampled, [tail, 1 - tail])
             row = {"attack": attack, "decile": decile, "members": int(member.sum()), "non_members": int((~member).sum())}
             rows.append(row | {"auc": auc, "auc_low": low, "auc_high": high})

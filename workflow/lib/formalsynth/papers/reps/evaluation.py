@@ -1,4 +1,7 @@
-"""Utility of synthetic data and quality of outlier scores."""
+"""Utility of synthetic data and quality of outlier scores.
+
+Utility is the AUROC on real records of a classifier trained on synthetic ones (TSTR; REPS paper, Section 7.5).
+"""
 
 from __future__ import annotations
 
@@ -15,34 +18,35 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.papers.reps.tables import Encoded
 
 
-def tstr_auroc(synthetic: Encoded, synthetic_label: Integers, real: Encoded, real_label: Integers) -> float:
-    """AUROC on real records of a logistic regression trained on synthetic ones (REPS paper, Section 7.5).
+@dataclass(frozen=True)
+class Classifier:
+    """A logistic regression trained on synthetic records."""
 
-    Arguments as in :func:`tstr_scores`; ``real_label`` is (n,), both labels present.
-    """
-    return float(roc_auc_score(real_label, tstr_scores(synthetic, synthetic_label, real)))
+    model: LogisticRegression | None = None
+    """None where all synthetic records have the same label: there is nothing to learn."""
+
+    @classmethod
+    def trained(cls, synthetic: Encoded, label: Integers) -> Classifier:
+        """The classifier of synthetic records (m, d) with their labels (m,)."""
+        if len(np.unique(label)) < 2:
+            return cls()
+        # Cholesky steps on a d x d Hessian: far fewer passes over the records than a first-order solver needs.
+        model = LogisticRegression(solver="newton-cholesky", max_iter=100)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return cls(model.fit(synthetic.astype(np.float64), label))
+
+    def scores(self, real: Encoded) -> Array:
+        """Scores (n,) of real records (n, d); all 0 where there was nothing to learn."""
+        if self.model is None:
+            return np.zeros(len(real))
+        scores: Array = self.model.decision_function(real.astype(np.float64))
+        return scores
 
 
-def tstr_scores(synthetic: Encoded, synthetic_label: Integers, real: Encoded) -> Array:
-    """Scores (n,) of real records by a logistic regression trained on synthetic ones.
-
-    Args:
-        synthetic: (m, d) encoded synthetic records.
-        synthetic_label: (m,).
-        real: (n, d) encoded real records.
-
-    Returns:
-        All 0 when the synthetic records have one label only: there is nothing to learn.
-    """
-    if len(np.unique(synthetic_label)) < 2:
-        return np.zeros(len(real))
-    # Cholesky steps on a d x d Hessian: far fewer passes over the records than a first-order solver needs.
-    model = LogisticRegression(solver="newton-cholesky", max_iter=100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(synthetic.astype(np.float64), synthetic_label)
-    scores: Array = model.decision_function(real.astype(np.float64))
-    return scores
+def auroc(label: Integers, scores: Array) -> float:
+    """AUROC of scores (n,) of records with labels (n,), both present; ties count half."""
+    return float(roc_auc_score(label, scores))
 
 
 def auroc_without_each(scores: Array, label: Integers) -> Array:

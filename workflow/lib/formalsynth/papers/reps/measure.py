@@ -20,17 +20,16 @@ from formalsynth.papers.reps.attacks import (
     attack_table,
     summarise,
 )
-from formalsynth.papers.reps.evaluation import ScorerQuality, scorer_quality, tstr_auroc
+from formalsynth.papers.reps.evaluation import ScorerQuality, auroc, scorer_quality
 from formalsynth.papers.reps.methods import METHODS
 from formalsynth.papers.reps.outside import leaving_distance
 from formalsynth.papers.reps.per_instance import composed_epsilon, instance_epsilon, protective_weights
 from formalsynth.papers.reps.prepare import Prepared
-from formalsynth.papers.reps.release import SyntheticRelease, release
+from formalsynth.papers.reps.release import Replicate, SyntheticRelease, release
 from formalsynth.papers.reps.scoring import histogram_sensitivity
 from formalsynth.papers.reps.settings import ExperimentSettings
-from formalsynth.papers.reps.stages import Streams
 from formalsynth.papers.reps.synthesis import weighted_sums
-from formalsynth.papers.reps.tables import Mask, encode
+from formalsynth.papers.reps.tables import Mask
 
 Row = dict[str, float | str]
 """Columns of one row of ``replicates.csv``."""
@@ -142,28 +141,23 @@ class Measured:
     """Attacks and per-instance bounds by outlier decile; decile 0 is all records."""
 
 
-def measure(
-    prepared: Prepared, targets: Targets, method: str, epsilon: float, settings: ExperimentSettings, streams: Streams
-) -> Measured:
+def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
     """Release with one method at one epsilon, then measure utility, attacks and per-instance bounds.
 
     Args:
-        prepared: output of :func:`~formalsynth.papers.reps.prepare.prepare`.
-        targets: output of :func:`~formalsynth.papers.reps.prepare.targets_of`.
+        replicate: the confidential data and everything else.
         method: one of ``METHODS``.
         epsilon: total budget; without effect for the non-private method.
-        settings: everything else.
-        streams: random streams; those of :func:`~formalsynth.papers.reps.release.release` and "bootstrap" are used.
     """
     start = time.perf_counter()
-    found = release(prepared, method, epsilon, settings, streams)
-    synthetic = encode(found.synthetic, prepared.space)
-    attacked = attack_scores(targets, synthetic, settings.neighbours)
-    table = attack_table(targets, attacked, settings.resamples, settings.level, streams("bootstrap"))
+    prepared, settings, targets = replicate.prepared, replicate.settings, replicate.targets
+    found = release(replicate, method, epsilon)
+    attacked = attack_scores(targets, found.synthetic.encoded, settings.neighbours)
+    table = attack_table(targets, replicate.bootstrap, attacked, settings.level)
     bounds = instance_bounds(prepared, found, settings)
     real = prepared.split.table.label[prepared.split.test]
     row = _release_columns(prepared, method, epsilon, found, settings)
-    row["tstr"] = tstr_auroc(synthetic, found.synthetic.label, prepared.test, real)
+    row["tstr"] = auroc(real, replicate.classifier(found.synthetic).scores(prepared.test))
     row |= vars(_quality(found, targets)) | summarise(table)
     row |= {f"{name}_max": float(values.max()) for name, values in vars(bounds).items()}
     row |= _unaccounted_columns(prepared, targets, method, found, settings)

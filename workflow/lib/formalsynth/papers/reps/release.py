@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import classical_sigma
-from formalsynth.papers.reps.evaluation import tstr_scores
+from formalsynth.papers.reps.attacks import Targets, bootstrap_weights
+from formalsynth.papers.reps.evaluation import Classifier, auroc
 from formalsynth.papers.reps.methods import METHODS, Method
 from formalsynth.papers.reps.outside import swaying_records
 from formalsynth.papers.reps.per_instance import noise_sigma
-from formalsynth.papers.reps.prepare import Prepared
+from formalsynth.papers.reps.prepare import Prepared, targets_of
 from formalsynth.papers.reps.scoring import histogram_sensitivity, release_marginals, threshold_of
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.stages import Streams
 from formalsynth.papers.reps.synthesis import fit_naive_bayes, release_sums
-from formalsynth.papers.reps.tables import Table, encode
+from formalsynth.papers.reps.tables import Encoded, Table, encode
 from formalsynth.papers.reps.weighting import choose_strength
 
 
@@ -75,11 +76,22 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Synthetic:
+    """Synthetic records of a replicate."""
+
+    table: Table
+    """n_train records in their own units."""
+    encoded: Encoded = field(repr=False)
+    """(n_train, d) in the space of evaluation models and attacks."""
+    made_with: tuple[bytes, float] = field(repr=False)
+    """Weights and noise: the same ones give the same records."""
+
+
+@dataclass(frozen=True)
 class SyntheticRelease:
     """A synthetic data set and how it came about."""
 
-    synthetic: Table
-    """n_train synthetic records in their own units."""
+    synthetic: Synthetic
     budget: Budget
     weights: Array = field(repr=False)
     """(n_train,)."""
@@ -88,69 +100,112 @@ class SyntheticRelease:
     choice: Choice
 
 
-def release(prepared: Prepared, method: str, epsilon: float, settings: ExperimentSettings, streams: Streams) -> SyntheticRelease:
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """A prepared data set with its random streams; what several methods need of it is made once.
+
+    Streams start at the same place whenever they are asked for, so nothing depends on which method comes first.
+    """
+
+    prepared: Prepared
+    settings: ExperimentSettings
+    streams: Streams
+    _scorings: dict[float, Scoring] = field(default_factory=dict, init=False, repr=False)
+    _choices: dict[float, Choice] = field(default_factory=dict, init=False, repr=False)
+    _classifiers: dict[tuple[bytes, float], Classifier] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """The attacked records; "targets" is used."""
+        return targets_of(self.prepared, self.settings, self.streams)
+
+    @cached_property
+    def bootstrap(self) -> Array:
+        """Weights of the attacked records, with which all attacks are evaluated; "bootstrap" is used."""
+        return bootstrap_weights(self.targets, self.settings.resamples, self.streams("bootstrap"))
+
+    def budget(self, method: str, epsilon: float) -> Budget:
+        """How a method spends epsilon."""
+        return budget_of(self.prepared, METHODS[method], epsilon, self.settings)
+
+    def scoring(self, epsilon: float) -> Scoring:
+        """Stage 1 at a total budget, the same for every method that has one; "score" and "threshold" are used."""
+        if epsilon not in self._scorings:
+            self._scorings[epsilon] = _score(self, epsilon)
+        return self._scorings[epsilon]
+
+    def choice(self, epsilon: float) -> Choice:
+        """The lam of REPS, which every method that has one uses (as in the paper's tables)."""
+        if epsilon not in self._choices:
+            self._choices[epsilon] = _choose(self, epsilon)
+        return self._choices[epsilon]
+
+    def weights(self, method: str, scoring: Scoring, strength: float) -> Array:
+        """The weights of a method (n_train,); "shuffle" is used."""
+        return METHODS[method].weights(scoring.scores, scoring.threshold, strength, self.settings, self.streams("shuffle"))
+
+    def synthesize(self, weights: Array, sigma: float) -> Synthetic:
+        """Stage 2; "release" and "sample" are used."""
+        prepared, settings = self.prepared, self.settings
+        sums = release_sums(prepared.records, weights, sigma, self.streams("release"))
+        model = fit_naive_bayes(
+            sums, prepared.records.levels, clip=settings.clip,
+            variance_floor=settings.variance_floor, label_floor=settings.label_floor,
+        )  # fmt: skip
+        z, categories, label = model.sample(self.streams("sample"), prepared.n)
+        table = Table(prepared.split.table.schema, prepared.standardiser.inverse(z), categories, label)
+        return Synthetic(table, encode(table, prepared.space), (weights.tobytes(), sigma))
+
+    def classifier(self, synthetic: Synthetic) -> Classifier:
+        """What is learned from synthetic records."""
+        if synthetic.made_with not in self._classifiers:
+            self._classifiers[synthetic.made_with] = Classifier.trained(synthetic.encoded, synthetic.table.label)
+        return self._classifiers[synthetic.made_with]
+
+
+def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelease:
     """Both stages of a method: scores, weights, noisy statistics and a synthetic data set of n_train records.
 
     Args:
-        prepared: the confidential data.
+        replicate: the confidential data and everything else.
         method: one of ``METHODS``.
         epsilon: total budget.
-        settings: everything else.
-        streams: random streams; "score", "threshold", "shuffle", "release" and "sample" are used.
     """
-    chosen = METHODS[method]
-    budget = budget_of(prepared, chosen, epsilon, settings)
-    scoring, choice = Scoring(np.zeros(prepared.n), math.nan), Choice(0.0)
+    chosen, budget = METHODS[method], replicate.budget(method, epsilon)
+    scoring, choice = Scoring(np.zeros(replicate.prepared.n), math.nan), Choice(0.0)
     if chosen.scored:
-        scoring, choice = _score(prepared, budget, settings, streams), Choice(math.nan)
-    if chosen.tuned and settings.weight_map == "hinge":
-        choice = _tune(prepared, epsilon, settings, streams, scoring, budget)
-    weights = chosen.weights(scoring.scores, scoring.threshold, choice.strength, settings, streams("shuffle"))
-    synthetic = _synthesize(prepared, weights, budget.synthesis_sigma, settings, streams)
+        scoring, choice = replicate.scoring(epsilon), Choice(math.nan)
+    if chosen.tuned and replicate.settings.weight_map == "hinge":
+        choice = replicate.choice(epsilon)
+    weights = replicate.weights(method, scoring, choice.strength)
+    synthetic = replicate.synthesize(weights, budget.synthesis_sigma)
     return SyntheticRelease(synthetic, budget, weights, scoring if chosen.scored else None, choice)
 
 
-def _score(prepared: Prepared, budget: Budget, settings: ExperimentSettings, streams: Streams) -> Scoring:
-    """Stage 1."""
+def _score(replicate: Replicate, epsilon: float) -> Scoring:
+    prepared, settings, streams = replicate.prepared, replicate.settings, replicate.streams
     marginals = release_marginals(
-        prepared.cells, prepared.sizes, budget.scoring_sigma, streams("score"),
+        prepared.cells, prepared.sizes, replicate.budget("reps", epsilon).scoring_sigma, streams("score"),
         floor=settings.count_floor, score=settings.score,
     )  # fmt: skip
     scores = marginals.scores(prepared.cells)
     return Scoring(scores, threshold_of(scores, marginals, settings.tail, settings.threshold_from, streams("threshold")))
 
 
-def _tune(
-    prepared: Prepared, epsilon: float, settings: ExperimentSettings, streams: Streams, scoring: Scoring, budget: Budget
-) -> Choice:
-    """The lam of REPS, which every method that has one uses (as in the paper's tables).
-
-    A candidate sees the noise and draws that its release would have, so the chosen one is released as it was validated.
-    """
+def _choose(replicate: Replicate, epsilon: float) -> Choice:
+    """A candidate sees the noise and draws that its release would have, so the chosen one is released as it was validated."""
+    prepared, settings = replicate.prepared, replicate.settings
     if len(settings.strengths) == 1:
         return Choice(settings.strengths[0])
 
-    def validated(weights: Array, sigma: float) -> Array:
-        synthetic = _synthesize(prepared, weights, sigma, settings, streams)
-        return tstr_scores(encode(synthetic, prepared.space), synthetic.label, prepared.validation)
+    def validated(method: str, strength: float) -> Array:
+        weights = replicate.weights(method, scoring, strength)
+        synthetic = replicate.synthesize(weights, replicate.budget(method, epsilon).synthesis_sigma)
+        return replicate.classifier(synthetic).scores(prepared.validation)
 
-    def candidate(strength: float) -> Array:
-        return METHODS["reps"].weights(scoring.scores, scoring.threshold, strength, settings, streams("shuffle"))
-
-    real = prepared.split.table.label[prepared.split.validation]
-    uniform = validated(np.ones(prepared.n), budget_of(prepared, METHODS["uniform"], epsilon, settings).synthesis_sigma)
-    found = {strength: validated(candidate(strength), budget.synthesis_sigma) for strength in settings.strengths}
-    utility = {strength: float(roc_auc_score(real, values)) for strength, values in found.items()}
-    strength = choose_strength(utility, float(roc_auc_score(real, uniform)), settings.slack)
+    scoring, real = replicate.scoring(epsilon), prepared.split.table.label[prepared.split.validation]
+    uniform = validated("uniform", 0.0)
+    found = {strength: validated("reps", strength) for strength in settings.strengths}
+    utility = {strength: auroc(real, values) for strength, values in found.items()}
+    strength = choose_strength(utility, auroc(real, uniform), settings.slack)
     return Choice(strength, utility, float(swaying_records(found, uniform, real, settings.slack, strength).mean()))
-
-
-def _synthesize(prepared: Prepared, weights: Array, sigma: float, settings: ExperimentSettings, streams: Streams) -> Table:
-    """Stage 2."""
-    sums = release_sums(prepared.records, weights, sigma, streams("release"))
-    model = fit_naive_bayes(
-        sums, prepared.records.levels, clip=settings.clip,
-        variance_floor=settings.variance_floor, label_floor=settings.label_floor,
-    )  # fmt: skip
-    z, categories, label = model.sample(streams("sample"), prepared.n)
-    return Table(prepared.split.table.schema, prepared.standardiser.inverse(z), categories, label)

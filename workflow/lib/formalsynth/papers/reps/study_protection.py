@@ -44,16 +44,17 @@ def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings |
     import pandas as pd
 
     from formalsynth.papers.reps.measure import measure
-    from formalsynth.papers.reps.prepare import load_split, prepare, targets_of
+    from formalsynth.papers.reps.prepare import load_split, prepare
+    from formalsynth.papers.reps.release import Replicate
 
     chosen, rows, details = settings or ExperimentSettings(), [], []
-    for replicate in run.replicates:
-        streams = run.address(replicate).generator
+    for number in run.replicates:
+        streams = run.address(number).generator
         prepared = prepare(dataset, load_split(dataset, run.data_folder, streams, run.n), chosen)
-        targets = targets_of(prepared, chosen, streams)
+        replicate = Replicate(prepared, chosen, streams)
         for arm in run.arms:
-            found = measure(prepared, targets, arm.name, arm.parameters.get("epsilon", float("inf")), chosen, streams)
-            row, deciles = _labelled(found, replicate, arm.id)
+            found = measure(replicate, arm.name, arm.parameters.get("epsilon", float("inf")))
+            row, deciles = _labelled(found, number, arm.id)
             rows.append(row)
             details.append(deciles)
     return Outcome(pd.DataFrame(rows), pd.concat(details, ignore_index=True))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Contributions:
         """L2 sensitivity of the weighted sums in units of the bounds, for weights in [0, 1] (Lemma 1)."""
         return float(np.sqrt(self.blocks))
 
-    @property
+    @cached_property
     def influence(self) -> Array:
         """(n,) norm of each record's own contribution in units of the bounds (Definition 4 with weight 1)."""
         norm: Array = np.linalg.norm(self.rows / self.bounds, axis=1)

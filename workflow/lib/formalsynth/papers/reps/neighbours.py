@@ -1,0 +1,122 @@
+"""Exact distances to the nearest records of a pool.
+
+Products in single precision, from a matrix product, leave a few candidates for each query, whose distances are then taken in
+double precision. A bound on the rounding of the products tells the queries whose candidates might lack a neighbour; these
+are compared with every record that the bound does not rule out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.papers.reps.tables import Encoded
+
+_QUERIES = 256
+"""Queries that are compared with the pool at once."""
+_SPARE = 2
+"""Candidates beyond the neighbours, so that rounding seldom leaves it open which records are nearest."""
+_ROUNDING = 2.0**-23
+"""Twice the unit roundoff of single precision."""
+_OUT_OF_REACH = 1e38
+"""Not infinite: matrix products may multiply what they throw away, and warn of infinity times 0."""
+
+
+def nearest(queries: Encoded, pool: Encoded, k: int) -> tuple[Array, Integers]:
+    """Distances of each query to its k nearest records of the pool, least first, and their positions: (m, k) each.
+
+    Args:
+        queries: (m, d).
+        pool: (r, d) with at least k records.
+        k: neighbours.
+    """
+    # Queries with the same categories side by side: a column that is 0 in all queries of a part is left out of its product.
+    order = np.argsort(_patterns(queries), kind="stable")
+    searched = _Pool.of(pool, k)
+    distances, index = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
+    for part in np.array_split(order, max(1, -(-len(order) // _QUERIES))):
+        distances[part], index[part] = searched.nearest(queries[part])
+    return distances, index
+
+
+def _patterns(queries: Encoded) -> NDArray[np.bytes_]:
+    """Which columns are not 0, as one string of bytes for each query."""
+    bits = np.packbits(queries != 0, axis=1)
+    return np.ascontiguousarray(bits).view(f"S{bits.shape[1]}")[:, 0]
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Records among which neighbours are looked for."""
+
+    records: Encoded = field(repr=False)
+    """(r, d)."""
+    products: NDArray[np.float32] = field(repr=False)
+    """(d + 1, groups * size): times a query and 1, squared distances less the squared norm of the query; large for padding."""
+    size: int
+    """Records of a group, of which the least product is looked at first."""
+    k: int
+
+    @classmethod
+    def of(cls, records: Encoded, k: int) -> _Pool:
+        """The pool with its groups: of a size that leaves about as much work among groups as within those that are taken."""
+        count, width = records.shape
+        size = max(1, math.isqrt(count // (4 * (k + _SPARE))))
+        products = np.zeros((width + 1, -(-count // size) * size), dtype=np.float32)
+        products[:-1, :count] = -2 * records.T
+        products[-1] = _OUT_OF_REACH
+        products[-1, :count] = np.square(records, dtype=np.float64).sum(axis=1)
+        return cls(records, products, size, k)
+
+    def nearest(self, queries: Encoded) -> tuple[Array, Integers]:
+        """As the function of the same name, for some of its queries."""
+        extended = np.hstack([queries, np.ones((len(queries), 1))]).astype(np.float32)
+        used = np.flatnonzero(extended.any(axis=0))
+        products = extended[:, used] @ self.products[used]
+        index, beyond = self._candidates(products)
+        distances = self._distances(queries[:, None], index)
+        order = np.argsort(distances, axis=1, kind="stable")[:, : self.k]
+        distances, index = np.take_along_axis(distances, order, axis=1), np.take_along_axis(index, order, axis=1)
+        limit = _limit(queries, distances[:, -1], len(used))
+        for row in np.flatnonzero(beyond <= limit):
+            possible = np.flatnonzero(products[row] <= limit[row])
+            found = self._distances(queries[row], possible)
+            order = np.argsort(found, kind="stable")[: self.k]
+            distances[row], index[row] = found[order], possible[order]
+        return distances, index
+
+    def _candidates(self, products: NDArray[np.float32]) -> tuple[Integers, NDArray[np.float32]]:
+        """Positions (m, k + spare) of the least products of each query, and a lower bound (m,) of the products of all others."""
+        groups = products.shape[1] // self.size
+        taken = min(self.k + _SPARE, groups)
+        # The least products are in the groups with the least minima. Group g holds the records g, groups + g, ...
+        least = products.reshape(len(products), self.size, groups).min(axis=1)
+        chosen = np.argpartition(least, taken - 1, axis=1)[:, :taken]
+        index = (chosen[:, :, None] + np.arange(self.size) * groups).reshape(len(products), -1)
+        values = np.take_along_axis(products, index, axis=1)
+        if taken == groups:
+            return index, np.full(len(products), np.inf, dtype=np.float32)
+        kept = np.argpartition(values, taken - 1, axis=1)[:, :taken]
+        return np.take_along_axis(index, kept, axis=1), np.take_along_axis(values, kept, axis=1).max(axis=1)
+
+    def _distances(self, queries: Encoded, index: Integers) -> Array:
+        """Distances in double precision to the records at the positions; infinite beyond the last."""
+        count = len(self.records)
+        apart = queries - self.records[np.minimum(index, count - 1)].astype(np.float64)
+        return np.where(index < count, np.sqrt(np.einsum("...d,...d->...", apart, apart)), np.inf)
+
+
+def _limit(queries: Encoded, distance: Array, terms: int) -> Array:
+    """What the product of a record can be at most when the record is nearer to its query than ``distance``: (m,).
+
+    The norm of such a record is at most the query's and the distance together; rounding of a sum of ``terms`` products, of what
+    is multiplied and of the norm is at most ``terms + 5`` units of the sum of absolute values (Higham 2002, Section 3.1).
+    """
+    norm = np.sqrt(np.square(queries, dtype=np.float64).sum(axis=1))
+    largest = norm + distance
+    limit: Array = distance**2 - norm**2 + (terms + 5) * _ROUNDING * (2 * norm * largest + largest**2)
+    return limit
