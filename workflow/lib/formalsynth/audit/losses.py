@@ -1,0 +1,175 @@
+"""Privacy loss between the outputs on two neighbouring data sets, and the epsilon that it takes at a given delta.
+
+Two output distributions are held as masses on shared points: the cells of a grid, or draws with importance weights. With
+``L = log p(theta | D) - log p(theta | D')``, ``delta(eps) = E[(1 - exp(eps - L))_+]`` under ``D``; the audited epsilon at delta
+is the least one with ``delta(eps) <= delta`` in both directions. It is a lower bound of what a mechanism can claim.
+
+Several releases are composed by the library dp-accounting, which rounds losses to multiples of an interval; here they are
+rounded down, so that the result stays a lower bound. One release needs no rounding and is counted exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+
+INTERVAL = 1e-3
+"""Losses are rounded down to multiples of this before several releases are composed."""
+MOST_CELLS = 50_000
+"""Of a rounded distribution; one that is wider gets a wider interval."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The privacy loss of one output distribution against another: losses with their probabilities under the first."""
+
+    loss: Array
+    """(G,) losses; plus infinity where the other distribution has no mass."""
+    mass: Array
+    """(G,) probabilities, which sum to 1."""
+    largest: float | None = None
+    """The supremum of the loss, where it is known beyond the points."""
+
+    @cached_property
+    def _tails(self) -> tuple[Array, Array, Array, float]:
+        """Distinct losses in decreasing order, log tail masses under both distributions, and the mass without a bound."""
+        kept = self.mass > 0
+        loss, mass = self.loss[kept], self.mass[kept]
+        unbounded = np.isposinf(loss)
+        infinite = float(mass[unbounded].sum())
+        order = np.argsort(-loss[~unbounded], kind="stable")
+        loss, mass = loss[~unbounded][order], mass[~unbounded][order]
+        log_other = np.logaddexp.accumulate(np.log(mass) - loss) if len(loss) else loss
+        return loss, infinite + np.cumsum(mass), log_other, infinite
+
+    def delta(self, epsilon: float) -> float:
+        """The least delta at which this epsilon holds in this direction."""
+        loss, tail, log_other, infinite = self._tails
+        above = int(np.searchsorted(-loss, -epsilon, side="left"))
+        if above == 0:
+            return infinite
+        return max(0.0, float(tail[above - 1] - np.exp(epsilon + log_other[above - 1])))
+
+    def epsilon(self, delta: float, releases: int = 1) -> float:
+        """The least epsilon from 0 that holds at this delta in this direction, for so many independent draws.
+
+        Args:
+            delta: from 0 to 1; 0 asks for the supremum of the loss.
+            releases: m, how many draws are released.
+        """
+        if delta == 0:
+            return self.supremum * releases
+        if releases > 1:
+            return self._composed(delta, releases)
+        loss, tail, log_other, infinite = self._tails
+        if infinite > delta:
+            return math.inf
+        beyond = tail - np.exp(np.minimum(loss + log_other, 0.0))
+        first = int(np.searchsorted(beyond, delta, side="right"))
+        if first == 0:
+            return max(0.0, float(loss[0])) if len(loss) else 0.0
+        rest = float(tail[first - 1]) - delta
+        return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
+
+    def error(self, delta: float) -> float:
+        """Monte Carlo standard error of ``epsilon(delta)`` where the points are draws; 0 where it holds at 0 or has no bound."""
+        epsilon = self.epsilon(delta) if delta > 0 else math.inf
+        if not 0 < epsilon < math.inf:
+            return 0.0
+        inside = self.loss > epsilon
+        excess = self.mass[inside] * -np.expm1(epsilon - self.loss[inside])
+        slope = float(np.exp(epsilon - self.loss[inside]) @ self.mass[inside])
+        return float(np.sqrt(excess @ excess)) / slope if slope > 0 else math.inf
+
+    @property
+    def supremum(self) -> float:
+        """The largest loss that has any mass: the epsilon of pure DP."""
+        if self.largest is not None:
+            return max(0.0, self.largest)
+        kept = self.loss[self.mass > 0]
+        return max(0.0, float(kept.max())) if len(kept) else 0.0
+
+    def _composed(self, delta: float, releases: int) -> float:
+        from dp_accounting.pld.pld_pmf import DensePLDPmf
+
+        loss, _, _, infinite = self._tails
+        if len(loss) == 0:
+            return math.inf
+        mass = self.mass[np.isfinite(self.loss) & (self.mass > 0)]
+        loss = self.loss[np.isfinite(self.loss) & (self.mass > 0)]
+        interval = max(INTERVAL, float(np.ptp(loss)) / MOST_CELLS)
+        cells = np.floor(loss / interval).astype(np.int64)
+        probabilities = np.bincount(cells - cells.min(), mass)
+        one = DensePLDPmf(interval, int(cells.min()), probabilities, infinite, False)
+        return float(one.self_compose(releases).get_epsilon_for_delta(delta))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The outputs on two neighbouring data sets D and D', as masses on shared points."""
+
+    loss: Array
+    """(G,) ``log p(theta | D) - log p(theta | D')``; infinite where one of them has no mass."""
+    mass: Array
+    """(G,) probabilities under D."""
+    other: Array
+    """(G,) probabilities under D'."""
+    suprema: tuple[float, float] | None = None
+    """The largest loss under D, and under D', where they are known beyond the points."""
+
+    @classmethod
+    def of(cls, one: Array, other: Array) -> Losses:
+        """From two log masses (G,) on the same points, each up to a constant.
+
+        Raises:
+            ValueError: one of them has no mass.
+        """
+        log_p, log_q = _normalised(one), _normalised(other)
+        with np.errstate(invalid="ignore"):
+            loss = log_p - log_q
+        neither = np.isneginf(log_p) & np.isneginf(log_q)
+        return cls(np.where(neither, 0.0, loss), np.exp(log_p), np.exp(log_q))
+
+    @classmethod
+    def weighted(cls, loss: Array, log_weight: Array, suprema: tuple[float, float] | None = None) -> Losses:
+        """From the losses at draws of any distribution, and the log ratio of D's density to that distribution's.
+
+        Both masses are scaled to sum to 1.
+        """
+        return cls(loss, np.exp(_normalised(log_weight)), np.exp(_normalised(log_weight - loss)), suprema)
+
+    @cached_property
+    def forward(self) -> Direction:
+        """The loss under D against D'."""
+        return Direction(self.loss, self.mass, None if self.suprema is None else self.suprema[0])
+
+    @cached_property
+    def backward(self) -> Direction:
+        """The loss under D' against D."""
+        return Direction(-self.loss, self.other, None if self.suprema is None else self.suprema[1])
+
+    def delta(self, epsilon: float) -> float:
+        """The least delta at which this epsilon holds in both directions."""
+        return max(self.forward.delta(epsilon), self.backward.delta(epsilon))
+
+    def epsilon(self, delta: float, releases: int = 1) -> float:
+        """The audited epsilon at this delta for so many released draws; see :meth:`Direction.epsilon`."""
+        return max(self.forward.epsilon(delta, releases), self.backward.epsilon(delta, releases))
+
+    def error(self, delta: float) -> float:
+        """Monte Carlo standard error of ``epsilon(delta)`` where the points are draws."""
+        worse = max((self.forward, self.backward), key=lambda direction: direction.epsilon(delta))
+        return worse.error(delta)
+
+
+def _normalised(log_mass: Array) -> Array:
+    largest = log_mass.max(initial=-np.inf)
+    if not np.isfinite(largest):
+        raise ValueError("a distribution without mass, or with an infinite one, has no privacy loss")
+    normalised: Array = log_mass - (largest + np.log(np.exp(log_mass - largest).sum()))
+    return normalised
