@@ -34,6 +34,8 @@ class Direction:
     """(G,) probabilities, which sum to 1."""
     largest: float | None = None
     """The supremum of the loss, where it is known beyond the points."""
+    drawn: bool = False
+    """Whether the points are draws."""
 
     @cached_property
     def _tails(self) -> tuple[Array, Array, Array, float]:
@@ -77,9 +79,9 @@ class Direction:
         return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
 
     def error(self, delta: float) -> float:
-        """Monte Carlo standard error of ``epsilon(delta)`` where the points are draws; 0 where it holds at 0 or has no bound."""
+        """Monte Carlo standard error of ``epsilon(delta)``: 0 where the points are no draws, and where epsilon is 0 or infinite."""
         epsilon = self.epsilon(delta) if delta > 0 else math.inf
-        if not 0 < epsilon < math.inf:
+        if not (self.drawn and 0 < epsilon < math.inf):
             return 0.0
         inside = self.loss > epsilon
         excess = self.mass[inside] * -np.expm1(epsilon - self.loss[inside])
@@ -121,6 +123,8 @@ class Losses:
     """(G,) probabilities under D'."""
     suprema: tuple[float, float] | None = None
     """The largest loss under D, and under D', where they are known beyond the points."""
+    drawn: bool = False
+    """Whether the points are draws."""
 
     @classmethod
     def of(cls, one: Array, other: Array) -> Losses:
@@ -141,17 +145,17 @@ class Losses:
 
         Both masses are scaled to sum to 1.
         """
-        return cls(loss, np.exp(_normalised(log_weight)), np.exp(_normalised(log_weight - loss)), suprema)
+        return cls(loss, np.exp(_normalised(log_weight)), np.exp(_normalised(log_weight - loss)), suprema, True)
 
     @cached_property
     def forward(self) -> Direction:
         """The loss under D against D'."""
-        return Direction(self.loss, self.mass, None if self.suprema is None else self.suprema[0])
+        return Direction(self.loss, self.mass, None if self.suprema is None else self.suprema[0], self.drawn)
 
     @cached_property
     def backward(self) -> Direction:
         """The loss under D' against D."""
-        return Direction(-self.loss, self.other, None if self.suprema is None else self.suprema[1])
+        return Direction(-self.loss, self.other, None if self.suprema is None else self.suprema[1], self.drawn)
 
     def delta(self, epsilon: float) -> float:
         """The least delta at which this epsilon holds in both directions."""

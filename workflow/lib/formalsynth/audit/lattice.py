@@ -1,0 +1,310 @@
+"""Posteriors of one or two parameters, summed over a lattice that is laid where their mass is.
+
+The lattice stands in unconstrained coordinates, turned and scaled by the posterior's own spread, so that its axes are those
+of a standard normal; each side is moved out until the posterior has nothing left there. The mass at its border is measured,
+and a posterior with more than :data:`MISSED` there is not taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import minimize
+
+from formalsynth.audit.exact import log_mean
+from formalsynth.audit.losses import Losses
+from formalsynth.core.arrays import BLOCK, Array, Records
+from formalsynth.core.family import Family
+
+STEP = {1: 0.02, 2: 0.15}
+"""Distance of points in standard deviations of the posterior, by the number of parameters."""
+REACH = 8.0
+"""Standard deviations that the lattice covers at first, on each side."""
+DROP = 30.0
+"""Log density below its maximum at which a side ends."""
+MISSED = 1e-8
+"""Most mass at the border."""
+MOST = {1: 5000, 2: 400}
+"""Points of an axis."""
+NARROWEST = 0.4
+"""Standard deviation, in units of the lattice, of the narrowest posterior that it can hold."""
+WIDER = 14
+"""How often a side is moved out at most."""
+ROUGH = 33
+"""Points of an axis of the rough lattices, on which a posterior is found."""
+SETTLING = 12
+"""Rough lattices at most."""
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """What a lattice needs to know of a family."""
+
+    start: Array
+    """(d,) a point to look for the mode from."""
+    draws: Callable[[Array], dict[str, Array]]
+    """From unconstrained points (G, d) to draws of the family's parameters."""
+    log_prior: Callable[[Array], Array]
+    """Log prior density (G,) in these coordinates."""
+    support: tuple[tuple[float, float], ...]
+    """Limits of each coordinate that hold all but a trace of the prior: where the supremum of a censored loss is looked for."""
+
+
+@dataclass
+class Lattice:
+    """Points, and the log-likelihood of the universe there."""
+
+    centre: Array
+    root: Array
+    axes: tuple[Array, ...]
+    """Standardised values along each axis."""
+    log_prior: Array
+    """(G,)."""
+    left: Array
+    """(G, k) factor of the log-likelihood."""
+    right: Array = field(repr=False)
+    """(N, k) its other factor, of the universe."""
+    _last: tuple[Array, float | None, Array] | None = None
+
+    def log_likelihood(self, weights: Array, threshold: float | None) -> Array:
+        """The sum over records of ``clip(weight * log p, -threshold, threshold)``: (G,)."""
+        if threshold is None:
+            return self.left @ (self.right.T @ weights)
+        changed = np.flatnonzero(weights)
+        total = np.zeros(len(self.left))
+        if self._last is not None and self._last[1] == threshold:
+            differs = np.flatnonzero(weights != self._last[0])
+            if 2 * len(differs) < len(changed):
+                total = self._last[2] - self._clipped(self._last[0], differs, threshold)
+                changed = differs
+        total = total + self._clipped(weights, changed, threshold)
+        self._last = weights.copy(), threshold, total
+        return total
+
+    def _clipped(self, weights: Array, index: Array, threshold: float) -> Array:
+        weighted = (weights[index, None] * self.right[index]).T
+        total = np.zeros(len(self.left))
+        size = max(1, BLOCK // max(len(index), 1))
+        for start in range(0, len(total) if len(index) else 0, size):
+            values = self.left[start : start + size] @ weighted
+            total[start : start + size] = np.clip(values, -threshold, threshold, out=values).sum(axis=1)
+        return total
+
+
+@dataclass(frozen=True)
+class LatticePosterior:
+    """A pseudo posterior on the lattice that was laid for it, or for a neighbour of it."""
+
+    weights: Array
+    """(N,)."""
+    threshold: float | None
+    lattice: Lattice
+    log_mass: Array
+    """(G,) up to a constant."""
+
+    @cached_property
+    def shares(self) -> Array:
+        """The mass of each point, with an axis for each parameter."""
+        mass: Array = np.exp(self.log_mass - log_sum(self.log_mass))
+        return mass.reshape([len(axis) for axis in self.lattice.axes])
+
+    @cached_property
+    def missed(self) -> float:
+        """Mass at the border of the lattice: what lies beyond is less where the tails fall."""
+        return float(sum(self.shares.take(at, axis=axis).sum() for axis in range(self.shares.ndim) for at in (0, -1)))
+
+    @cached_property
+    def moments(self) -> tuple[Array, Array]:
+        """Mean (d,), and a root (d, d) of the covariance, in the units of the lattice."""
+        standard = np.stack([each.ravel() for each in np.meshgrid(*self.lattice.axes, indexing="ij")], axis=1)
+        mass = self.shares.ravel()
+        mean = mass @ standard
+        return mean, np.linalg.cholesky((standard - mean).T @ (mass[:, None] * (standard - mean)) + 1e-12 * np.eye(len(mean)))
+
+    @property
+    def held(self) -> bool:
+        """Whether the lattice reaches to its tails and is fine enough for it."""
+        narrowest = np.linalg.svd(self.moments[1], compute_uv=False).min()
+        return self.missed <= MISSED and bool(narrowest > NARROWEST)
+
+    def on(self, lattice: Lattice) -> LatticePosterior:
+        """The same posterior on another lattice."""
+        return self if lattice is self.lattice else _on(lattice, self.weights, self.threshold)
+
+
+class LatticePosteriors:
+    """Exact pseudo posteriors of a family with one or two parameters; see :class:`formalsynth.audit.exact.Exact`."""
+
+    def __init__(self, family: Family, universe: Records, coordinates: Coordinates) -> None:
+        """Lay no lattice yet.
+
+        Args:
+            family: the family; its factors are the log-likelihood.
+            universe: N records.
+            coordinates: its parameters without constraints.
+        """
+        self._family, self._universe, self._coordinates = family, universe, coordinates
+        self._lattices: list[Lattice] = []
+        self.dimension = len(coordinates.start)
+
+    def posterior(self, weights: Array, threshold: float | None = None) -> LatticePosterior:
+        """The pseudo posterior, on a lattice that holds it."""
+        for lattice in self._lattices:
+            found = _on(lattice, weights, threshold)
+            if found.held:
+                return found
+        found = _on(self._lay(*self._settled(weights, threshold), weights, threshold), weights, threshold)
+        if found.missed > MISSED:
+            raise ValueError(f"{found.missed:.2g} of a posterior is at the border of its lattice")
+        self._lattices.append(found.lattice)
+        return found
+
+    def draws(self, posterior: LatticePosterior, uniforms: Array) -> dict[str, Array]:
+        """Draws by the inverse distribution functions of the first axis, and of the second given the first."""
+        lattice, mass = posterior.lattice, posterior.shares
+        first = mass if mass.ndim == 1 else mass.sum(axis=1)
+        at = np.interp(uniforms[:, 0], _distribution(first[None])[0], np.arange(len(first)))
+        columns = [np.interp(at, np.arange(len(first)), lattice.axes[0])]
+        if mass.ndim == 2:
+            low = np.minimum(at.astype(int), len(first) - 2)
+            share = (at - low)[:, None]
+            given = _distribution((1 - share) * mass[low] + share * mass[low + 1])
+            columns.append(_inverse(given, uniforms[:, 1], lattice.axes[1]))
+        return self._coordinates.draws(lattice.centre + np.column_stack(columns) @ lattice.root.T)
+
+    def losses(self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
+        """The privacy loss, by sums: no random number is used."""
+        lattice = self._common([*one, *other])
+        sides = [[each.on(lattice) for each in side] for side in (one, other)]
+        p, q = (log_mean(np.stack([each.log_mass - log_sum(each.log_mass) for each in side])) for side in sides)
+        losses = Losses.of(p, q)
+        if len(one) + len(other) > 2:
+            return losses
+        return replace(losses, suprema=self._suprema(sides[0][0], sides[1][0], losses))
+
+    def _suprema(self, one: LatticePosterior, other: LatticePosterior, losses: Losses) -> tuple[float, float]:
+        """Without censoring the log-likelihood has no bound, and nor has the loss; with it, a scan of the prior's support."""
+        if np.array_equal(one.weights, other.weights) and one.threshold == other.threshold:
+            return 0.0, 0.0
+        if one.threshold is None or other.threshold is None:
+            return np.inf, np.inf
+        p, q = (self._scan.log_likelihood(each.weights, each.threshold) for each in (one, other))
+        loss = np.append(p - q - (log_sum(one.log_mass) - log_sum(other.log_mass)), losses.loss)
+        return float(loss.max()), float(-loss.min())
+
+    @cached_property
+    def _scan(self) -> Lattice:
+        axes = [np.linspace(low, high, 400 if self.dimension == 1 else 60) for low, high in self._coordinates.support]
+        return self._at(np.zeros(self.dimension), np.eye(self.dimension), tuple(axes))
+
+    def _settled(self, weights: Array, threshold: float | None) -> tuple[Array, Array]:
+        """Mean and a root of the covariance, by the moments on rough lattices that move and turn until they fit.
+
+        No derivative is used: a censored log-likelihood has edges.
+        """
+        centre = self._mode(weights, threshold)
+        root = 2 * np.eye(self.dimension) / np.sqrt(weights.sum() + 4)
+        axis = np.linspace(-REACH, REACH, ROUGH)
+        for _ in range(SETTLING):
+            mean, spread = _on(self._at(centre, root, (axis,) * self.dimension), weights, threshold).moments
+            # a mass between two points of the rough lattice has no spread to see
+            widths = np.linalg.cholesky(spread @ spread.T + (0.4 * (axis[1] - axis[0])) ** 2 * np.eye(self.dimension))
+            found = np.linalg.svd(spread, compute_uv=False)
+            centre = centre + root @ mean
+            if found.min() > 0.7 and found.max() < 1.5 and np.abs(mean).max() < 1:
+                break
+            root = root @ widths
+        return centre, root
+
+    def _mode(self, weights: Array, threshold: float | None) -> Array:
+        def fall(at: Array) -> float:
+            lattice = self._at(np.zeros(self.dimension), np.eye(self.dimension), tuple(at[:, None]))
+            return -float((lattice.log_likelihood(weights, threshold) + lattice.log_prior)[0])
+
+        start, settings = self._coordinates.start, {"xatol": 1e-2, "fatol": 1e-1}
+        mode: Array = minimize(fall, start, method="Nelder-Mead", options=settings).x
+        return mode
+
+    def _lay(self, centre: Array, root: Array, weights: Array, threshold: float | None) -> Lattice:
+        """A lattice whose sides are where the posterior has fallen by :data:`DROP`."""
+        limits = [[-REACH, REACH] for _ in centre]
+        for _ in range(WIDER):
+            rough = self._at(centre, root, tuple(np.linspace(*ends, 17) for ends in limits))
+            height = (rough.log_likelihood(weights, threshold) + rough.log_prior).reshape([17] * len(limits))
+            low = height.max() - DROP
+            open_sides = [(j, k) for j in range(height.ndim) for k in (0, 1) if height.take(-k, axis=j).max() > low]
+            for j, k in open_sides:
+                limits[j][k] *= 1.4
+            if not open_sides:
+                break
+        return self._at(centre, root, tuple(self._axis(*ends) for ends in limits))
+
+    def _axis(self, low: float, high: float) -> Array:
+        size = min(MOST[self.dimension], 1 + int(np.ceil((high - low) / STEP[self.dimension])))
+        return np.linspace(low, high, size)
+
+    def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
+        standard = np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
+        points = centre + standard @ root.T
+        return Lattice(centre, root, axes, self._coordinates.log_prior(points), *self._factors(points))
+
+    def _factors(self, points: Array) -> tuple[Array, Array]:
+        return self._family.factors(self._universe, self._coordinates.draws(points))
+
+    def _common(self, posteriors: Sequence[LatticePosterior]) -> Lattice:
+        """A lattice that holds several posteriors: one of theirs, or one around them all."""
+        candidates = {id(each.lattice): each.lattice for each in posteriors}
+        for lattice in candidates.values():
+            if all(each.on(lattice).held for each in posteriors):
+                return lattice
+        return self._around(list(candidates.values()))
+
+    def _around(self, lattices: list[Lattice]) -> Lattice:
+        """Along the axes of the narrowest of some lattices, as fine as that one.
+
+        Raises:
+            ValueError: they are too far apart.
+        """
+        narrow = min(lattices, key=lambda lattice: float(np.abs(np.linalg.det(lattice.root))))
+        back = np.linalg.inv(narrow.root)
+        corners = []
+        for lattice in lattices:
+            ends = np.meshgrid(*((axis[0], axis[-1]) for axis in lattice.axes))
+            standard = np.stack([each.ravel() for each in ends], axis=1)
+            corners.append((lattice.centre + standard @ lattice.root.T - narrow.centre) @ back.T)
+        low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
+        if ((high - low) / STEP[self.dimension] > 4 * MOST[self.dimension]).any():
+            raise ValueError("two posteriors are too far apart for one lattice")
+        axes = tuple(np.arange(a, b + STEP[self.dimension], STEP[self.dimension]) for a, b in zip(low, high, strict=True))
+        lattice = self._at(narrow.centre, narrow.root, axes)
+        self._lattices.append(lattice)
+        return lattice
+
+
+def _on(lattice: Lattice, weights: Array, threshold: float | None) -> LatticePosterior:
+    return LatticePosterior(weights, threshold, lattice, lattice.log_prior + lattice.log_likelihood(weights, threshold))
+
+
+def _distribution(mass: Array) -> Array:
+    """Distribution functions (S, k) at the points of each row, the density taken as linear between them."""
+    steps = np.cumsum((mass[:, 1:] + mass[:, :-1]) / 2, axis=1)
+    return np.column_stack([np.zeros(len(mass)), steps / steps[:, -1:]])
+
+
+def _inverse(distribution: Array, uniforms: Array, values: Array) -> Array:
+    """The values (S,) at which each row's distribution function is the uniform number."""
+    k = np.clip((distribution < uniforms[:, None]).sum(axis=1), 1, len(values) - 1)
+    rows = np.arange(len(k))
+    low, high = distribution[rows, k - 1], distribution[rows, k]
+    share = np.clip((uniforms - low) / np.where(high > low, high - low, 1.0), 0, 1)
+    found: Array = values[k - 1] + share * (values[k] - values[k - 1])
+    return found
+
+
+def log_sum(log_mass: Array) -> float:
+    """Log of a sum of exponentials."""
+    largest = float(log_mass.max())
+    return largest + float(np.log(np.exp(log_mass - largest).sum()))
