@@ -79,7 +79,7 @@ class Direction:
         return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
 
     def error(self, delta: float) -> float:
-        """Monte Carlo standard error of ``epsilon(delta)``: 0 where the points are no draws, and where epsilon is 0 or infinite."""
+        """Monte Carlo standard error of ``epsilon(delta)``: 0 for points that are no draws, and where epsilon is 0 or infinite."""
         epsilon = self.epsilon(delta) if delta > 0 else math.inf
         if not (self.drawn and 0 < epsilon < math.inf):
             return 0.0

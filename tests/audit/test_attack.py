@@ -1,0 +1,59 @@
+"""The attack against mechanisms whose epsilon is known."""
+
+import math
+
+import numpy as np
+import pytest
+from formalsynth.audit.attack import lower_limit, scores, told_apart, upper_limit
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.gaussian import gaussian_epsilon
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+FAMILIES.find()
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@given(st.integers(0, 200), st.integers(1, 200), st.floats(0.001, 0.2))
+def test_limits_are_those_of_the_exact_binomial(hits, more, error):
+    runs = hits + more
+    low, high = lower_limit(hits, runs, error), upper_limit(hits, runs, error)
+    assert low <= hits / runs <= high
+    if hits:
+        assert stats.binom.sf(hits - 1, runs, low) == pytest.approx(error, rel=1e-6)
+    assert stats.binom.cdf(hits, runs, high) == pytest.approx(error, rel=1e-6)
+
+
+def test_the_bound_is_almost_never_above_the_truth():
+    """Coverage: with confidence 95 % at least, over runs of the Gaussian mechanism."""
+    generator, shift = np.random.default_rng(1), 1.0
+    exact = gaussian_epsilon(1, shift, 1e-3)
+    found = [told_apart(generator.standard_normal(400), shift + generator.standard_normal(400), 1e-3) for _ in range(60)]
+    assert sum(each.epsilon > exact for each in found) <= stats.binom.isf(1e-4, 60, 0.05)
+    apart = told_apart(shift + generator.standard_normal(20_000), generator.standard_normal(20_000), 1e-3)
+    assert exact / 4 < apart.epsilon < exact
+
+
+@given(SEEDS, st.integers(20, 400))
+def test_what_leaks_everything_is_limited_by_the_runs_alone(seed, runs):
+    generator = np.random.default_rng(seed)
+    found = told_apart(9 + generator.random(runs), generator.random(runs), 0.0)
+    assert found.true_positive == 1
+    assert found.false_positive == 0
+    limit = (0.05 / 4) ** (1 / len(range(1, runs, 2)))
+    assert found.epsilon == pytest.approx(math.log(limit / (1 - limit)), abs=1e-6)
+
+
+def test_no_signal_gives_nothing():
+    generator = np.random.default_rng(2)
+    assert told_apart(generator.standard_normal(2000), generator.standard_normal(2000), 1e-3).epsilon < 0.2
+    assert told_apart(np.zeros(100), np.zeros(100), 1e-3).epsilon == 0
+
+
+def test_scores_are_log_likelihood_ratios():
+    family, generator = FAMILIES["poisson"], np.random.default_rng(3)
+    one, other = {"mu": np.array([4.0])}, {"mu": np.array([5.0])}
+    x = generator.poisson(4, (3, 20)).astype(float)
+    expected = [(stats.poisson.logpmf(each, 4) - stats.poisson.logpmf(each, 5)).sum() for each in x]
+    np.testing.assert_allclose(scores(family, list(x), np.ones((20, 1)), one, other), expected)
