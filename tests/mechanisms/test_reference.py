@@ -1,0 +1,80 @@
+"""Weights from a declared reference parameter."""
+
+import numpy as np
+import pytest
+from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS, Context
+from formalsynth.core.streams import Address
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+for register in (FAMILIES, MECHANISMS):
+    register.find()
+SEEDS = st.integers(0, 2**32 - 1)
+REFERENCE = {"theta1": 1.0, "theta2": 0.5, "theta3": 1.2}
+
+
+def context(name, records):
+    return Context(FAMILIES[name], records, Address(1, 1, 1, len(records), 0))
+
+
+def sample(seed, n=30):
+    generator = np.random.default_rng(seed)
+    z = generator.normal(1, 1, n)
+    return Records(1 + z + generator.standard_t(3, n), np.column_stack([np.ones(n), z]))
+
+
+@given(SEEDS, st.floats(0.5, 50))
+def test_weights_are_a_smooth_cap_on_the_risk_at_the_reference(seed, scale):
+    records = sample(seed)
+    form = MECHANISMS["reference"].function(context("normal", records), scale=scale, **REFERENCE)
+    risk = np.abs(stats.norm.logpdf(records.x, records.design @ [1.0, 0.5], 1.2))
+    np.testing.assert_allclose(form.weights, 1 / np.hypot(1, risk / scale), rtol=1e-9)
+    assert (form.weights * risk < scale).all()
+    assert (form.sensitive.weights == form.weights).all()
+    assert form.affected == (form.weights < 0.5).sum()
+
+
+@given(SEEDS, st.floats(-1e3, 1e3))
+def test_no_other_record_plays_a_part(seed, far):
+    records = sample(seed)
+    more = Records(np.append(records.x, far), np.concatenate([records.design, [[1.0, far]]]))
+    ours, theirs = (MECHANISMS["reference"].function(context("normal", each), scale=5.0, **REFERENCE) for each in (records, more))
+    np.testing.assert_allclose(theirs.weights[:-1], ours.weights, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "theta", "expected"),
+    [
+        ("beta", [0.1, 0.9], {"theta1": 0.25, "theta2": 4.0}, stats.beta(1, 3).logpdf([0.1, 0.9])),
+        ("negative_binomial", [3, 60], {"theta1": 20.0, "theta2": 5.0}, stats.nbinom(5, 0.2).logpmf([3, 60])),
+        ("poisson", [3, 30], {"theta1": 20.0}, stats.poisson(20).logpmf([3, 30])),
+    ],
+)
+def test_parameters_are_in_the_order_of_the_family(name, x, theta, expected):
+    form = MECHANISMS["reference"].function(context(name, intercept_only(np.array(x))), scale=2.0, **theta)
+    np.testing.assert_allclose(form.weights, 1 / np.hypot(1, expected / 2))
+
+
+def test_the_censored_form_clips_at_half_of_epsilon():
+    records = intercept_only(np.array([0.1, 0.9]))
+    form = MECHANISMS["reference_censored"].function(context("beta", records), epsilon=3.0, scale=2.0, theta1=0.3, theta2=4.0)
+    plain = MECHANISMS["reference"].function(context("beta", records), scale=2.0, theta1=0.3, theta2=4.0)
+    assert form.sensitive.threshold == 1.5
+    np.testing.assert_array_equal(form.weights, plain.weights)
+    assert MECHANISMS["reference_censored"].guarantee == "DP (add/remove)"
+
+
+@pytest.mark.parametrize(
+    "theta", [{}, {"theta1": 1.0}, {"theta1": 1.0, "theta2": 1.0}, {"theta1": 1.0, "theta3": 1.0, "theta4": 1.0}]
+)
+def test_a_wrong_number_of_values_is_refused_with_the_right_one(theta):
+    with pytest.raises(ValueError, match=r"the family takes beta \(2\), sigma \(1\)"):
+        MECHANISMS["reference"].function(context("normal", sample(1)), scale=2.0, **theta)
+
+
+def test_a_parameter_without_a_density_is_refused():
+    with pytest.raises(ValueError, match="gives no density"), np.errstate(invalid="ignore"):
+        MECHANISMS["reference"].function(context("poisson", intercept_only(np.array([3.0]))), scale=2.0, theta1=-1.0)

@@ -1,0 +1,74 @@
+"""Weights from each record's own risk at a reference parameter that is declared in advance: no other record plays a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.core.arrays import Array, Draws
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.constraints import AsGiven, PositiveNumber
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+
+Value = Annotated[float | None, Field(allow_inf_nan=False), AsGiven]
+"""A value of the reference parameter; None where the family has fewer."""
+
+
+@mechanism(ASYMPTOTIC, parents=0)
+def reference(
+    context: Context, *, scale: PositiveNumber, theta1: Value = None, theta2: Value = None, theta3: Value = None,
+    theta4: Value = None, theta5: Value = None, theta6: Value = None,
+) -> Form:  # fmt: skip
+    """Weights ``1 / sqrt(1 + (risk / scale)^2)``, with risk ``|log p(x | theta)|`` at the declared ``theta``.
+
+    ``theta1`` and so on are the family's parameters in their order, coefficients of a regression first. A weight is a fixed
+    function of its own record, so a neighbour changes no other weight, and no weighted risk at ``theta`` reaches ``scale``.
+    ``affected`` counts the weights below one half. Source: ours.
+    """
+    weights = reference_weights(context, scale, (theta1, theta2, theta3, theta4, theta5, theta6))
+    return Form(weights, Sensitive(weights), affected=int((weights < 0.5).sum()))
+
+
+@mechanism("DP (add/remove)", parents=0, censors=True)
+def reference_censored(
+    context: Context, *, epsilon: PositiveNumber, scale: PositiveNumber, theta1: Value = None, theta2: Value = None,
+    theta3: Value = None, theta4: Value = None, theta5: Value = None, theta6: Value = None,
+) -> Form:  # fmt: skip
+    """The weights of ``reference``, each weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]``.
+
+    Strict for adding or removing a record, 2 epsilon for replacing one: the weights are fixed functions of the records, so they
+    are the same on a neighbour. Source: ours.
+    """
+    weights = reference_weights(context, scale, (theta1, theta2, theta3, theta4, theta5, theta6))
+    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
+
+
+def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:
+    """Weights (n,) in (0, 1]: 0 only for a record whose risk is infinite.
+
+    Raises:
+        ValueError: there are not as many values as the family has parameters, or one of them is outside its range.
+    """
+    left, right = context.family.factors(context.records, as_draws(context, theta))
+    with np.errstate(over="ignore"):
+        risk = np.abs((left @ right.T)[0])
+        weights: Array = 1 / np.sqrt(1 + (risk / scale) ** 2)
+    if np.isnan(weights).any():
+        raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
+    return weights
+
+
+def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
+    """A declared parameter as the one draw of a posterior; of ``beta`` there are as many values as columns of the design."""
+    values = [float(value) for value in theta if value is not None]
+    names = context.family.parameters
+    columns = context.records.design.shape[1]
+    sizes = [columns if name == "beta" else 1 for name in names]
+    if len(values) != sum(sizes) or None in theta[: len(values)]:
+        expected = ", ".join(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
+        raise ValueError(f"the reference parameter has {len(values)} values, and the family takes {expected}")
+    parts = np.split(np.array(values), np.cumsum(sizes)[:-1])
+    return {name: part[None] if name == "beta" else part for name, part in zip(names, parts, strict=True)}
