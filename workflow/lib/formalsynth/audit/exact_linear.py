@@ -25,8 +25,8 @@ from formalsynth.core.arrays import Array, Records
 if TYPE_CHECKING:
     from formalsynth.core.family import Family
 
-POINTS = 3000
-"""Draws of each of the densities that cover a pair of posteriors."""
+POINTS, ROUGH = 4000, 400
+"""Draws of each of the densities that cover a pair of posteriors, for a result and for a first look."""
 REACH = 4.0
 """Standard deviations of the loss that the outermost of them is away from its mean."""
 SAME = 1e-12
@@ -137,12 +137,14 @@ class ExactLinear:
         tau = gammaincinv(posterior.a, uniforms[:, 0]) / posterior.rate
         return {"beta": self._origin + posterior.at(tau, ndtri(uniforms[:, 1:])), "sigma": 1 / np.sqrt(tau)}
 
-    def losses(self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int) -> Losses:
+    def losses(
+        self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0, fine: bool = True
+    ) -> Losses:
         """The privacy loss; its Monte Carlo error is some hundredths at a delta of 1e-5 and less above."""
-        generator = np.random.default_rng(seed)
+        generator, points = np.random.default_rng(seed), POINTS if fine else ROUGH
         if len(one) == len(other) == 1:
-            return _pair(one[0], other[0], generator)
-        size = -(-4 * POINTS // len(one))
+            return _pair(one[0], other[0], generator, points)
+        size = -(-4 * points // len(one))
         parts = [_points(component, size, generator) for component in (*one, *other)]
         tau, b = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         p, q = (log_mean(np.stack([component.log_density(tau, b) for component in side])) for side in (one, other))
@@ -156,16 +158,16 @@ def _points(component: NormalInverseGamma, size: int, generator: np.random.Gener
     return tau, component.at(tau, generator.standard_normal((size, len(component.h))))
 
 
-def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator) -> Losses:
+def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator, points: int) -> Losses:
     if _same(one, other):
         return Losses(np.zeros(1), np.ones(1), np.ones(1))
-    first = _points(one, POINTS, generator)
+    first = _points(one, points, generator)
     ratio, ours, theirs = one.plus(other, -1), one.log_normaliser, other.log_normaliser
     steps = [0.0, -1.0, -0.5, *_tilts(one, other, float(np.std(ratio.exponent(*first))))]
     tilted = [one.tilted(other, t) for t in steps]
     # log integral of p^(1 + t) p'^(-t)
     log_z = [part.log_normaliser - (1 + t) * ours + t * theirs for t, part in zip(steps, tilted, strict=True)]
-    parts = [first, *(_points(part, POINTS, generator) for part in tilted[1:])]
+    parts = [first, *(_points(part, points, generator) for part in tilted[1:])]
     tau, b = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     loss = ratio.exponent(tau, b) - (ours - theirs)
     drawn = log_mean(np.stack([t * loss - z for t, z in zip(steps, log_z, strict=True)]))

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 from formalsynth.audit.exact import log_mean
 from formalsynth.audit.losses import Losses
 from formalsynth.core.arrays import BLOCK, Array, Records
+from formalsynth.core.bounds import Index
 from formalsynth.core.family import Family
 
 STEP = {1: 0.02, 2: 0.15}
@@ -67,12 +68,13 @@ class Lattice:
     """(G, k) factor of the log-likelihood."""
     right: Array = field(repr=False)
     """(N, k) its other factor, of the universe."""
-    _last: tuple[Array, float | None, Array] | None = None
+    _last: tuple[Array, float, Array] | None = None
 
     def log_likelihood(self, weights: Array, threshold: float | None) -> Array:
         """The sum over records of ``clip(weight * log p, -threshold, threshold)``: (G,)."""
         if threshold is None:
-            return self.left @ (self.right.T @ weights)
+            plain: Array = self.left @ (self.right.T @ weights)
+            return plain
         changed = np.flatnonzero(weights)
         total = np.zeros(len(self.left))
         if self._last is not None and self._last[1] == threshold:
@@ -84,7 +86,7 @@ class Lattice:
         self._last = weights.copy(), threshold, total
         return total
 
-    def _clipped(self, weights: Array, index: Array, threshold: float) -> Array:
+    def _clipped(self, weights: Array, index: Index, threshold: float) -> Array:
         weighted = (weights[index, None] * self.right[index]).T
         total = np.zeros(len(self.left))
         size = max(1, BLOCK // max(len(index), 1))
@@ -122,7 +124,8 @@ class LatticePosterior:
         standard = np.stack([each.ravel() for each in np.meshgrid(*self.lattice.axes, indexing="ij")], axis=1)
         mass = self.shares.ravel()
         mean = mass @ standard
-        return mean, np.linalg.cholesky((standard - mean).T @ (mass[:, None] * (standard - mean)) + 1e-12 * np.eye(len(mean)))
+        covariance = (standard - mean).T @ (mass[:, None] * (standard - mean))
+        return mean, np.asarray(np.linalg.cholesky(covariance + 1e-12 * np.eye(len(mean))), dtype=float)
 
     @property
     def held(self) -> bool:
@@ -175,7 +178,9 @@ class LatticePosteriors:
             columns.append(_inverse(given, uniforms[:, 1], lattice.axes[1]))
         return self._coordinates.draws(lattice.centre + np.column_stack(columns) @ lattice.root.T)
 
-    def losses(self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
+    def losses(
+        self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0, fine: bool = True
+    ) -> Losses:
         """The privacy loss, by sums: no random number is used."""
         lattice = self._common([*one, *other])
         sides = [[each.on(lattice) for each in side] for side in (one, other)]
@@ -232,10 +237,10 @@ class LatticePosteriors:
         """A lattice whose sides are where the posterior has fallen by :data:`DROP`."""
         limits = [[-REACH, REACH] for _ in centre]
         for _ in range(WIDER):
-            rough = self._at(centre, root, tuple(np.linspace(*ends, 17) for ends in limits))
+            rough = self._at(centre, root, tuple(np.linspace(low, high, 17) for low, high in limits))
             height = (rough.log_likelihood(weights, threshold) + rough.log_prior).reshape([17] * len(limits))
-            low = height.max() - DROP
-            open_sides = [(j, k) for j in range(height.ndim) for k in (0, 1) if height.take(-k, axis=j).max() > low]
+            end = height.max() - DROP
+            open_sides = [(j, k) for j in range(height.ndim) for k in (0, 1) if height.take(-k, axis=j).max() > end]
             for j, k in open_sides:
                 limits[j][k] *= 1.4
             if not open_sides:

@@ -20,7 +20,7 @@ from formalsynth.core.arrays import Array
 
 INTERVAL = 1e-3
 """Losses are rounded down to multiples of this before several releases are composed."""
-MOST_CELLS = 50_000
+MOST_CELLS = 5000
 """Of a rounded distribution; one that is wider gets a wider interval."""
 
 
@@ -79,7 +79,7 @@ class Direction:
         return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
 
     def error(self, delta: float) -> float:
-        """Monte Carlo standard error of ``epsilon(delta)``: 0 for points that are no draws, and where epsilon is 0 or infinite."""
+        """Monte Carlo standard error of ``epsilon(delta)``: 0 for points that are no draws, and for 0 and infinity."""
         epsilon = self.epsilon(delta) if delta > 0 else math.inf
         if not (self.drawn and 0 < epsilon < math.inf):
             return 0.0

@@ -1,0 +1,182 @@
+"""The audit of one data set: every synthesizer on every neighbour, and the largest losses again with more draws.
+
+What is reported is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from formalsynth.audit.losses import Losses
+from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replaced, same, to_remove
+from formalsynth.audit.replay import Outcome, Replay
+from formalsynth.core.rows import Row
+
+Tried = dict[Kind, list[tuple[float, Neighbour]]]
+"""Neighbours of each kind with their losses, largest first."""
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """How hard the audit looks."""
+
+    deltas: tuple[float, ...] = (1e-3, 1e-5)
+    """The first one ranks the neighbours."""
+    releases: int = 5
+    """m: the worst neighbours are also reported for so many released draws."""
+    each: int = 3
+    """Removals for each reason and synthesizer."""
+    random: int = 5
+    """Removals at random."""
+    refined: int = 2
+    """Worst neighbours of each kind and synthesizer that are computed again in full."""
+    streams: int = 0
+    """Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."""
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """The loss of one synthesizer on one neighbour at one delta."""
+
+    synthesizer: str
+    kind: Kind
+    candidate: str
+    """Why the neighbour was tried."""
+    value: float
+    """Outcome of the record that is added, else of the one that is removed; NaN for the same data."""
+    delta: float
+    releases: int
+    streams: int
+    """1 where both runs have the same random numbers, as if they were told; more where the weights' randomness is not told."""
+    epsilon: float
+    """The audited epsilon: the larger of both directions."""
+    forward: float
+    """Under D."""
+    backward: float
+    """Under D'."""
+    error: float
+    """Monte Carlo standard error of ``epsilon``."""
+    worst: bool
+    """Whether it is the worst of its kind."""
+    claimed: float
+    """Twice the Lipschitz bound on D."""
+    weight: float
+    """Mean weight on D."""
+
+    def row(self) -> Row:
+        """As a row of a table."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSettings, seed: int) -> list[AuditRow]:
+    """Audit synthesizers on one data set.
+
+    Args:
+        replay: the replicate; the first n records of its universe are D, the others are the ones to add.
+        n: records of D.
+        audited: ids of the synthesizers to audit.
+        settings: how hard to look.
+        seed: of the removals at random.
+
+    Returns:
+        A row for each synthesizer, refined neighbour, delta and number of releases.
+    """
+    base = replay.run(np.arange(n), bounds=True)
+    records = replay.universe.take(np.arange(n))
+    generator = np.random.default_rng(seed)
+    chosen = to_remove(replay.family, records, {id: base[id] for id in audited}, settings.each, settings.random, generator)
+    neighbours = [*removed(n, chosen), *added(n, len(replay.universe))]
+    tried = _tried(replay, base, audited, neighbours, settings.deltas[0])
+    pairs = {pair for id in audited if (pair := _worst_pair(tried[id])) is not None}
+    changed = [replaced(n, *pair) for pair in sorted(pairs)]
+    for id, more in _tried(replay, base, audited, changed, settings.deltas[0]).items():
+        tried[id] |= more
+    floor = replay.run(np.arange(n), stream=1)
+    rows: list[AuditRow] = []
+    for id in audited:
+        report = _Report(id, base[id], n, replay, settings)
+        rows += report.of(same(n), replay.losses([base[id]], [floor[id]]), False, (1,))
+        for kind in tried[id]:
+            rows += report.worst(tried[id][kind])
+    return rows
+
+
+def _worst_pair(tried: Tried) -> tuple[int, int] | None:
+    if not (tried.get("remove") and tried.get("add")):
+        return None
+    remove, add = tried["remove"][0][1].removed, tried["add"][0][1].added
+    return None if remove is None or add is None else (remove, add)
+
+
+def _tried(
+    replay: Replay, base: Mapping[str, Outcome], audited: Sequence[str], neighbours: Sequence[Neighbour], delta: float
+) -> dict[str, Tried]:
+    """A first look at every neighbour: by synthesizer and kind, the largest loss first."""
+    found: dict[str, Tried] = {id: {} for id in audited}
+    for neighbour in neighbours:
+        there = replay.run(neighbour.index)
+        for id in audited:
+            loss = replay.losses([base[id]], [there[id]], fine=False).epsilon(delta)
+            found[id].setdefault(neighbour.kind, []).append((loss, neighbour))
+    for kinds in found.values():
+        for ranked in kinds.values():
+            ranked.sort(key=lambda pair: -pair[0])
+    return found
+
+
+@dataclass(frozen=True)
+class _Report:
+    """Rows of one synthesizer."""
+
+    id: str
+    base: Outcome
+    n: int
+    replay: Replay
+    settings: AuditSettings
+
+    def worst(self, ranked: Sequence[tuple[float, Neighbour]]) -> list[AuditRow]:
+        """Rows of the worst neighbours of one kind, computed in full; the worst of them for several releases and streams too."""
+        delta = self.settings.deltas[0]
+        full = []
+        for _, neighbour in ranked[: self.settings.refined]:
+            losses = self.replay.losses([self.base], [self.replay.run(neighbour.index)[self.id]])
+            full.append((losses.epsilon(delta), losses, neighbour))
+        full.sort(key=lambda each: -each[0])
+        rows = []
+        for place, (_, losses, neighbour) in enumerate(full):
+            releases = (1, self.settings.releases) if place == 0 else (1,)
+            rows += self.of(neighbour, losses, place == 0, releases)
+        if self.settings.streams > 1 and full:
+            rows += self.untold(full[0][2])
+        return rows
+
+    def untold(self, neighbour: Neighbour) -> list[AuditRow]:
+        """The loss where the random numbers behind the weights are not told."""
+        streams, data = range(1, self.settings.streams + 1), np.arange(self.n)
+        ours, theirs = ([self.replay.run(index, stream)[self.id] for stream in streams] for index in (data, neighbour.index))
+        return self.of(neighbour, self.replay.losses(ours, theirs), True, (1,), self.settings.streams)
+
+    def of(self, neighbour: Neighbour, losses: Losses, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
+        """A row for each delta and number of releases."""
+        position = neighbour.removed if neighbour.added is None else neighbour.added
+        value = float("nan") if position is None else float(self.replay.universe.x[position])
+        rows = []
+        for delta in self.settings.deltas:
+            for m in releases:
+                forward, backward = losses.forward.epsilon(delta, m), losses.backward.epsilon(delta, m)
+                rows.append(
+                    AuditRow(
+                        self.id, neighbour.kind, neighbour.candidate, value, delta, m, streams, max(forward, backward),
+                        forward, backward, losses.error(delta) if m == 1 else float("nan"), worst, self.claimed,
+                        float(self.base.weights[: self.n].mean()),
+                    )
+                )  # fmt: skip
+        return rows
+
+    @property
+    def claimed(self) -> float:
+        """Twice the Lipschitz bound on D."""
+        return float("nan") if self.base.bounds is None else self.base.bounds.epsilon
