@@ -19,7 +19,7 @@ from formalsynth.core.job import Search
 from formalsynth.core.weights import lipschitz_weights
 from hypothesis import given
 from hypothesis import strategies as st
-from small_audit import CAPPED, CENSORED, CENSORED_LW, FINAL, FIXED, LW, PLAIN, SCALED, N, linear, shares, synthesizer
+from small_audit import CENSORED, CENSORED_LW, FINAL, LW, PLAIN, N, linear, shares, synthesizer
 
 ALL = np.arange(N)
 
@@ -53,18 +53,16 @@ def test_an_outlier_moves_everybodys_lw_weight_and_nobodys_fixed_one():
     assert shift["lw"] > 0.1
     assert shift["fixed"] < 1e-9
     loss = {id: replay.losses([base[id]], [near[id]]).epsilon(1e-3) for id in base}
-    assert loss["lw"] > 2 * loss["fixed"]
+    assert loss["lw"] > 1.5 * loss["fixed"]
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights_are_not(epsilon):
     """The mend's control: at most epsilon for any record more or less; erratum E6 for weights that are computed again."""
-    chain = [
-        PLAIN,
-        LW,
-        *(each.model_copy(update={"parameters": each.parameters | {"epsilon": epsilon}}) for each in (CENSORED, CENSORED_LW)),
+    censored = [
+        each.model_copy(update={"parameters": each.parameters | {"epsilon": epsilon}}) for each in (CENSORED, CENSORED_LW)
     ]
-    replay = shares(chain)
+    replay = shares([PLAIN, LW, *censored])
     base = replay.run(ALL)
     worst = {"censored": 0.0, "censored_lw": 0.0}
     for k in range(N, len(replay.universe)):
@@ -90,9 +88,8 @@ def test_a_search_ends_where_the_target_is(target, tolerance):
 
 def test_a_target_that_is_met_at_the_top_is_taken_there_and_one_out_of_reach_is_refused():
     assert searched_value(Search(parameter="c", target=50.0), 50.0, lambda c: 10 * c) == 1
-    assert searched_value(Search(parameter="k", target=7.5, high=0.95, lower_by=0.05), 7.5, lambda k: 10 * k) == pytest.approx(
-        0.75
-    )
+    stepwise = Search(parameter="k", target=7.5, high=0.95, lower_by=0.05)
+    assert searched_value(stepwise, 7.5, lambda k: 10 * k) == pytest.approx(0.75)
     with pytest.raises(ValueError, match="not within reach"):
         searched_value(Search(parameter="c", target=1.0, steps=3), 1.0, lambda c: 10.0)
 
@@ -148,13 +145,3 @@ def test_small_data_sets_are_made_of_given_records():
     assert np.ptp(found["5 alike"].x) == 0
     assert found["5 alike"].x[0] == np.median(records.x)
     assert all(np.isin(each.x, records.x).all() for each in found.values())
-
-
-def test_the_mends_and_lw_are_in_the_same_chain():
-    assert {each.id for each in linear((PLAIN, LW, SCALED, CAPPED, FIXED)).synthesizers} == {
-        "plain",
-        "lw",
-        "scaled",
-        "capped",
-        "fixed",
-    }
