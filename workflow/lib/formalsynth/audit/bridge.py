@@ -17,7 +17,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from formalsynth.audit.losses import Direction, Losses
-from formalsynth.core.arrays import Array
+from formalsynth.core.arrays import Array, Draws, Records, blocks, count
+from formalsynth.core.family import Family
 
 ENOUGH = 50
 """Effective sample size of the bridge from which its losses are taken as they are."""
@@ -77,8 +78,8 @@ def bridge(one: Array, other: Array, effective: tuple[float, float] | None = Non
     pooled = np.concatenate([one, other])
     share = len(one) / len(pooled)
     offset = math.log(share / (1 - share))
-    log_ratio = _log_ratio(pooled, share, offset)
-    loss = pooled - log_ratio
+    ratio = _log_ratio(pooled, share, offset)
+    loss = pooled - ratio
     # p / (s p + s' p') and p' / (s p + s' p'), which are bounded
     first, second = expit(offset + loss) / share, expit(-offset - loss) / (1 - share)
     overlap = min(1.0, float((first * second).mean()))
@@ -87,13 +88,38 @@ def bridge(one: Array, other: Array, effective: tuple[float, float] | None = Non
     drawn = np.log(share) + np.logaddexp(0, -offset - loss)
     return Bridged(
         losses=Losses.weighted(loss, -drawn),
-        log_ratio=log_ratio,
+        log_ratio=ratio,
         error=error,
         overlap=overlap,
         effective=overlap * (sizes[0] + sizes[1]),
         limits=(float(other.mean()), float(one.mean())),
         _draws=(one, other),
     )
+
+
+def log_ratio(family: Family, universe: Records, draws: Draws, one: Array, other: Array, threshold: float | None = None) -> Array:
+    """The log ratio (S,) of the unnormalised pseudo posteriors of D and D' at draws of either: the prior cancels.
+
+    Args:
+        family: the family.
+        universe: the N records of D and D' together.
+        draws: S draws.
+        one: (N,) likelihood weights of D, 0 for a record that it lacks.
+        other: (N,) likelihood weights of D'.
+        threshold: at which both clip each weighted log-likelihood, if they do.
+    """
+    left, right = family.factors(universe, draws)
+    if threshold is None:
+        plain: Array = left @ (right.T @ (one - other))
+        return plain
+    touched = one != other
+    right, one, other = right[touched], one[touched], other[touched]
+    found = np.zeros(count(draws))
+    for block in blocks(len(left), len(right)):
+        values = left[block] @ right.T
+        ours, theirs = (np.clip(weights * values, -threshold, threshold) for weights in (one, other))
+        found[block] = (ours - theirs).sum(axis=1)
+    return found
 
 
 def _log_ratio(pooled: Array, share: float, offset: float) -> float:

@@ -102,7 +102,7 @@ class Direction:
         from dp_accounting.pld.pld_pmf import DensePLDPmf
 
         loss, tail, _, infinite = self._tails
-        if len(loss) == 0:
+        if infinite > delta:
             return math.inf
         mass = np.diff(tail, prepend=infinite)
         kept = (tail - infinite > DROPPED * delta) & (tail[-1] - tail + mass > DROPPED * delta)

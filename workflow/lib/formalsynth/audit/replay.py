@@ -94,6 +94,10 @@ class Replay:
         """The exact pseudo posterior with weights (N,) over the universe."""
         return self._exact.posterior(weights, threshold)
 
+    def fixed(self, outcome: Outcome, weights: Array, threshold: float | None = None) -> Outcome:
+        """The outcome with other weights (N,) that are given and not computed: what a loss with fixed weights is measured from."""
+        return replace(outcome, weights=weights, posterior=self.posterior(weights, threshold), draws=None, bounds=None)
+
     def draw(self, posterior: Any, generator: np.random.Generator, size: int) -> Draws:
         """Independent draws of a posterior, ``size`` of them."""
         return self._exact.draws(posterior, generator.random((size, self._exact.dimension)))

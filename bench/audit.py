@@ -1,0 +1,269 @@
+"""What the audit is worth, and what it finds: python bench/audit.py estimator|table|value|small|pi|removals [data sets].
+
+estimator: losses from 1000 draws of each posterior against exact ones, for random pairs over all families (200 by default).
+table: claimed, audited and attacked epsilon of each mechanism, lognormal regression with n = 2000 (20 data sets).
+value: loss against the value of the record that is added, weights fixed and computed again.
+small: the worst neighbours of the smallest data sets.
+pi: the share of data sets whose audited loss exceeds the claim, against n.
+removals: all n removals of a data set, against the few that the audit tries.
+"""
+
+import itertools
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pandas as pd
+from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.bridge import bridge, log_ratio
+from formalsynth.audit.exact import exact_posteriors
+from formalsynth.audit.exceedance import exceedance
+from formalsynth.audit.neighbours import added, additions, joined, removed, small_data_sets, to_remove
+from formalsynth.audit.release import attack
+from formalsynth.audit.replay import Replay
+from formalsynth.core.arrays import Array, Records, intercept_only
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import Synthesizer
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.population import POPULATIONS
+from formalsynth.core.streams import Address
+
+for register in (FAMILIES, MECHANISMS, POPULATIONS):
+    register.find()
+LINEAR = ("normal", "lognormal_regression")
+OUTCOMES = np.exp(np.linspace(-5, 11, 9))
+"""Declared: the middle 10 standard deviations of the population's outcome on the log scale, 3 +- 8."""
+PREDICTORS = [np.linspace(-2, 6, 3)]
+"""Declared: 2 +- 4."""
+
+
+def synthesizer(id: str, mechanism: str, *parents: str, **parameters: float) -> Synthesizer:
+    """A synthesizer with a fit of its own."""
+    words = MECHANISMS[mechanism].words(parameters)
+    return Synthesizer(id=id, mechanism=mechanism, parameters=parameters, parents=parents, fit=id, words=words)
+
+
+SYNTHESIZERS = [
+    synthesizer("Unweighted", "unweighted"),
+    synthesizer("LW, min-max", "weighted", "Unweighted"),
+    synthesizer("LW re-weighted", "reweighted", "LW, min-max", k=0.95),
+    synthesizer("range-averaged (0.4, 1.8)", "range_averaged", "Unweighted", a=0.4, b=1.8),
+    synthesizer("declared scale 20", "declared_scale", "Unweighted", scale=20.0),
+    synthesizer("declared scale 40", "declared_scale", "Unweighted", scale=40.0),
+    synthesizer("capped at 4", "capped", "Unweighted", M=4.0),
+    synthesizer("reference, scale 4", "reference", scale=4.0, theta1=1.0, theta2=1.0, theta3=1.0),
+    synthesizer("reference, scale 8", "reference", scale=8.0, theta1=1.0, theta2=1.0, theta3=1.0),
+]
+
+
+def lognormal(n: int, replicate: int, synthesizers=SYNTHESIZERS, outcomes: Array = OUTCOMES) -> Replay:
+    """A replay of the range paper's population, with the grid of records to add."""
+    address = Address(20260205, 90, 1, n, replicate)
+    settings = {"predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 1}
+    records = POPULATIONS["lognormal_on_normal"].draw(address.generator("data"), n, settings)
+    family = FAMILIES["lognormal_regression"]
+    universe = joined(records, additions(records, outcomes, PREDICTORS))
+    return Replay(family, family.priors, universe, synthesizers, address)
+
+
+def one_data_set(replicate: int, n: int = 2000, streams: int = 24) -> list[dict]:
+    """Rows of one data set."""
+    settings = AuditSettings(streams=streams)
+    replay = lognormal(n, replicate)
+    rows = audit(replay, n, [each.id for each in SYNTHESIZERS], settings, replicate)
+    return [row.row() | {"replicate": replicate} for row in rows]
+
+
+def table(data_sets: int) -> None:
+    """Claimed and audited epsilon of each mechanism; the worst neighbour of one data set is attacked."""
+    start = time.process_time()
+    with ProcessPoolExecutor(2) as pool:
+        rows = list(itertools.chain.from_iterable(pool.map(one_data_set, range(data_sets))))
+    found = pd.DataFrame(rows)
+    found.to_csv("audit_table.csv", index=False)
+    worst = found[found.worst | (found.kind == "same")]
+    shown = worst.pivot_table(
+        index="synthesizer", columns=["kind", "streams", "delta", "releases"], values="epsilon", aggfunc=summary
+    )
+    claims = worst.groupby("synthesizer")[["claimed", "weight"]].agg(summary)
+    with pd.option_context("display.width", 300, "display.max_columns", 99):
+        print(claims.join(shown).T.to_string())
+    print(f"{time.process_time() - start:.0f} s here, two more processes beside")
+
+
+def summary(values: pd.Series) -> str:
+    """Median and range."""
+    return f"{values.median():.2f} [{values.min():.2f}, {values.max():.2f}]"
+
+
+def value(data_sets: int) -> None:
+    """Loss against the outcome of the added record at the predictor's mean, weights fixed and computed again."""
+    outcomes = np.exp(3 + np.linspace(-12, 12, 25))
+    rows = []
+    for replicate in range(data_sets):
+        n = 2000
+        replay = lognormal(n, replicate, SYNTHESIZERS[:6], outcomes)
+        base = replay.run(np.arange(n))
+        for neighbour in added(n, len(replay.universe)):
+            if replay.universe.design[neighbour.added, 1] != 2:
+                continue
+            near = replay.run(neighbour.index)
+            for id, outcome in near.items():
+                fixed = base[id].weights.copy()
+                fixed[neighbour.added] = outcome.weights[neighbour.added]
+                held = replay.fixed(base[id], fixed)
+                again = replay.losses([base[id]], [outcome]).epsilon(1e-3)
+                rows.append(
+                    (
+                        id,
+                        float(np.log(replay.universe.x[neighbour.added])) - 3,
+                        again,
+                        replay.losses([base[id]], [held]).epsilon(1e-3),
+                    )
+                )
+    found = pd.DataFrame(rows, columns=["synthesizer", "log outcome - mean", "again", "fixed"])
+    found.to_csv("audit_value.csv", index=False)
+    print(found.groupby(["log outcome - mean", "synthesizer"])[["again", "fixed"]].median().unstack().round(2).to_string())
+
+
+def estimator(pairs: int) -> None:
+    """The general estimator against exact posteriors."""
+    with ProcessPoolExecutor(2) as pool:
+        found = pd.DataFrame(pool.map(one_pair, range(pairs)))
+    found["difference"] = (found.bridged - found.exact).abs()
+    print(found.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
+    print(found.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
+    print(found.sort_values("difference").tail(12).round(3).to_string())
+    far = found[~found.enough]
+    print(
+        f"overlap too small: {len(far)}; stated bound above the exact epsilon by at most {(far.at_least - far.exact).max():.2f}"
+    )
+
+
+def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
+    """A random pair: a record more, weights moved by a random share, of a random family."""
+    generator = np.random.default_rng([20260205, k])
+    name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
+    threshold = float(generator.uniform(0.5, 3)) if k % 6 == 5 else None
+    n = int(np.exp(generator.uniform(np.log(20), np.log(2000))))
+    universe = records_of(name, n + 1, generator)
+    family = FAMILIES[name]
+    exact = exact_posteriors(family, universe, family.priors)
+    weights = np.append(generator.uniform(0.2, 1, n), 0)
+    moved = np.clip(weights * (1 + generator.choice([0, 0.02, 0.2]) * generator.uniform(0, 2, n + 1)), 0, 1)
+    moved[-1] = generator.uniform(0, 1)
+    one, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
+    truth = exact.losses([one], [other], k).epsilon(delta)
+    ratios = [
+        log_ratio(family, universe, exact.draws(side, generator.random((draws, exact.dimension))), weights, moved, threshold)
+        for side in (one, other)
+    ]
+    found = bridge(*ratios)
+    return {
+        "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth, "bridged": found.losses.epsilon(delta),
+        "error": float(np.hypot(found.error, found.losses.error(delta))), "overlap": found.overlap, "enough": found.enough,
+        "at_least": found.at_least(delta),
+    }  # fmt: skip
+
+
+def records_of(name: str, n: int, generator: np.random.Generator) -> Records:
+    """Records of a family, with a far one at the end."""
+    z = generator.normal(2, 1, n)
+    noise = generator.standard_normal(n)
+    noise[-1] = generator.uniform(2, 6)
+    if name in LINEAR:
+        x = 1 + z + noise
+        return Records(np.exp(x) if name == "lognormal_regression" else x, np.column_stack([np.ones(n), z]))
+    if name == "beta":
+        x = generator.beta(0.5, 3, n)
+        x[-1] = 1 / (1 + np.exp(-2 * noise[-1]))
+        return intercept_only(x)
+    phi = np.where(generator.random(n) < 0.2, 5, 20)
+    x = generator.poisson(100, n) if name == "poisson" else generator.negative_binomial(phi, phi / (phi + 100.0))
+    x[-1] = int(100 + (10 if name == "poisson" else 40) * noise[-1])
+    return intercept_only(x)
+
+
+def small(_: int) -> None:
+    """The worst neighbours of the smallest data sets."""
+    source = lognormal(2000, 0).universe.take(np.arange(2000))
+    family, rows = FAMILIES["lognormal_regression"], []
+    for name, records in small_data_sets(source).items():
+        spread = Records(records.x, np.column_stack([np.ones(len(records))]))
+        universe = joined(spread, additions(spread, OUTCOMES))
+        chain = [each for each in SYNTHESIZERS if each.mechanism not in ("range_averaged", "reference")]
+        replay = Replay(family, family.priors, universe, chain, Address(1, 90, 2, len(records), 0))
+        for row in audit(replay, len(records), [each.id for each in chain], AuditSettings(each=1, random=0, refined=1), 1):
+            if row.worst and row.delta == 1e-3 and row.releases == 1:
+                rows.append((name, row.synthesizer, row.kind, row.epsilon, row.claimed))
+    found = pd.DataFrame(rows, columns=["data", "synthesizer", "kind", "audited", "claimed"])
+    print(found.pivot_table(index=["data"], columns=["synthesizer", "kind"], values="audited", sort=False).round(1).T.to_string())
+
+
+def pi_of(task: tuple[int, int]) -> list[tuple[int, str, float, float]]:
+    """Claimed and audited epsilon of one data set, by synthesizer; records leave, or one of the declared ones joins."""
+    n, replicate = task
+    settings = AuditSettings(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
+    audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [each.id for each in SYNTHESIZERS[:7]], settings, replicate)
+    found = []
+    for id in {row.synthesizer for row in audited}:
+        rows = [row for row in audited if row.synthesizer == id and row.kind in ("add", "remove") and row.worst]
+        found += [(n, id, row.kind, row.epsilon, row.claimed) for row in rows]
+    return found
+
+
+def pi(data_sets: int) -> None:
+    """pi(n) by kind of neighbour."""
+    with ProcessPoolExecutor(2) as pool:
+        rows = list(itertools.chain.from_iterable(pool.map(pi_of, itertools.product((100, 400, 1600, 6400), range(data_sets)))))
+    found = pd.DataFrame(rows, columns=["n", "synthesizer", "kind", "audited", "claimed"])
+    for (id, kind, n), cell in found.groupby(["synthesizer", "kind", "n"]):
+        share = exceedance(cell.audited.to_numpy(), cell.claimed.to_numpy())
+        print(
+            f"{id:28}{kind:8}{n:6} pi {share.share:.2f} [{share.low:.2f}, {share.high:.2f}]  audited {cell.audited.median():8.2f}"
+            f"  claimed {cell.claimed.median():6.2f}  sd of Delta {cell.claimed.std() / 2:.3f}"
+        )
+
+
+def removals(_: int) -> None:
+    """Whether the removals that are tried hold the worst of all of them."""
+    n = 2000
+    replay = lognormal(n, 0)
+    base = replay.run(np.arange(n), bounds=True)
+    chosen = to_remove(replay.family, replay.universe.take(np.arange(n)), base, 3, 5, np.random.default_rng(0))
+    tried = {each.removed for each in removed(n, chosen)}
+    losses = {id: np.zeros(n) for id in base}
+    for neighbour in removed(n, {"all": range(n)}):
+        near = replay.run(neighbour.index)
+        for id in base:
+            losses[id][neighbour.removed] = replay.losses([base[id]], [near[id]], fine=False).epsilon(1e-3)
+    for id, each in losses.items():
+        found = max(each[k] for k in tried)
+        print(
+            f"{id:28} worst of all {each.max():.3f}, of the {len(tried)} tried {found:.3f}, median of all {np.median(each):.3f}"
+        )
+
+
+def attacks(data_sets: int) -> None:
+    """The attack on the worst addition and removal, told and untold, beside the audit of the same neighbour."""
+    for replicate in range(data_sets):
+        n = 2000
+        replay = lognormal(n, replicate)
+        base = replay.run(np.arange(n), bounds=True)
+        far = max(added(n, len(replay.universe)), key=lambda each: (replay.universe.x[each.added], each.added))
+        first = removed(n, {"largest risk": [int(base["Unweighted"].bounds.by_record.argmax())]})[0]
+        for neighbour in (far, first):
+            near = replay.run(neighbour.index)
+            for each in SYNTHESIZERS:
+                audited = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-3)
+                told = attack(replay, n, each.id, neighbour, 2000, 1e-3, replicate)
+                print(f"{each.id:28}{neighbour.kind:8} audited {audited:7.2f}  attacked {told.epsilon:6.2f}", told, flush=True)
+
+
+if __name__ == "__main__":
+    DEFAULTS = {estimator: 200, table: 20, value: 3, small: 1, pi: 40, removals: 1, attacks: 1}
+    chosen = next((each for each in DEFAULTS if sys.argv[1:] and each.__name__ == sys.argv[1]), None)
+    if chosen is None:
+        sys.exit(__doc__)
+    chosen(int(sys.argv[2]) if len(sys.argv) > 2 else DEFAULTS[chosen])
