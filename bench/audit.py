@@ -134,6 +134,8 @@ def estimator(pairs: int) -> None:
     found["difference"] = (found.bridged - found.exact).abs()
     print(found.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
     print(found.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
+    found["z"] = found.difference / found.error
+    print(f"in units of its own error: {found.z[found.enough].quantile([0.5, 0.95, 1]).round(2).to_dict()}")
     print(found.sort_values("difference").tail(12).round(3).to_string())
     far = found[~found.enough]
     print(
@@ -151,7 +153,7 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
     family = FAMILIES[name]
     exact = exact_posteriors(family, universe, family.priors)
     weights = np.append(generator.uniform(0.2, 1, n), 0)
-    moved = np.clip(weights * (1 + generator.choice([0, 0.02, 0.2]) * generator.uniform(0, 2, n + 1)), 0, 1)
+    moved = np.clip(weights * (1 + generator.choice([0, 0.02, 0.2, 1]) * generator.uniform(0, 2, n + 1)), 0, 1)
     moved[-1] = generator.uniform(0, 1)
     one, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
     truth = exact.losses([one], [other], k).epsilon(delta)
@@ -161,7 +163,8 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
     ]
     found = bridge(*ratios)
     return {
-        "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth, "bridged": found.losses.epsilon(delta),
+        "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
+        "bridged": found.losses.epsilon(delta),
         "error": float(np.hypot(found.error, found.losses.error(delta))), "overlap": found.overlap, "enough": found.enough,
         "at_least": found.at_least(delta),
     }  # fmt: skip
@@ -214,7 +217,7 @@ def pi_of(task: tuple[int, int]) -> list[tuple[int, str, float, float]]:
 
 
 def pi(data_sets: int) -> None:
-    """pi(n) by kind of neighbour."""
+    """In what share of data sets the loss exceeds the claim, by kind of neighbour."""
     with ProcessPoolExecutor(2) as pool:
         rows = list(itertools.chain.from_iterable(pool.map(pi_of, itertools.product((100, 400, 1600, 6400), range(data_sets)))))
     found = pd.DataFrame(rows, columns=["n", "synthesizer", "kind", "audited", "claimed"])

@@ -25,7 +25,8 @@ def test_there_is_a_row_for_each_synthesizer_kind_delta_and_number_of_releases(a
             for delta in SETTINGS.deltas:
                 told = rows(found, synthesizer=id, kind=kind, delta=delta, worst=True, streams=1)
                 assert sorted(row.releases for row in told) == [1, 3]
-                assert len(rows(found, synthesizer=id, kind=kind, delta=delta, streams=3)) == 1
+                # weights at a declared reference use no random number that could be kept from anybody
+                assert len(rows(found, synthesizer=id, kind=kind, delta=delta, streams=3)) == (id == "lw")
         assert len(rows(found, synthesizer=id, kind="same")) == 2
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -94,11 +95,11 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSetting
     changed = [replaced(n, *pair) for pair in sorted(pairs)]
     for id, more in _tried(replay, base, audited, changed, settings.deltas[0]).items():
         tried[id] |= more
-    floor = replay.run(np.arange(n), stream=1)
+    streams = [replay.run(np.arange(n), stream=stream) for stream in range(1, max(1, settings.streams) + 1)]
     rows: list[AuditRow] = []
     for id in audited:
-        report = _Report(id, base[id], n, replay, settings)
-        rows += report.of(same(n), replay.losses([base[id]], [floor[id]]), False, (1,))
+        report = _Report(id, base[id], n, replay, settings, [each[id] for each in streams])
+        rows += report.of(same(n), report.floor, False, (1,))
         for kind in tried[id]:
             rows += report.worst(tried[id][kind])
     return rows
@@ -136,28 +137,33 @@ class _Report:
     n: int
     replay: Replay
     settings: AuditSettings
+    streams: Sequence[Outcome]
+    """The synthesizer on D with other random numbers."""
+
+    @cached_property
+    def floor(self) -> Losses:
+        """Between two runs on D with other seeds."""
+        return self.replay.losses([self.base], [self.streams[0]])
 
     def worst(self, ranked: Sequence[tuple[float, Neighbour]]) -> list[AuditRow]:
         """Rows of the worst neighbours of one kind, computed in full; the worst of them for several releases and streams too."""
         delta = self.settings.deltas[0]
         full = []
         for _, neighbour in ranked[: self.settings.refined]:
-            losses = self.replay.losses([self.base], [self.replay.run(neighbour.index)[self.id]])
+            losses = self.replay.losses([self.base], [self._there(neighbour, 0)])
             full.append((losses.epsilon(delta), losses, neighbour))
         full.sort(key=lambda each: -each[0])
         rows = []
         for place, (_, losses, neighbour) in enumerate(full):
             releases = (1, self.settings.releases) if place == 0 else (1,)
             rows += self.of(neighbour, losses, place == 0, releases)
-        if self.settings.streams > 1 and full:
-            rows += self.untold(full[0][2])
+        if len(self.streams) > 1 and full and self.floor.epsilon(0) > 0:
+            theirs = [self._there(full[0][2], stream) for stream in range(1, len(self.streams) + 1)]
+            rows += self.of(full[0][2], self.replay.losses(self.streams, theirs), True, (1,), len(self.streams))
         return rows
 
-    def untold(self, neighbour: Neighbour) -> list[AuditRow]:
-        """The loss where the random numbers behind the weights are not told."""
-        streams, data = range(1, self.settings.streams + 1), np.arange(self.n)
-        ours, theirs = ([self.replay.run(index, stream)[self.id] for stream in streams] for index in (data, neighbour.index))
-        return self.of(neighbour, self.replay.losses(ours, theirs), True, (1,), self.settings.streams)
+    def _there(self, neighbour: Neighbour, stream: int) -> Outcome:
+        return self.replay.run(neighbour.index, stream, only=self.id)[self.id]
 
     def of(self, neighbour: Neighbour, losses: Losses, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
         """A row for each delta and number of releases."""

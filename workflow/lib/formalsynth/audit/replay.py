@@ -71,13 +71,14 @@ class Replay:
         self._address, self._draws = address, draws
         self._parents = {parent for each in synthesizers for parent in each.parents}
 
-    def run(self, index: Index, stream: int = 0, bounds: bool = False) -> dict[str, Outcome]:
+    def run(self, index: Index, stream: int = 0, bounds: bool = False, only: str | None = None) -> dict[str, Outcome]:
         """Every synthesizer on the data set of the records at ``index`` of the universe.
 
         Args:
             index: (n,) positions.
             stream: which random numbers; the same ones for all data sets by default.
             bounds: whether the bounds of all are wanted, and not only those that others need.
+            only: the one synthesizer that is wanted, with those it is built on; all of them by default.
 
         Raises:
             ValueError: a mechanism or an exact posterior refuses the data set.
@@ -85,17 +86,25 @@ class Replay:
         records = self.universe.take(index)
         address = replace(self._address, replicate=self._address.replicate + STREAM * stream)
         found: dict[str, Outcome] = {}
-        for synthesizer in self.synthesizers:
+        for synthesizer in self.synthesizers if only is None else self._chain(only):
             step = _Step(self, synthesizer, index, records, address, found)
             found[synthesizer.id] = step.outcome(bounds or synthesizer.id in self._parents)
         return found
+
+    def _chain(self, id: str) -> list[Synthesizer]:
+        """A synthesizer behind those that it is built on, in the order in which they run."""
+        wanted = {id}
+        for each in reversed(self.synthesizers):
+            if each.id in wanted:
+                wanted |= set(each.parents)
+        return [each for each in self.synthesizers if each.id in wanted]
 
     def posterior(self, weights: Array, threshold: float | None) -> Any:
         """The exact pseudo posterior with weights (N,) over the universe."""
         return self._exact.posterior(weights, threshold)
 
     def fixed(self, outcome: Outcome, weights: Array, threshold: float | None = None) -> Outcome:
-        """The outcome with other weights (N,) that are given and not computed: what a loss with fixed weights is measured from."""
+        """The outcome with weights (N,) that are given and not computed, for the loss with fixed weights."""
         return replace(outcome, weights=weights, posterior=self.posterior(weights, threshold), draws=None, bounds=None)
 
     def draw(self, posterior: Any, generator: np.random.Generator, size: int) -> Draws:
