@@ -30,7 +30,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint bench compare same reference lock clean help again
+.PHONY: all setup test test-slow lint bench compare changes agree same reference lock clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -83,14 +83,24 @@ lint: setup ## style and types of the code, which room may import which, style o
 	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.plan.docs --check
+	@$(RUN) python -m formalsynth.report.reference --check
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) python bench/fits.py
 	@$(RUN) python bench/workflow.py
 	@$(RUN) python bench/many.py
+	@$(RUN) python bench/spread.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run
 	@$(RUN) python -m formalsynth.report.reference --compare
+
+changes: setup ## every verdict that differs from an earlier ledger, and why (BEFORE=<claims.csv>, AFTER=<claims.csv> for another one)
+	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make changes BEFORE=<claims.csv of an earlier run>." >&2; exit 2; fi
+	@$(RUN) python -m formalsynth.report.ledgers changes '$(BEFORE)' '$(or $(AFTER),results/$(CHOSEN)/claims.csv)'
+
+agree: setup ## the share of verdicts that several ledgers have in common (LEDGERS="<claims.csv> <claims.csv> ...")
+	@if [ -z '$(LEDGERS)' ]; then echo 'Say which: make agree LEDGERS="<claims.csv> <claims.csv> ...".' >&2; exit 2; fi
+	@$(RUN) python -m formalsynth.report.ledgers agree $(LEDGERS)
 
 same: setup ## whether the tables are those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make same BEFORE=<folder of another run>." >&2; exit 2; fi

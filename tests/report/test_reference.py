@@ -1,10 +1,12 @@
-"""The reference run: what is kept of a run, and that a fresh run has its verdicts."""
+"""The reference run: what is kept of a run, that a fresh run has its verdicts, and what documents say of it."""
 
 import pandas as pd
 import pytest
 import yaml
+from formalsynth.ledger.judge import COLUMNS
 from formalsynth.plan.load import read_plan
-from formalsynth.report.reference import KEPT, SCALE, changed, keep, page
+from formalsynth.report.ledgers import changes
+from formalsynth.report.reference import ERRATA, KEPT, README, RESULTS, SCALE, keep, write
 from formalsynth.runtime.files import read_table
 from PIL import Image
 
@@ -12,22 +14,12 @@ from PIL import Image
 def ledger(**verdicts):
     """A ledger with these verdicts."""
     rows = [
-        {"id": id, "paper": "range", "place": "Section 1", "claim": "So it is.", "estimate": "5.1", "verdict": verdict}
+        dict.fromkeys(COLUMNS, "")
+        | {"id": id, "paper": "range", "place": "Section 1", "claim": "So it is.", "estimate": "5.1", "verdict": verdict}
+        | {"note": "seen twice", "kind": "test", "test": "order"}
         for id, verdict in verdicts.items()
     ]
-    return pd.DataFrame(rows).assign(note="", erratum="")
-
-
-def test_what_changed_is_listed_and_nothing_else():
-    other = changed(
-        ledger(a="reproduced", b="reproduced", c="direction only"), ledger(a="reproduced", b="not reproduced", d="reproduced")
-    )
-    assert other["id"].tolist() == ["b", "c", "d"]
-    assert other["fresh"].tolist() == ["not reproduced (5.1)", "absent", "reproduced (5.1)"]
-
-
-def test_an_estimate_may_move_as_long_as_the_verdict_stays():
-    assert changed(ledger(a="reproduced"), ledger(a="reproduced").assign(estimate="4.9")).empty
+    return pd.DataFrame(rows)
 
 
 @pytest.fixture
@@ -44,6 +36,8 @@ def run(tmp_path, plan):
     for folder in (figures, results):
         folder.mkdir(parents=True)
     Image.linear_gradient("L").resize((600, 300)).save(figures / "fig02.png")
+    for number in ("02", "05"):
+        (figures / f"fig{number}.txt").write_text(f"Caption {number}.\n")
     (figures / "fig02.csv").write_text("value\n1\n")
     (figures / "fig05.csv").write_text("value\n" + "1\n" * 60_000)
     (results / "table1.csv").write_text("mean\n1\n")
@@ -56,28 +50,61 @@ def test_drawings_and_small_tables_are_kept_in_place_of_older_ones(run, plan):
     old.parent.mkdir(parents=True)
     old.touch()
     keep(plan, run)
+    assert (run / RESULTS).is_file()
     assert {path.name for path in (run / KEPT).rglob("*.*")} == {"claims.csv", "fig02.png", "fig02.csv", "table1.csv"}
     with Image.open(run / KEPT / "range" / "fig02.png") as drawing:
         assert drawing.size == (600, 300)
 
 
-def test_the_page_counts_every_verdict_and_names_what_failed(plan, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    for number in ("02", "05"):
-        caption = tmp_path / "figures" / SCALE / "range" / f"fig{number}.txt"
-        caption.parent.mkdir(parents=True, exist_ok=True)
-        caption.write_text(f"Caption {number}.\n")
-    text = page(plan, ledger(a="reproduced", b="not reproduced", c="not reproduced").assign(note="seen twice"))
-    assert "| range | 1 | 2 | 3 |" in text
+def test_the_page_counts_tests_and_names_what_failed(run, plan):
+    rows = ledger(a="reproduced", b="not reproduced", c="not reproduced", d="reproduced", e="misprint", f="data absent")
+    rows.loc[3, "kind"] = "implied by a"
+    rows.loc[4, "erratum"] = "E1"
+    rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
+    keep(plan, run)
+    text = (run / RESULTS).read_text(encoding="utf-8")
+    assert "Of 3 claims that a run can test and this one could judge, **1 (33%) are reproduced**, 0 in direction only" in text
+    assert "Not judged: data absent 1." in text
+    assert "| `range` | 1 | 0 | 2 | 1 | 1 | 0 |" in text
+    assert "| implied | 1 | 1 |" in text
+    assert "each slip once: 1 misprint." in text
+    assert "[E1](ERRATA.md#e1) (`range`, misprint): " in text
     assert "![Figure 5](reference/range/fig05.png)" in text
     assert "*Caption 02.*" in text
-    assert text.count("**not reproduced**") == 2
-    assert "(seen twice)" in text
+    assert text.count("**not reproduced**, Section 1: So it is. Found 5.1 (seen twice).") == 2
+
+
+def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
+    rows = ledger(a="reproduced", b="misprint")
+    rows.loc[1, "erratum"] = "E1"
+    rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
+    keep(plan, run)
+    (run / README).write_text("mine\n<!-- begin: findings -->\nold\n<!-- end: findings -->\nmine, too\n")
+    assert write(plan, run, check=True) == 1
+    assert "README.md is out of date" in capsys.readouterr().err
+    assert not (run / ERRATA).exists()
+    assert write(plan, run) == 0
+    text = (run / README).read_text(encoding="utf-8")
+    assert text.startswith("mine\n")
+    assert text.endswith("mine, too\n")
+    assert "**1 (100%) are reproduced**" in text
+    assert "old" not in text
+    assert "## E1\n\n**misprint**: " in (run / ERRATA).read_text(encoding="utf-8")
+    assert "- Places: `range`: Equation 15" in (run / ERRATA).read_text(encoding="utf-8")
+    assert write(plan, run, check=True) == 0
+    ledger(a="not reproduced").to_csv(run / KEPT / "claims.csv", index=False)
+    assert write(plan, run, check=True) == 1
+
+
+def test_what_the_repository_says_of_the_reference_run_is_up_to_date(repository):
+    config = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+    plan = read_plan(config, repository / "config")
+    assert write(plan, repository, check=True) == 0, "run python -m formalsynth.report.reference --write"
 
 
 def test_a_run_at_scale_paper_has_the_verdicts_of_the_reference_run(repository):
     fresh = repository / "results" / SCALE / "claims.csv"
     if not fresh.exists():
         pytest.skip(f"there is no run at scale {SCALE} here to compare with the reference run")
-    other = changed(read_table(repository / KEPT / "claims.csv"), read_table(fresh))
+    other = changes(read_table(repository / KEPT / "claims.csv"), read_table(fresh))
     assert other.empty, other.to_string(index=False)

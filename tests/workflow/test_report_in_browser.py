@@ -117,7 +117,7 @@ def test_everything_can_be_reached_with_the_keyboard(screen, made_up):
     """The tab key visits all that can be operated, in the order of the page, and each shows that it has the focus."""
     from selenium.webdriver import ActionChains, Keys
 
-    for name in ("index.html", "claims.html", "papers/first.html"):
+    for name in ("index.html", "claims.html", "errata.html", "papers/first.html"):
         open_page(screen, made_up, name)
         shown = "one.checkVisibility({visibilityProperty: true})"
         screen.execute_script(f"window.wanted = [...document.querySelectorAll(`{OPERABLE}`)].filter((one) => {shown})")
@@ -156,6 +156,10 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
         assert count.text == f"{len(expected(verdict=verdict))} of {len(everything)} claims"
     screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     assert shown_claims(screen) == everything
+    for kind in ("test", "ours"):
+        Select(screen.find_element(By.ID, "kind")).select_by_visible_text(kind)
+        assert shown_claims(screen) == expected(kind=kind)
+    screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     Select(screen.find_element(By.ID, "paper")).select_by_visible_text("second")
     assert shown_claims(screen) == ["second-0"]
     search.send_keys("number2")
@@ -171,8 +175,8 @@ def test_links_open_the_ledger_filtered_or_at_a_claim(screen, made_up):
     from selenium.webdriver.common.by import By
 
     open_page(screen, made_up, "index.html")
-    screen.find_element(By.CSS_SELECTOR, "a[href*='contradicted']").click()
-    assert shown_claims(screen) == expected(paper="first", verdict="contradicted in print")
+    screen.find_element(By.CSS_SELECTOR, "a[href*='misprint']").click()
+    assert shown_claims(screen) == expected(paper="first", verdict="misprint", kind="test")
     open_page(screen, made_up, "claims.html#first-3")
     assert shown_claims(screen) == expected()
     assert screen.execute_script("return document.querySelector(':target').id") == "first-3"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,10 +25,12 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
 from formalsynth.ledger.errata import ErrataConfig
+from formalsynth.plan.marks import between
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.runtime.files import write_text
 
 REPOSITORY = Path(__file__).parents[4]
+README = "config/README.md"
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -61,8 +62,8 @@ def rendered(repository: Path) -> dict[Path, str]:
     readme = repository / "config" / "README.md"
     text = readme.read_text(encoding="utf-8")
     for name, one in schemas.items():
-        text = _between(text, f"tables of {name}", "\n\n".join(tables(one)))
-    return {**files, readme: _between(text, "names", "\n\n".join(names()))}
+        text = between(text, f"tables of {name}", "\n\n".join(tables(one)), README)
+    return {**files, readme: between(text, "names", "\n\n".join(names()), README)}
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
@@ -283,15 +284,6 @@ def _values(schema: Schema) -> list[Schema]:
     """Schemas of the values of a map whose keys are free."""
     free = schema.get("additionalProperties")
     return [*schema.get("patternProperties", {}).values(), *([free] if isinstance(free, dict) else [])]
-
-
-def _between(text: str, name: str, inside: str) -> str:
-    """The text with what stands between the two marks of that name replaced."""
-    start, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
-    pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
-    if len(pattern.findall(text)) != 1:
-        raise ValueError(f"config/README.md needs the marks {start} and {end} once")
-    return pattern.sub(lambda _: f"{start}\n\n{inside}\n\n{end}", text)
 
 
 if __name__ == "__main__":

@@ -5,40 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
+from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED
 
 JUDGED = (REPRODUCED, DIRECTION, NOT_REPRODUCED)
 """Verdicts that count in the headline."""
 FINDINGS = (MISPRINT, REFUTED)
 """Verdicts of claims that are part of an erratum: the erratum counts, not they."""
-
-
-class Row(Protocol):
-    """What is needed of a row of the ledger."""
-
-    @property
-    def id(self) -> str:
-        """Of the claim."""
-
-    @property
-    def paper(self) -> str:
-        """Its key."""
-
-    @property
-    def verdict(self) -> str:
-        """Of this run."""
-
-    @property
-    def kind(self) -> str:
-        """What the verdict says of the paper."""
-
-    @property
-    def erratum(self) -> str:
-        """Number of an erratum, or empty."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +32,7 @@ class Found:
     """An erratum and what the run says of it."""
 
     erratum: Erratum
-    claims: Sequence[Row]
+    claims: Sequence[LedgerRow]
     """Its claims, in the order of the ledger."""
 
     @property
@@ -97,7 +73,7 @@ class Findings:
         return [found for found in self.errata if found.shown and found.erratum.kind == finding]
 
 
-def findings(rows: Sequence[Row], errata: Sequence[Erratum]) -> Findings:
+def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
     """What a ledger says in all.
 
     Args:

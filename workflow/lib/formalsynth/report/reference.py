@@ -1,7 +1,7 @@
 """The reference run: the small part of a run at scale paper that the repository keeps, and whether a fresh run agrees with it.
 
-Run as ``python -m formalsynth.report.reference --keep`` after a run, or with ``--compare`` to list the claims whose verdict
-changed.
+Run as ``python -m formalsynth.report.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
+changed, or with ``--write`` to write what README.md and docs/ERRATA.md say of the run that is kept; ``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ import shutil
 import sys
 from pathlib import Path
 
-import pandas as pd
-
-from formalsynth.ledger.verdicts import REPRODUCED, VERDICTS
 from formalsynth.plan.load import load_yaml, read_plan
-from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.plan.marks import between
+from formalsynth.plan.paper import Plan
+from formalsynth.report.contents import read_ledger
+from formalsynth.report.ledgers import changes, markdown
+from formalsynth.report.results import caption_in, errata_page, readme_part, results_page
 from formalsynth.runtime.files import read_table, whole, write_text
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
-PAGE = Path("docs", "RESULTS.md")
+LEDGER = KEPT / "claims.csv"
+README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
+PART = "findings"
+"""The part of README.md that is written from the ledger."""
 LARGEST = 100_000
 """Bytes of a table beyond which it is not kept."""
 COLOURS = 64
@@ -28,51 +32,65 @@ COLOURS = 64
 
 
 def main() -> int:
-    """Command line: keep the results of a run, or compare a run with what is kept."""
+    """Command line: keep the results of a run, compare a run with what is kept, or write what is said of it."""
     parser = argparse.ArgumentParser(
         prog="python -m formalsynth.report.reference", description="The reference run of the repository."
     )
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
     task.add_argument("--compare", action="store_true", help="list claims whose verdict changed; exit 1 if there are any")
+    task.add_argument("--write", action="store_true", help=f"write what {README} and {ERRATA} say of the run that is kept")
+    task.add_argument("--check", action="store_true", help=f"exit 1 when {README} or {ERRATA} is out of date")
     options = parser.parse_args()
+    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    if options.write or options.check:
+        return write(plan, Path(), options.check)
     fresh = Path("results", SCALE, "claims.csv")
     if not fresh.exists():
         print(f"{fresh} is not there: run snakemake at scale {SCALE} first", file=sys.stderr)
         return 2
     if options.keep:
-        plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
         keep(plan, Path())
-        write_text(PAGE, page(plan, read_table(fresh)))
-        return 0
-    other = changed(read_table(KEPT / "claims.csv"), read_table(fresh))
-    print(other.to_string(index=False) if len(other) else "Every verdict is that of the reference run.")
+        return write(plan, Path())
+    other = changes(read_table(LEDGER), read_table(fresh))
+    print(markdown(other) if len(other) else "Every verdict is that of the reference run.")
     return 1 if len(other) else 0
 
 
-def changed(reference: pd.DataFrame, fresh: pd.DataFrame) -> pd.DataFrame:
-    """Claims whose verdict differs between two ledgers, those that only one of them has included.
+def write(plan: Plan, folder: Path, check: bool = False) -> int:
+    """Write what README.md and docs/ERRATA.md say of the run that is kept, or only say which of them is out of date.
 
     Args:
-        reference: columns of ``claims.csv``.
-        fresh: the same.
+        plan: for the errata.
+        folder: the repository.
+        check: whether nothing is to be written.
 
     Returns:
-        Columns id, reference and fresh, each with verdict and estimate; "absent" where a ledger lacks the claim.
+        1 where something is out of date and was not written, else 0.
     """
-    words = {
-        name: table.set_index("id")["verdict"].str.cat(" (" + table.set_index("id")["estimate"].fillna("").astype(str) + ")")
-        for name, table in {"reference": reference, "fresh": fresh}.items()
+    rows = read_ledger(folder / LEDGER)
+    readme = (folder / README).read_text(encoding="utf-8")
+    texts = {
+        README: between(readme, PART, readme_part(rows, plan.errata), str(README)),
+        ERRATA: errata_page(rows, plan.errata),
     }
-    both = pd.DataFrame(words).fillna("absent")
-    verdicts = both.map(lambda text: text.partition(" (")[0])
-    return both[verdicts["reference"] != verdicts["fresh"]].rename_axis("id").reset_index()
+    stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
+    for path in stale:
+        if check:
+            print(f"{path} is out of date: run python -m formalsynth.report.reference --write", file=sys.stderr)
+        else:
+            write_text(folder / path, texts[path])
+    return int(check and bool(stale))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def keep(plan: Plan, folder: Path) -> None:
-    """Copy drawings, small tables and the ledger of a run to the folder of the reference run, in place of what is there."""
+    """Copy drawings, small tables and the ledger of a run in place of those of the reference run, and write its page."""
     shutil.rmtree(folder / KEPT, ignore_errors=True)
-    copies = [(folder / "results" / SCALE / "claims.csv", folder / KEPT / "claims.csv")]
+    copies = [(folder / "results" / SCALE / "claims.csv", folder / LEDGER)]
     for key in plan.papers:
         figures, tables = folder / "figures" / SCALE / key, folder / "results" / SCALE / key
         found = [*figures.glob("fig*.csv"), *figures.glob("fig*.png"), *tables.glob("table*.csv")]
@@ -83,6 +101,8 @@ def keep(plan: Plan, folder: Path) -> None:
         elif source.stat().st_size <= LARGEST:
             with whole(target) as partial:
                 shutil.copyfile(source, partial)
+    captions = caption_in(folder / "figures" / SCALE)
+    write_text(folder / RESULTS, results_page(plan, read_ledger(folder / LEDGER), SCALE, KEPT.name, captions))
 
 
 def _keep_drawing(source: Path, target: Path) -> None:
@@ -90,49 +110,6 @@ def _keep_drawing(source: Path, target: Path) -> None:
 
     with Image.open(source) as drawing, whole(target) as partial:
         drawing.convert("RGB").quantize(COLOURS).save(partial, optimize=True)
-
-
-def page(plan: Plan, ledger: pd.DataFrame) -> str:
-    """``docs/RESULTS.md``: the ledger's totals, the most telling figures, and what does not hold."""
-    parts = [
-        "# Results of the reference run",
-        f"All papers at scale `{SCALE}`, root seed {plan.config.root_seed}. Drawings, small tables and the whole ledger are in "
-        f"[{KEPT.name}]({KEPT.name}); `make` writes the same with every table and a report to read them by.",
-        *(f"Left out: {sentence}." for sentence in plan.skipped),
-        "## Verdicts",
-        _totals(plan, ledger),
-        "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in set(ledger["verdict"])),
-        *(part for paper in plan.papers.values() for part in _paper(paper, ledger[ledger["paper"] == paper.key])),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _totals(plan: Plan, ledger: pd.DataFrame) -> str:
-    """Claims by paper and verdict, as a Markdown table."""
-    verdicts = [verdict for verdict in VERDICTS if verdict in set(ledger["verdict"])]
-    counts = ledger.groupby(["paper", "verdict"]).size().unstack(fill_value=0).reindex(index=list(plan.papers), fill_value=0)
-    counts.loc["all"] = counts.sum()
-    rows = [["paper", *verdicts, "claims"], ["---", *["---:"] * (len(verdicts) + 1)]]
-    rows += [[str(key), *(str(row[verdict]) for verdict in verdicts), str(row.sum())] for key, row in counts.iterrows()]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def _paper(paper: Paper, ledger: pd.DataFrame) -> list[str]:
-    """The most telling figures of a paper, and its claims that do not hold."""
-    parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
-    for number in paper.config.telling:
-        caption = Path("figures", SCALE, paper.key, f"{figure_file(number)}.txt").read_text(encoding="utf-8").strip()
-        parts += [f"![Figure {number}]({KEPT.name}/{paper.key}/{figure_file(number)}.png)", f"*{caption}*"]
-    failed = ledger[ledger["verdict"] != REPRODUCED].astype(object).fillna("")
-    lines = [
-        f"- **{row.verdict}**{_in_brackets(row.erratum)}, {row.place}: {row.claim} Found {row.estimate}{_in_brackets(row.note)}."
-        for row in failed.itertuples()
-    ]
-    return [*parts, "Claims that were not simply reproduced:", "\n".join(lines)] if lines else parts
-
-
-def _in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
 
 
 if __name__ == "__main__":

@@ -1,0 +1,24 @@
+"""Parts of documents that are written by commands, between two marks."""
+
+from __future__ import annotations
+
+import re
+
+
+def between(text: str, name: str, inside: str, file: str) -> str:
+    """The text with what stands between the two marks of a name replaced.
+
+    Args:
+        text: the whole document.
+        name: of the part.
+        inside: the new part.
+        file: name of the document, for the error.
+
+    Raises:
+        ValueError: the document has not these marks once.
+    """
+    start, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+    pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
+    if len(pattern.findall(text)) != 1:
+        raise ValueError(f"{file} needs the marks {start} and {end} once")
+    return pattern.sub(lambda _: f"{start}\n\n{inside}\n\n{end}", text)

@@ -1,0 +1,180 @@
+"""The pages of the repository about the reference run: what README says of it, docs/RESULTS.md and docs/ERRATA.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from formalsynth.ledger.claims import KINDS, kind_name
+from formalsynth.ledger.errata import Erratum
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, VERDICTS
+from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
+from formalsynth.report.glossary import ERRATUM
+
+
+def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
+    """What README says of the reference run.
+
+    Args:
+        rows: the ledger.
+        errata: those of its papers.
+    """
+    found = findings(rows, errata)
+    lines = [f"- {_erratum(each, 'docs/ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)]
+    parts = [headline(found), _by_paper(found, list(dict.fromkeys(row.paper for row in rows))), _apart(found)]
+    return "\n\n".join(part for part in [*parts, _errata_line(found), "\n".join(lines)] if part)
+
+
+def headline(found: Findings) -> str:
+    """How many claims hold, in one sentence, and how many could not be judged."""
+    held = found.of([REPRODUCED])
+    share = f" ({held / found.judged:.0%})" if found.judged else ""
+    sentence = (
+        f"Of {found.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
+        f"{found.of([DIRECTION])} in direction only and {found.of([NOT_REPRODUCED])} not."
+    )
+    others = ", ".join(f"{verdict} {number}" for verdict, number in found.unjudged.items() if number)
+    return f"{sentence} Not judged: {others}." if others else sentence
+
+
+def _by_paper(found: Findings, papers: Sequence[str]) -> str:
+    """Claims of kind test by paper and verdict, and errata, as a Markdown table."""
+    others = list(found.unjudged)
+    head = ["paper", *JUDGED, *(["not judged"] if others else []), "misprints", "refuted"]
+    rows = []
+    for key in papers:
+        slips = [sum(key in _papers(each) for each in found.shown(finding)) for finding in FINDINGS]
+        counts = [found.of([verdict], key) for verdict in JUDGED]
+        rows.append([f"`{key}`", *counts, *([found.of(others, key)] if others else []), *slips])
+    return _table(head, rows)
+
+
+def _papers(found: Found) -> set[str]:
+    return {place.paper for place in found.erratum.places}
+
+
+def _apart(found: Findings) -> str:
+    """The claims that are no test, with how many of them are reproduced."""
+    kinds = [f"{each.kind} {each.claims} ({each.reproduced} reproduced)" for each in found.apart]
+    return f"Not counted, because they are no tests of the papers: {', '.join(kinds)}." if kinds else ""
+
+
+def _errata_line(found: Findings) -> str:
+    misprints, refuted = len(found.shown(MISPRINT)), len(found.shown(REFUTED))
+    if not misprints + refuted:
+        return ""
+    named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
+    named += [f"{number} refuted {'statement' if number == 1 else 'statements'}" for number in [refuted] if number]
+    return f"Claims that fail with an erratum count there, each slip once: {' and '.join(named)}."
+
+
+def _erratum(found: Found, page: str) -> str:
+    erratum = found.erratum
+    papers = ", ".join(f"`{key}`" for key in dict.fromkeys(place.paper for place in erratum.places))
+    return f"[{erratum.id}]({page}#{erratum.id.lower()}) ({papers}, {erratum.kind}): {erratum.title}"
+
+
+def _places(erratum: Erratum) -> str:
+    """Its places, each paper named once."""
+    by_paper: dict[str, list[str]] = {}
+    for place in erratum.places:
+        by_paper.setdefault(place.paper, []).append(place.place)
+    return "; ".join(f"`{key}`: {'; '.join(places)}" for key, places in by_paper.items())
+
+
+def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
+    """``docs/ERRATA.md``: what is printed and does not hold, and what the reference run says of it."""
+    parts = [
+        "# Errata",
+        "What is printed in the papers and does not hold, from `config/errata.yaml`. One slip counts once, with every place that "
+        "has it. Under each stand the claims that test it, with their verdicts in the reference run.",
+        "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
+    ]
+    for found in findings(rows, errata).errata:
+        erratum = found.erratum
+        texts = [f"- {title}: {text}" for name, title in ERRATUM.items() if (text := str(getattr(erratum, name)).strip())]
+        also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
+        claims = [f"- {_claim(row)}" for row in found.claims] or ["- No claim of the reference run speaks of it."]
+        parts += [
+            f"## {erratum.id}",
+            f"**{erratum.kind}**: {erratum.title}",
+            "\n".join([f"- Places: {_places(erratum)}", *texts, *also]),
+        ]
+        parts += ["\n".join(claims)]
+    return "\n\n".join(parts) + "\n"
+
+
+def results_page(plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, caption_of: Callable[[str], str]) -> str:
+    """``docs/RESULTS.md``: the ledger's totals, the most telling figures, and what does not hold.
+
+    Args:
+        plan: of the reference run.
+        rows: its ledger.
+        scale: its scale.
+        kept: name of the folder beside the page that has its drawings and tables.
+        caption_of: the caption of a figure, from paper and file without ending.
+    """
+    found = findings(rows, plan.errata)
+    present = {row.verdict for row in rows}
+    parts = [
+        "# Results of the reference run",
+        f"All papers at scale `{scale}`, root seed {plan.config.root_seed}. Drawings, small tables and the whole ledger are in "
+        f"[{kept}]({kept}); `make` writes the same with every table and a report to read them by. How a claim gets its verdict: "
+        "[LEDGER.md](LEDGER.md).",
+        *(f"Left out: {sentence}." for sentence in plan.skipped),
+        "## Verdicts",
+        headline(found),
+        _by_paper(found, list(plan.papers)),
+        "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
+        _kinds(found),
+        _errata_line(found),
+        "\n".join(f"- {_erratum(each, 'ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)),
+    ]
+    for paper in plan.papers.values():
+        parts += _paper(paper, [row for row in rows if row.paper == paper.key], kept, caption_of)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _kinds(found: Findings) -> str:
+    """The claims that are no test, as a Markdown table."""
+    if not found.apart:
+        return ""
+    rows = [[each.kind, each.claims, each.reproduced, each.meaning] for each in found.apart]
+    return "Claims of other kinds, which are not counted above:\n\n" + _table(["kind", "claims", "reproduced", "meaning"], rows)
+
+
+def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Callable[[str], str]) -> list[str]:
+    """The most telling figures of a paper, and its claims that do not hold, tests first."""
+    parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
+    for number in paper.config.telling:
+        file = f"{paper.key}/{figure_file(number)}"
+        parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption_of(file)}*"]
+    for kind in KINDS:
+        lines = [f"- {_claim(row)}" for row in rows if row.verdict != REPRODUCED and kind_name(row.kind) == kind]
+        if lines:
+            what = "Tests" if kind == "test" else f"Claims of kind *{kind}*"
+            parts += [f"{what} that were not simply reproduced:", "\n".join(lines)]
+    return parts
+
+
+def _claim(row: LedgerRow) -> str:
+    """A claim with its verdict, in a line."""
+    aside = f" ({row.note})" if row.note else ""
+    found = f" Found {row.estimate}{aside}." if row.estimate else aside
+    number = f" ({row.erratum})" if row.erratum else ""
+    kind = f", {row.kind}" if row.kind.startswith("implied") else ""
+    return f"**{row.verdict}**{number}, {row.place}{kind}: {row.claim}{found}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; columns of numbers are right-aligned."""
+    numbers = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(head))]
+    lines = [list(head), ["---:" if number else "---" for number in numbers], *([str(cell) for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def caption_in(folder: Path) -> Callable[[str], str]:
+    """What reads the captions of a run's figures below a folder."""
+    return lambda file: (folder / f"{file}.txt").read_text(encoding="utf-8").strip()
