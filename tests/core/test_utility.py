@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.utility import COLUMNS, UTILITY, ecdf_distances, statistics, utility
+from formalsynth.core.utility import CENTRES, COLUMNS, UTILITY, centres, ecdf_distances, statistics, utility
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -77,3 +77,11 @@ def test_synthetic_data_that_are_no_numbers_have_no_utility(bad):
     found = utility(np.arange(3.0), np.array([0.0, bad, 1.0]))
     assert tuple(found) == COLUMNS
     assert np.isnan(list(found.values())).all()
+
+
+@given(arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 9)), elements=st.floats(-1e6, 1e6)))
+def test_a_centre_is_the_average_of_a_statistic_over_data_sets(sets):
+    one_by_one = [statistics(one) for one in sets]
+    expected = [np.mean([found[name] for found in one_by_one]) for name in UTILITY]
+    assert list(centres(sets)) == list(CENTRES)
+    assert list(centres(sets).values()) == pytest.approx(expected, rel=1e-9, abs=1e-6)

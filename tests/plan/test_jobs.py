@@ -111,6 +111,7 @@ CHANGES = {
     "sampler": ("run.sampler.draws", 2000, EVERY_FIT),
     "family": (f"{S}.family", "normal", EVERYTHING - {"simulate"}),
     "synthetic sets": (f"{S}.synthetic_sets", 3, EVERY_MEASURE | {"tables"}),
+    "centre sets": (f"{S}.centre_sets", 3, EVERY_MEASURE | {"tables"}),
     "unit": (f"{S}.unit", 1000, EVERY_MEASURE | {"tables"}),
     "sample size": (f"{S}.n", 1000, EVERYTHING),
     "scenario id": (f"{S}.id", 9, EVERYTHING),

@@ -43,6 +43,8 @@ CASES = [
     (RANGE, "scenarios.simulation.batch_size", 0, "scenarios.simulation.batch_size: given 0;"),
     (RANGE, "scenarios.simulation.synthetic_sets", 5000,
      "scenarios.simulation.synthetic_sets: given 5000; allowed: up to sampler.draws, which is 1000"),
+    (RANGE, "scenarios.simulation.centre_sets", 5000,
+     "scenarios.simulation.centre_sets: given 5000; allowed: up to sampler.draws, which is 1000"),
     (RANGE, "scenarios.simulation.unit", 0, "scenarios.simulation.unit: given 0;"),
     (RANGE, "scenarios.simulation.unit", INF, "scenarios.simulation.unit: given inf;"),
     (RANGE, "scenarios.simulation.population", ...,

@@ -6,7 +6,7 @@ from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import statistics, utility
+from formalsynth.core.utility import CENTRES, statistics, utility
 from formalsynth.steps import fit as fit_step
 from oracles import log_likelihood
 from small_study import exact_sample, run_batch, small_paper
@@ -126,3 +126,20 @@ def test_synthesizers_do_not_share_random_numbers(scenario):
     noise = np.array([np.log(one) - np.log(one).mean() for one in values])
     # the predictor is common, so correlated they are; equal noise would make them all but identical
     assert (np.corrcoef(noise)[np.triu_indices(3, 1)] < 0.95).all()
+
+
+def test_centres_are_further_columns_and_change_no_other(tmp_path):
+    without = small_paper(tmp_path).scenarios["skewed_n60"]
+    with_them = small_paper(tmp_path, centre_sets=150).scenarios["skewed_n60"]
+    (_, plain, before), (data, fitted, after) = run_batch(without, [0, 1]), run_batch(with_them, [0, 1])
+    for id, table in after.items():
+        assert tuple(table.columns) == (*REPLICATE_COLUMNS, *CENTRES)
+        kept = [name for name in REPLICATE_COLUMNS if name != "seconds"]
+        assert table[kept].equals(before[id][kept])
+    assert (plain["Weighted"].measure.sample.sets == fitted["Weighted"].measure.sample.sets).all()
+    mean, beyond = after["Unweighted"].loc[1, ["mean_centre", "q90_centre"]]
+    # The logs are nearly normal around the fitted line; with 150 sets of 60 a centre is within a fifth of its own value.
+    draws = fitted["Unweighted"].fit.draws_of(1)
+    expected = np.exp(data.design[1] @ draws["beta"].T + draws["sigma"] ** 2 / 2).mean()
+    assert mean == pytest.approx(expected, rel=0.2)
+    assert mean < beyond

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 from formalsynth.papers.reps.datasets import simulated
-from formalsynth.papers.reps.measure import instance_bounds, measure
+from formalsynth.papers.reps.measure import instance_bounds, measure, weighting_bias
 from formalsynth.papers.reps.methods import METHODS
 from formalsynth.papers.reps.prepare import load_split, prepare
 from formalsynth.papers.reps.release import Replicate, release
 from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.stages import OWN_STAGES
+from formalsynth.papers.reps.synthesis import weighted_sums
 from formalsynth.papers.reps.tables import split_table
 
 from .conftest import streams_of
@@ -72,3 +73,13 @@ def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, s
         assert found.row[f"{name}_max"] == values.max()
     assert found.row["domias_top_auc"] == row.auc
     assert row.train_records == top.sum() == row.members
+
+
+def test_the_bias_from_weights_is_within_its_bound_and_a_part_of_the_whole(prepared):
+    weights = np.where(np.arange(prepared.n) % 5 == 0, 0.3, 1.0)
+    found = weighting_bias(prepared, weights)
+    kept, every = (np.linalg.norm(weighted_sums(prepared.records, w) / prepared.records.bounds) for w in (weights, weights**0))
+    assert 0 < found["weighting_bias"] <= found["weighting_bias_bound"]
+    assert found["weighting_bias_bound"] == pytest.approx(prepared.records.sensitivity * (1 - weights).mean())
+    assert kept >= every * (1 - found["weighting_bias_share"]) * (1 - 1e-9)
+    assert set(weighting_bias(prepared, weights**0).values()) == {0.0}

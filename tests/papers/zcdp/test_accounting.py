@@ -246,3 +246,12 @@ def test_sets_of_plugin_data_are_one_larger_set():
 def test_values_out_of_range_are_named(call, named):
     with pytest.raises(ValueError, match=f"^{named} must"):
         call()
+
+
+@sampled
+@given(st.integers(2, 60), st.floats(0.1, 50))
+def test_a_search_finds_the_printed_sensitivities(n, d):
+    setting = Setting(n, d)
+    mean, variance = accounting.largest_steps(setting)
+    assert mean == pytest.approx(setting.mean_sensitivity, rel=1e-9)
+    assert variance == pytest.approx(setting.variance_sensitivity, rel=1e-9)

@@ -75,3 +75,14 @@ def test_the_loss_of_two_records_is_the_ratio_of_their_joint_densities():
     ):  # fmt: skip
         p, q = (stats.multivariate_normal([mean] * 2, covariance).logpdf(records[0]) for mean in (0.1, 1.3))
         assert means.privacy_loss(records, setting, synthesis, 0.1, 1.3) == pytest.approx(p - q)
+
+
+def test_the_variance_of_synthetic_records_is_that_of_their_gamma_distribution():
+    """Also over several data sets: plug-in records are independent."""
+    setting = Setting(200, 4.0, variance=1.7)
+    found = means.simulated_means(setting, 0.01, "synthetic_sets", generators(31, 2000))
+    count = int(found["records"].iloc[0])
+    law = stats.gamma((count - 1) / 2, scale=1.7 / ((count - 1) / 2))
+    assert stats.kstest(found["synthetic_variance"], law.cdf).pvalue > P
+    noise = means.simulated_means(setting, 0.01, "gaussian_mechanism", generators(31, 3))
+    assert noise["synthetic_variance"].isna().all()
