@@ -49,7 +49,6 @@ def test_the_centre_of_the_confidential_data_is_their_own_statistic(tmp_path):
     scenario = small_paper(tmp_path, centre_sets=5).scenarios["skewed_n60"]
     table = replicates(scenario, *run_batch(scenario, [0, 1]))
     rows = table[table["synthesizer"] == DATA]
-    assert table.columns[-len(UTILITY) :].tolist() == [f"{name}_centre" for name in UTILITY]
     for name in UTILITY:
         assert rows[f"{name}_centre"].tolist() == rows[name].tolist()
 
