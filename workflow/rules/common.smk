@@ -17,7 +17,9 @@ except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 
 STAN_FUNCTIONS = ("clipped_sum", "negative_binomial_sum")
-FUNCTION_FILES = [part.format(name) for name in STAN_FUNCTIONS for part in ("portable/{}.stan", "native/{}.stan", "native/{}.hpp")]
+FUNCTION_FILES = [
+    part.format(name) for name in STAN_FUNCTIONS for part in ("portable/{}.stan", "native/{}.stan", "native/{}.hpp")
+]
 # Looked up while the rules are read: a source path is relative to the file that is being included.
 FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FILES]
 PAGES = ("base.html", "parts.html", "index.html", "claims.html", "errata.html", "paper.html", "source.html", "style.css", "ledger.js")
