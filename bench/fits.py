@@ -5,7 +5,7 @@ What is measured is processor time, that of the sampler included, so that other 
 """
 
 import json
-import os
+import resource
 import statistics
 import sys
 import tempfile
@@ -158,10 +158,16 @@ def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
 
 def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
     """What a run returns; its processor seconds, with those of the programs that it starts, are added to the list."""
-    start = sum(os.times()[:4])
+    start = processor_seconds()
     result = run()
-    seconds.append(sum(os.times()[:4]) - start)
+    seconds.append(processor_seconds() - start)
     return result
+
+
+def processor_seconds() -> float:
+    """What this process and the programs that it has waited for have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def line(values: list[float]) -> str:
