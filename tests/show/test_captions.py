@@ -2,9 +2,9 @@
 
 import pytest
 from formalsynth.core.model import DATA
-from formalsynth.show.captions import caption
+from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import Panel
-from made_up_displays import figure_of, scenario_of, table_display
+from made_up_displays import figure_of, rows_of, scenario_of, table_display
 
 
 def test_the_whole_caption_of_a_figure_word_for_word():
@@ -102,3 +102,25 @@ def test_a_table_of_a_bound_says_the_guarantees():
     assert text.startswith("Table 1. Numbers: label Data; label A. ")
     assert "Guarantees: kind A: label A." in text
     assert "Guarantees" not in caption(table_display(kind="spread", value="affected", statistics=["min"]))
+
+
+@pytest.mark.parametrize(
+    ("lost", "says"),
+    [
+        ([], ""),
+        ([0], "Failed and left out: label A (1 of 3 replicates)"),
+        ([0, 1, 2], "Failed and left out: label A (no result at all)"),
+    ],
+)
+def test_a_caption_says_which_replicates_failed(lost, says):
+    rows = rows_of(scenario_of("first"), ids=(DATA, "A", "B")).assign(status="ok")
+    rows.loc[(rows["synthesizer"] == "A") & rows["replicate"].isin(lost), "status"] = "failed"
+    display = figure_of(ids=(DATA, "A", "B"))
+    assert failures(display, [rows]) == says
+    assert (f" {says}." in caption(display, says)) == bool(says)
+
+
+def test_a_synthesizer_without_rows_of_the_single_sample_failed_there():
+    rows = rows_of(scenario_of("first"), ids=("B",))
+    assert failures(figure_of(table="values"), [rows]) == "Failed and left out: label A (no result at all)"
+    assert failures(figure_of(table="details"), [rows]) == ""

@@ -205,3 +205,12 @@ def test_powers_of_ten_are_raised_and_not_mathematics(tmp_path, monkeypatch):
     text = text_of(tmp_path / "fig.svg")
     assert "10⁻³" in text
     assert "mathdefault" not in text
+
+
+@pytest.mark.parametrize("entry", KINDS)
+@pytest.mark.parametrize("lost", [["A"], ["A", "B"]])
+def test_a_figure_is_drawn_without_what_failed(tmp_path, entry, lost):
+    display, tidy = drawable(**entry)
+    tidy.loc[tidy["synthesizer"].isin(lost), "value"] = np.nan
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert (tmp_path / "fig.svg").stat().st_size > 1000

@@ -22,7 +22,17 @@ FUNCTION_FILES = [
 ]
 # Looked up while the rules are read: a source path is relative to the file that is being included.
 FUNCTIONS = [workflow.source_path(f"../../stan/{name}") for name in FUNCTION_FILES]
-PAGES = ("base.html", "parts.html", "index.html", "claims.html", "errata.html", "paper.html", "source.html", "style.css", "ledger.js")
+PAGES = (
+    "base.html",
+    "parts.html",
+    "index.html",
+    "claims.html",
+    "errata.html",
+    "paper.html",
+    "source.html",
+    "style.css",
+    "ledger.js",
+)
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
 PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale

@@ -8,7 +8,7 @@ import pandas as pd
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
 from formalsynth.runtime.logs import log_to
-from formalsynth.show.captions import caption
+from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import FigureDisplay, TableDisplay
 from formalsynth.show.draw import draw_figure
 from formalsynth.show.tidy import figure_table, table_of
@@ -26,6 +26,7 @@ def collected(place):
 
 for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_as"]):
     display, folder = FigureDisplay.of(figure["display"]), Path(snakemake.output.figures[0]).parent
+    tables = [collected(place) for place in figure["reads"]]
     table, png, svg, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "png", "svg", "txt"))
     if figure["same_as"]:
         # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
@@ -33,14 +34,15 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
             with whole(path) as partial:
                 shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
     else:
-        write_table(table, figure_table(display, [collected(place) for place in figure["reads"]]))
+        write_table(table, figure_table(display, tables))
         draw_figure(display, read_table(table), [svg, png])
-    write_text(words, caption(display))
+    write_text(words, caption(display, failures(display, tables)))
 
 for entry in snakemake.params.tables:
     display, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")
     by_name = {}
     for place in entry["reads"]:
         by_name.setdefault(Path(snakemake.input.tables[place]).stem, []).append(collected(place))
-    write_table(path, table_of(display, {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}))
-    write_text(path.with_suffix(".txt"), caption(display))
+    shown = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
+    write_table(path, table_of(display, shown))
+    write_text(path.with_suffix(".txt"), caption(display, failures(display, [shown[display.table]])))

@@ -1,12 +1,17 @@
-"""Captions of figures and tables, from the plan alone."""
+"""Captions of figures and tables, from the plan, and from the run where replicates failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
+from formalsynth.core.rows import SAMPLE_COLUMNS
 from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.show.figures.base import Figure
 from formalsynth.show.tables.base import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STAND_IN = "STAND-IN: simulated in place of records that are absent"
 """What a caption says of stand-in data."""
@@ -14,8 +19,13 @@ REAL = "real data"
 """What it says of a real data set beside simulated ones; alone, its label or place names it."""
 
 
-def caption(display: FigureDisplay | TableDisplay) -> str:
-    """The caption of a figure or table: what, how much, which guarantees, which lines, and the note."""
+def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
+    """The caption of a figure or table: what, how much, which guarantees, which lines, and the note.
+
+    Args:
+        display: the figure or table.
+        failed: what :func:`failures` says of the run.
+    """
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
@@ -31,11 +41,32 @@ def caption(display: FigureDisplay | TableDisplay) -> str:
         f"{kind} {display.number}. {entry.subject}: {names}",
         f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames}{f' ({data})' if data else ''}; "
         f"scale {display.scale}",
+        failed,
         _guarantees(display) if columns & set(BOUNDS) else "",
         line,
         entry.note,
     ]
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
+
+
+def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
+    """Which synthesizers have fewer results than the caption counts; empty where none has.
+
+    Args:
+        display: the figure or table.
+        collected: the collected tables that it reads.
+    """
+    tables = [table for table in collected if "synthesizer" in table]
+    parts = []
+    for id in (id for id in display.ids if id not in NOT_SYNTHETIC):
+        rows = [table[table["synthesizer"] == id] for table in tables]
+        number = sum(map(len, rows))
+        lost = sum(int((part["status"] == "failed").sum()) for part in rows if "status" in part)
+        if lost and lost < number:
+            parts.append(f"{display.looks[id].label} ({lost} of {number} replicates)")
+        elif lost or (not number and display.table in SAMPLE_COLUMNS):
+            parts.append(f"{display.looks[id].label} (no result at all)")
+    return f"Failed and left out: {'; '.join(parts)}" if parts else ""
 
 
 def _sizes(display: Display) -> str:
