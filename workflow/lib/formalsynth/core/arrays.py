@@ -50,8 +50,14 @@ def count(draws: Draws) -> int:
     return len(next(iter(draws.values())))
 
 
-def blocks(n_draws: int, n: int) -> Iterator[slice]:
-    """Slices of the draws that make blocks of about :data:`BLOCK` elements over n records."""
-    size = max(1, BLOCK // max(n, 1))
-    for start in range(0, n_draws, size):
-        yield slice(start, min(start + size, n_draws))
+def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
+    """Slices of an axis, such as that of the draws, that make blocks of about :data:`BLOCK` elements over the other axis.
+
+    Args:
+        length: of the axis.
+        width: length of the other axis.
+        multiple: the length of every slice but the last is a multiple of this.
+    """
+    size = max(1, BLOCK // max(width, 1) // multiple) * multiple
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))

@@ -6,7 +6,7 @@ The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
 weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold.
-No (S, n) array is kept: draws are taken in blocks.
+No (S, n) array is kept: draws are taken in blocks, or records where a few draws tell enough.
 """
 
 from __future__ import annotations
@@ -18,10 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Draws, Records, blocks, take
-from formalsynth.core.family import Family
+from formalsynth.core.family import Family, concave
+from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
 Index = NDArray[np.intp]
+SAME_ROUNDING = 16
+"""Columns of a matrix product that OpenBLAS computes alike: with as many in each part, or a multiple, the parts are bit by bit
+those of the whole product, so that weights made from bounds do not depend on which way was taken."""
+TAIL = 0.05
+"""Share of the draws that are the tail of a maximum."""
+RANGE_COST = 16
+"""What a truncated log-likelihood costs, in log-likelihoods."""
+LEAST_WORK = 1 << 20
+"""Log-likelihoods, of a record under a draw, above which the hull of the draws pays."""
+LARGEST_OPEN_SHARE = 1 / 4
+"""Of the records, those that corners need not settle for them to pay."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,8 @@ class Bounds:
     by_record: Array
     """(n,) the bound of each record."""
     by_draw: Array = field(repr=False)
-    """(S,) the largest value over the records, for each draw."""
+    """(S,) the largest value over the records, for each draw: exact in the tail, which :func:`maximum_mcse` looks at; elsewhere
+    perhaps too small, but never above the least of the tail."""
     beyond: int | None = None
     """Records that any draw takes beyond the threshold before censoring; None without one."""
 
@@ -70,7 +83,10 @@ class Bounds:
 
 
 def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Sequence[Sensitive]) -> list[Bounds]:
-    """Bounds of several mechanisms that share one fit, in one pass over its draws.
+    """Bounds of several mechanisms that share one fit.
+
+    Where the sensitive log-likelihood is concave in parameters that the family names, most draws cannot set a bound, and
+    :func:`_over_corners` leaves them out; otherwise :func:`_over_draws` takes all in one pass.
 
     Args:
         family: the model family of the fit.
@@ -79,32 +95,158 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
         sensitive: the sensitive log-likelihood of each mechanism.
     """
     first, inverse = _distinct(records, sensitive)
-    records = records.take(first)
     sensitive = [_at(form, first) for form in sensitive]
-    left, right = family.factors(records, draws)
-    n_draws, n = len(left), len(right)
+    likelihood = _Likelihood.of(family, records.take(first), draws)
+    found = _over_corners(likelihood, sensitive)
+    rest = [k for k in range(len(sensitive)) if k not in found]
+    if rest:
+        found |= dict(zip(rest, _over_draws(likelihood, [sensitive[k] for k in rest]), strict=True))
+    return [_censored(found[k][0][inverse], found[k][1], form) for k, form in enumerate(sensitive)]
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """Log-likelihood and probabilities of ranges of n records under S draws."""
+
+    family: Family
+    records: Records
+    draws: Draws
+    left: Array
+    """(S, k) factor of the log-likelihood."""
+    right: Array
+    """(n, k) factor of the log-likelihood."""
+
+    @classmethod
+    def of(cls, family: Family, records: Records, draws: Draws) -> _Likelihood:
+        return cls(family, records, draws, *family.factors(records, draws))
+
+    def under(self, draws: Draws) -> _Likelihood:
+        """The same under other draws."""
+        return _Likelihood.of(self.family, self.records, draws)
+
+    def at(self, index: Index | slice) -> _Likelihood:
+        """The same under the draws at ``index``."""
+        return replace(self, draws=take(self.draws, index), left=self.left[index])
+
+    def sensitive(self, form: Sensitive, index: Index) -> Array:
+        """The sensitive log-likelihood (S, m) of the records at ``index`` before the threshold."""
+        log_gamma = None if form.range is None else self.log_gamma(form.range, index)
+        return _combined(self.left @ self.right[index].T, log_gamma, form, index)
+
+    def log_gamma(self, range: tuple[float, float], index: Index | slice = slice(None)) -> Array:
+        """Log probability (S, m) of the ranges of the records at ``index``."""
+        records = self.records.take(index)
+        return self.family.log_interval_probability(records, self.draws, *sensitive_range(records.x, *range))
+
+
+def _combined(values: Array, log_gamma: Array | None, form: Sensitive, index: Index) -> Array:
+    """``c f - d log gamma`` (S, m) of the records at ``index``, from their f, which it overwrites, and their log gamma."""
+    values *= form.weights[index]
+    if log_gamma is not None and form.range_weights is not None:
+        values -= form.range_weights[index] * log_gamma
+    return values
+
+
+def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
+    """``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
+    n_draws, n = len(likelihood.left), len(likelihood.right)
     active = [np.flatnonzero(_touched(form)) for form in sensitive]
-    rows = [right[index] for index in active]
+    rows = [likelihood.right[index] for index in active]
     by_record = [np.zeros(n) for _ in sensitive]
     by_draw = [np.zeros(n_draws) for _ in sensitive]
-    ends = {form.range: sensitive_range(records.x, *form.range) for form in sensitive if form.range is not None}
     for block in blocks(n_draws, n):
-        log_gamma: dict[tuple[float, float], Array] = {}
+        part = likelihood.at(block)
+        log_gamma = {form.range: part.log_gamma(form.range) for form in sensitive if form.range is not None}
         for k, form in enumerate(sensitive):
             index = active[k]
             if not len(index):
                 continue
-            values = left[block] @ rows[k].T
-            values *= form.weights[index]
-            if form.range is not None and form.range_weights is not None:
-                if form.range not in log_gamma:
-                    log_gamma[form.range] = family.log_interval_probability(records, take(draws, block), *ends[form.range])
-                values -= form.range_weights[index] * log_gamma[form.range][:, index]
+            known = None if form.range is None else log_gamma[form.range][:, index]
+            values = _combined(part.left @ rows[k].T, known, form, index)
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
             by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
-    spread = [bounds[inverse] for bounds in by_record]
-    return [_censored(*found) for found in zip(spread, by_draw, sensitive, strict=True)]
+    return list(zip(by_record, by_draw, strict=True))
+
+
+def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> dict[int, tuple[Array, Array]]:
+    """What :func:`_over_draws` finds, to rounding, for the forms where the corners of the draws' hull tell it and that pays.
+
+    ``-v`` is convex, so its maximum over the draws is at a corner of their convex hull. ``v`` itself may be the larger in
+    absolute value, as where a density is above 1. Let m be the centre of the draws and m' a corner mirrored at it, at r times
+    the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``, and only the records that this does
+    not settle are taken over all draws.
+    """
+    family = concave(likelihood.family)
+    chosen = _worth_corners(likelihood, sensitive) if family else []
+    hull = hull_of(family, likelihood.draws) if family and chosen else None
+    if hull is None:
+        return {}
+    at_corners, mirrored = likelihood.at(hull.corners), likelihood.under(hull.mirrored)
+    found = {}
+    for k in chosen:
+        active = np.flatnonzero(_touched(sensitive[k]))
+        largest, is_open = np.empty(len(active)), np.empty(len(active), dtype=bool)
+        for part in blocks(len(active), len(mirrored.left), SAME_ROUNDING):
+            corners = at_corners.sensitive(sensitive[k], active[part])
+            mirror = mirrored.sensitive(sensitive[k], active[part])
+            below, centre = -corners.min(axis=0), mirror[0]
+            largest[part] = np.maximum(below, corners.max(axis=0))
+            with np.errstate(invalid="ignore"):
+                settled = centre + (centre - mirror[1:].min(axis=0)) / hull.reach <= below
+            is_open[part] = ~settled
+        if is_open.sum() <= LARGEST_OPEN_SHARE * len(active):
+            found[k] = _settled(likelihood, sensitive[k], active, largest, is_open)
+    return found
+
+
+def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[int]:
+    """Which forms are concave, and dear enough that a hull of the draws pays.
+
+    A form is concave where the range has the weights of the likelihood or none. One whose range another form needs under all
+    draws costs little more than a form without a range.
+    """
+    concave_forms = [k for k, form in enumerate(sensitive) if _is_concave(form)]
+    taken = {form.range for k, form in enumerate(sensitive) if k not in concave_forms}
+    cost = [1 if sensitive[k].range in {None, *taken} else RANGE_COST for k in concave_forms]
+    return concave_forms if sum(cost) * likelihood.left.shape[0] * len(likelihood.right) >= LEAST_WORK else []
+
+
+def _is_concave(form: Sensitive) -> bool:
+    """Whether ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
+    same = form.range_weights is None or np.array_equal(form.weights, form.range_weights)
+    return same and bool((form.weights >= 0).all())
+
+
+def _settled(
+    likelihood: _Likelihood, form: Sensitive, active: Index, largest: Array, is_open: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Both maxima of a form from what its corners tell.
+
+    Open records are taken over all draws, and then those with the largest bounds, until no other can change the tail of the
+    maxima over the records.
+
+    Args:
+        likelihood: under all draws.
+        form: the form.
+        active: (m,) which records it depends on.
+        largest: (m,) their bounds, where they are not open.
+        is_open: (m,) whether they are open.
+    """
+    n_draws = len(likelihood.left)
+    last = n_draws - _tail(n_draws) - 1
+    by_record, by_draw = np.zeros(len(likelihood.right)), np.zeros(n_draws)
+    by_record[active] = largest
+    closed = active[~is_open]
+    order = np.concatenate([active[is_open], closed[np.argsort(-by_record[closed], kind="stable")]])
+    for part in blocks(len(order), n_draws, SAME_ROUNDING):
+        index = order[part]
+        if part.start >= is_open.sum() and by_record[index[0]] <= np.partition(by_draw, last)[last]:
+            break
+        values = np.abs(likelihood.sensitive(form, index))
+        by_record[index] = values.max(axis=0)
+        np.maximum(by_draw, values.max(axis=1), out=by_draw)
+    return by_record, by_draw
 
 
 def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, Index]:
@@ -143,7 +285,12 @@ def _censored(by_record: Array, by_draw: Array, sensitive: Sensitive) -> Bounds:
     return Bounds(np.minimum(by_record, limit), np.minimum(by_draw, limit), beyond)
 
 
-def maximum_mcse(values: Array, share: float = 0.05) -> float:
+def _tail(n_draws: int, share: float = TAIL) -> int:
+    """How many draws are the tail of a maximum."""
+    return max(2, round(share * n_draws))
+
+
+def maximum_mcse(values: Array, share: float = TAIL) -> float:
     """Monte Carlo standard error of the maximum of independent draws.
 
     The upper tail is taken as exponential, with the mean excess of the largest ``share`` of the values as its scale;
@@ -153,7 +300,7 @@ def maximum_mcse(values: Array, share: float = 0.05) -> float:
         values: (S,) draws.
         share: share of the draws that are the tail.
     """
-    tail = max(2, round(share * len(values)))
+    tail = _tail(len(values), share)
     if len(values) <= tail or not np.isfinite(values).all():
         return float("nan")
     largest = np.sort(np.partition(values, -tail - 1)[-tail - 1 :])

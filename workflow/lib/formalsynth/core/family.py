@@ -67,6 +67,20 @@ class FamilyWithPrior(Family, Protocol):
         """Draws from the prior, ``size`` of them."""
 
 
+class ConcaveFamily(Family, Protocol):
+    """A family whose log-likelihood is concave in other parameters, as that of an exponential family is in its natural ones.
+
+    So has to be the log-likelihood truncated to an interval, which for an exponential family it is: that is another one, with the
+    same natural parameters.
+    """
+
+    def natural(self, draws: Draws) -> Array:
+        """The parameters in which it is concave: (S, d)."""
+
+    def of_natural(self, natural: Array) -> Draws:
+        """The draws that have these parameters (S, d); NaN where they are not parameters of the family."""
+
+
 FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
 Kind = TypeVar("Kind", bound=type)
 
@@ -74,6 +88,11 @@ Kind = TypeVar("Kind", bound=type)
 def draws_from_prior(family: Family) -> FamilyWithPrior | None:
     """The family, if it can draw from its prior."""
     return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
+
+
+def concave(family: Family) -> ConcaveFamily | None:
+    """The family, if it says in which parameters its log-likelihood is concave."""
+    return family if hasattr(family, "natural") else None  # type: ignore[return-value]
 
 
 def family(*names: str, **settings: object) -> Callable[[Kind], Kind]:

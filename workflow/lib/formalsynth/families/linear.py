@@ -130,6 +130,15 @@ class LinearFamily:
                 result[tiny] = a + np.log1p(-np.exp(b - a))
         return result
 
+    def natural(self, draws: Draws) -> Array:
+        """Natural parameters (S, p + 1), up to constant factors: ``beta / sigma^2`` and ``1 / sigma^2``."""
+        precision = draws["sigma"][:, None] ** -2.0
+        return np.hstack([draws["beta"] * precision, precision])
+
+    def of_natural(self, natural: Array) -> Draws:
+        """Their inverse; sigma is NaN where the precision is negative."""
+        return {"beta": natural[:, :-1] / natural[:, -1:], "sigma": natural[:, -1] ** -0.5}
+
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
         """Predictive values (S, n)."""
         mean = draws["beta"] @ records.design.T
