@@ -151,6 +151,25 @@ def test_a_costly_result_is_kept_for_the_measure_step():
     assert (MECHANISMS["range_averaged"].function(again, a=0.4, b=1.8).weights == first.weights).all()
 
 
+RANGES = [{"a": 0.4, "b": 1.8}, {"a": 0.6, "b": 1.2}, {"a": 0.4, "b": 1.8, "top": 0.1, "wide_a": 0.2, "wide_b": 2.4}]
+
+
+def test_all_ranges_of_a_replicate_are_found_from_one_set_of_predictions(monkeypatch):
+    """Bit by bit those that each finds for itself, whatever else is built on the same parent."""
+    records, parent, _ = STUDY[0]
+    alone = [apply("range_averaged", 0, **ranges) for ranges in RANGES]
+    others = [("weighted", {"c": 0.5}), ("range_truncated", {"a": 0.1, "b": 7.0}), ("range_averaged", {"b": 1.2})]
+    parent = replace(parent, children=[*others, *(("range_averaged", ranges | {"c": 1.0}) for ranges in RANGES)], shared={})
+    blocks = []
+    predict = type(FAMILY).predict
+    monkeypatch.setattr(type(FAMILY), "predict", lambda *given: blocks.append(len(given[3]["sigma"])) or predict(*given))
+    for ranges, expected in zip(RANGES, alone, strict=True):
+        found = MECHANISMS["range_averaged"].function(Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent]), **ranges)
+        assert (found.weights == expected.weights).all()
+    assert sum(blocks) == N_DRAWS
+    assert len(parent.shared) == len(RANGES)
+
+
 def test_parameters_are_read_off_the_function():
     assert set(MECHANISMS["range_truncated"].parameters.model_fields) == {"a", "b", "c", "g"}
     assert defaults(MECHANISMS["range_truncated"].parameters) == {"c": 1.0, "g": 0.0}

@@ -170,6 +170,21 @@ def test_no_fit_stays_in_memory_longer_than_others_need_it(run, job, monkeypatch
     assert held == [set(), {"Unweighted"}, {"Unweighted"}, {"Unweighted"}]
 
 
+def test_a_fit_knows_what_builds_on_it(run, job, monkeypatch):
+    seen = []
+
+    def fit_batch(job, data, fitted, executable):
+        seen.extend((job.synthesizer.id, parent.children, set(parent.shared)) for parent in fitted.values())
+        return fit_step.fit_batch(job, data, fitted, executable)
+
+    monkeypatch.setattr("formalsynth.steps.run.fit_batch", fit_batch)
+    run(job)
+    built = [(one.synthesizer.mechanism, one.synthesizer.parameters) for one in job.fits if one.synthesizer.parents]
+    replicates = set(range(len(job.simulate.replicates)))
+    # the mechanisms of the first one's siblings see what it has left for them
+    assert seen == [(id, built, left) for id, left in zip(FITS[1:], [set(), replicates, replicates], strict=True)]
+
+
 def test_a_batch_of_failures_is_kept_too(run, job, monkeypatch):
     monkeypatch.setattr(fit_step, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
     tables, made = run(job)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_type_hints
 
@@ -32,6 +32,10 @@ class Parent:
     """(n,) its Lipschitz bounds."""
     weights: Array
     """(n,) its sensitive weights."""
+    children: Sequence[tuple[str, Mapping[str, float]]] = ()
+    """Mechanisms and parameters of those that build on it, for which one of them may compute together what all need."""
+    shared: dict[Hashable, Array] = field(default_factory=dict)
+    """What they have computed so, by what it depends on beside this replicate and these draws."""
 
 
 @dataclass

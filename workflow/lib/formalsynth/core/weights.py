@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -32,23 +32,26 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
     return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
 
 
-def known_share(x: Array, predictive: Iterable[Array], a: Array | float, b: Array | float) -> Array:
-    """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``.
+def known_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
+    """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``, for each range.
 
     Args:
         x: (n,) confidential values.
         predictive: blocks (s, n) of the S predictive values at each record's predictors.
-        a: lower end of the range, relative to the record.
-        b: upper end.
+        ranges: lower and upper end of each range, relative to the record.
+
+    Returns:
+        (n,) shares for each range.
 
     Source: range paper, Equation 2.
     """
-    lower, upper = sensitive_range(x, a, b)
-    inside, n_draws = np.zeros(len(x)), 0
+    ends = [sensitive_range(x, a, b) for a, b in ranges]
+    inside, n_draws = [np.zeros(len(x)) for _ in ends], 0
     for block in predictive:
-        inside += ((block >= lower) & (block <= upper)).sum(axis=0)
+        for total, (lower, upper) in zip(inside, ends, strict=True):
+            total += ((block >= lower) & (block <= upper)).sum(axis=0)
         n_draws += len(block)
-    return 1 - inside / n_draws
+    return [1 - total / n_draws for total in inside]
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:

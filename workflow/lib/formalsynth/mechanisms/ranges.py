@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +14,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, Finite, NonNegative, Proportion
 from formalsynth.core.mechanism import Context, Form, mechanism
 from formalsynth.core.model import Number
-from formalsynth.core.weights import known_share, lipschitz_weights
+from formalsynth.core.weights import known_shares, lipschitz_weights
 
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
@@ -37,9 +39,7 @@ def range_averaged(
     The share ``top`` of the largest records has the sensitive range ``[wide_a x, wide_b x]`` (Section 4.3).
     """
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
-    x = context.records.x
-    in_top = x > np.quantile(x, 1 - top)
-    known = _known(context, np.where(in_top, wide_a, a), np.where(in_top, wide_b, b))
+    known = _known(context, _Ranges(a, b, top, wide_a, wide_b))
     return Form(known + (1 - known) * alpha, Sensitive((1 - known) * alpha))
 
 
@@ -61,15 +61,43 @@ def range_truncated_printed(context: Context, *, a: RangeEnd, b: RangeEnd, c: No
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
 
 
-def _known(context: Context, a: float | Array, b: float | Array) -> Array:
+@dataclass(frozen=True)
+class _Ranges:
+    """The ranges of :func:`range_averaged`."""
+
+    a: float
+    b: float
+    top: float = 0.0
+    wide_a: float = 0.0
+    wide_b: float = 0.0
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, float]) -> _Ranges | None:
+        """Those that parameters say, if they say all."""
+        given = {name: parameters[name] for name in cls.__dataclass_fields__ if name in parameters}
+        return cls(**given) if {"a", "b"} <= given.keys() else None
+
+    def ends(self, x: Array) -> tuple[Array, Array]:
+        """Lower and upper ends (n,), relative to the records."""
+        in_top = x > np.quantile(x, 1 - self.top)
+        return np.where(in_top, self.wide_a, self.a), np.where(in_top, self.wide_b, self.b)
+
+
+def _known(context: Context, ranges: _Ranges) -> Array:
     """``lambda`` from one predictive value for each draw of the parent, the unweighted synthesizer.
 
-    All ranges of a replicate see the same predictive values, so that their differences are not noise.
+    All ranges of a replicate see the same predictive values, so that their differences are not noise. They are drawn once, for
+    all ranges that the parent's children have.
     """
-    if context.found.known is None:
+    parent, x = context.parents[0], context.records.x
+    if context.found.known is None and ranges not in parent.shared:
         generator = context.address.generator("predict")
-        records, draws = context.records, context.parents[0].draws
-        parts = (take(draws, block) for block in blocks(count(draws), len(records.x)))
-        predictive = (context.family.predict(generator, records, part) for part in parts)
-        context.found.known = known_share(records.x, predictive, a, b)
+        parts = (take(parent.draws, block) for block in blocks(count(parent.draws), len(x)))
+        predictive = (context.family.predict(generator, context.records, part) for part in parts)
+        others = [_Ranges.of(parameters) for name, parameters in parent.children if name == range_averaged.__name__]
+        every = list(dict.fromkeys([ranges, *filter(None, others)]))
+        shares = known_shares(x, predictive, [each.ends(x) for each in every])
+        parent.shared.update(zip(every, shares, strict=True))
+    if context.found.known is None:
+        context.found.known = parent.shared[ranges]
     return context.found.known

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +161,10 @@ class Fitted:
 
     fit: FitBatch
     measure: MeasureBatch
+    children: Sequence[tuple[str, Mapping[str, float]]] = ()
+    """Mechanisms and parameters of the synthesizers of the batch that build on it."""
+    shared: dict[int, dict[Hashable, Array]] = field(default_factory=dict)
+    """What they have computed for each other, by the position of the replicate in the batch."""
 
     def digests(self) -> list[str]:
         """Of the fit and of what was measured."""

@@ -31,7 +31,8 @@ def context_of(
         if not other.fit.ok(k):
             raise ParentFailed(f"its parent {parent} failed")
         member = other.measure.members[parent]
-        parents.append(Parent(other.fit.draws_of(k), member.by_record[k], member.weights[k]))
+        shared = other.shared.setdefault(k, {})
+        parents.append(Parent(other.fit.draws_of(k), member.by_record[k], member.weights[k], other.children, shared))
     address = Address.of(job.key, int(data.replicate[k]))
     return Context(FAMILIES[job.family], data.records(k), address, parents, replace(found))
 

@@ -49,7 +49,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         id = fit_job.synthesizer.id
         fit = batch.fit(fit_job, data, fitted)
         rows[id], measure = batch.measure(measure_job, data, fit, fitted)
-        fitted[id] = Fitted(fit, measure)
+        children = [each.synthesizer for each in job.fits if id in each.fits.values()]
+        fitted[id] = Fitted(fit, measure, [(child.mechanism, child.parameters) for child in children])
         sample |= sample_parts(job.tables, id, data, fitted[id])
         # Only what a later one builds on stays in memory.
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
