@@ -23,6 +23,15 @@ def test_distances_shares_and_thresholds_come_before_the_statistic():
     assert found.tolist() == [[4 - truth, 0 + truth], [6 - truth, 5 - truth], [8 - truth, 10 - truth]]
 
 
+def test_differences_are_taken_two_by_two():
+    tables = table_of(A=[1.0, 2.0], B=[3.0, 5.0], C=[7.0, 7.0], D=[6.0, 0.0])
+    found, replicates = values_of(claim_of({}, {"of": ["A", "B", "D", "C"], "differences": True}), [tables])
+    assert found.tolist() == [[-2, -1], [-3, -7]]
+    assert replicates == 2
+    distances, _ = values_of(claim_of({}, {"of": ["A", "B"], "differences": True, "distance": 2.0}), [tables])
+    assert distances.tolist() == [[0], [-3]]
+
+
 def test_columns_can_be_the_cells():
     tables = table_of(A=[1.0, 2.0]).assign(epsilon=[2.0, 4.0])
     found, replicates = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])

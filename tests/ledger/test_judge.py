@@ -73,6 +73,14 @@ def test_the_first_cell_may_be_compared_with_each_of_the_others():
     assert verdict_of(claim_of({"kind": "order", "pairs": "first"}, estimate), tables) == REPRODUCED
 
 
+def test_twins_are_compared_two_by_two():
+    tables = table_of(A=normal(1), B=normal(9), C=normal(3), D=normal(7), E=normal(0))
+    twins = {"kind": "order", "pairs": "twins"}
+    assert verdict_of(claim_of(twins, {"of": ["A", "B", "C", "D"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of(twins, {"of": ["A", "B", "C", "E"]}), tables) == NOT_REPRODUCED
+    assert claim_of(twins).test.check_cells(["A", "B", "C"]) == "an even number of cells, for order of twins"
+
+
 def test_an_order_is_judged_replicate_by_replicate():
     """A shift much smaller than the spread between replicates is seen where the replicates share their data."""
     common = normal(5, sd=10)

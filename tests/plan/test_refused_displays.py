@@ -11,7 +11,7 @@ NAN, INF = float("nan"), float("inf")
 CASES = [
     # figures
     (RANGE, "figures.1.scenario", "simulated",
-     "figures.1.scenario: given 'simulated'; allowed: simulation, contraction, fatigue, scaled"),
+     "figures.1.scenario: given 'simulated'; allowed: simulation, contraction, fatigue, fatigue_alone, scaled"),
     (RANGE, "figures.1.scenario", [], "figures.1.scenario: given [];"),
     (RANGE, "figures.1.table", "record", "figures.1.table: given 'record';", "'sets'", "'draws'", "'values'"),
     (RANGE, "figures.1.table", "details",
@@ -68,7 +68,7 @@ CASES = [
      "figures.1.synthesizers: given 'Data'; allowed: Prior, Unweighted, example_1.6"),
     (CENSOR, "figures.1.value", "theta", "figures.1.value: given 'theta'; allowed: n, replicate, draw, phi, lambda"),
     (CENSOR, "figures.2.synthesizers", ["Prior"],
-     "figures.2.synthesizers: given 'Prior'; allowed: Data, Unweighted, Weighted, Weighted_e_5"),
+     "figures.2.synthesizers: given 'Prior'; allowed: Data, Unweighted, Weighted, Weighted_final, Weighted_e_5"),
     (CENSOR, "figures.9.value", "values", "figures.9.value: given 'values'; allowed: n, replicate, record, value"),
     (REWEIGHT, "figures.1.synthesizers", ["Unweighted", "Prior"],
      "figures.1.synthesizers: given 'Prior'; allowed: Unweighted, LW, CW, SW, LW_final, CW_final"),
@@ -77,7 +77,7 @@ CASES = [
     (ZCDP, "figures.4.value", "status", "figures.4.value: given 'status'; allowed: a column of numbers"),
     # tables
     (RANGE, "tables.1.scenario", "fatige",
-     "tables.1.scenario: given 'fatige'; allowed: simulation, contraction, fatigue, scaled"),
+     "tables.1.scenario: given 'fatige'; allowed: simulation, contraction, fatigue, fatigue_alone, scaled"),
     (RANGE, "tables.1.kind", "medians", "tables.1.kind: given 'medians';", "'rate'", "'means'", "'sample'"),
     (RANGE, "tables.1.statistics", ["average"], "tables.1.statistics: given 'average'; allowed: mean, median, q15, q90"),
     (RANGE, "tables.1.synthesizers", [], "tables.1.synthesizers: given []; allowed: at least one synthesizer"),
@@ -173,6 +173,10 @@ CASES = [
     (CLAIM, "claims.2.estimate.distance", "Data",
      "claims.2.estimate.of_largest: given True;", "not be given beside distance"),
     (CLAIM, "claims.2.estimate.above", 1, "claims.2.estimate.above: given 1;", "not be given beside of_largest"),
+    (CLAIM, "claims.0.estimate.differences", True,
+     "claims.bounds-order.estimate.of: given ['Weighted', 'truncated', 'averaged'];", "an even number of cells, for differences"),
+    (CLAIM, "claims.0.test.pairs", "twins",
+     "claims.bounds-order.estimate.of: given [", "an even number of cells, for order of twins"),
     (CLAIM, "claims.1.estimate.of", [300], "claims.bounds-contract.estimate.of: given 300.0; allowed: 200, 400, 1600, 6400"),
     (CLAIM, "claims.1.estimate.of", [200],
      "claims.bounds-contract.estimate.of: given [200.0]; allowed: two cells or more, for trend"),

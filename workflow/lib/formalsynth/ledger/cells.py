@@ -54,6 +54,8 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]
     if missing or wide.empty:
         raise NoRowsError(_without_result(claim, missing))
     values = _against(claim, wide)[wanted].to_numpy(float)
+    if estimate.differences:
+        values = values[:, ::2] - values[:, 1::2]
     return values, len(wide) if estimate.by == "replicate" or not replicates else replicates
 
 

@@ -54,6 +54,9 @@ class Estimate(Model):
     )
     of_largest: bool = Field(False, description="Take each value as a share of the cell's largest.")
     above: float | None = Field(None, description="Take whether a value is above this; its mean is a share.")
+    differences: bool = Field(
+        False, description="Compare differences of the cells: the first less the second, the third less the fourth, and so on."
+    )
     statistic: Annotated[str, AfterValidator(_known_statistic)] = Field(
         "median", description="Statistic of a cell over its units.", json_schema_extra=_list_statistics
     )

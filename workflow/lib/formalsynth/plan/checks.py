@@ -265,7 +265,10 @@ def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
         raise reader.refuse("distance", of.distance, ["a table with rows of the confidential data"])
     _check_shown(claim, paper, file)
     cells = _cells(reader, of)
-    wrong = claim.test.check_cells(cells) if cells or reader.run else None
+    if of.differences and len(cells) % 2:
+        raise reader.refuse("of", of.of, ["an even number of cells, for differences"])
+    compared = cells[::2] if of.differences else cells
+    wrong = claim.test.check_cells(compared) if cells or reader.run else None
     if wrong:
         key, given = f"claims.{claim.id}.{claim.test.blames}", _at(claim, claim.test.blames)
         raise ConfigError(message(file, key, given, [wrong]))

@@ -52,8 +52,10 @@ class Order(Test):
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
     direction: Literal["rising", "falling"] = Field("rising", description="What the cells do from left to right.")
-    pairs: Literal["adjacent", "first"] = Field(
-        "adjacent", description="Which cells are compared: each cell and the next, or the first and each of the others."
+    pairs: Literal["adjacent", "first", "twins"] = Field(
+        "adjacent",
+        description="Which cells are compared: each cell and the next, the first and each of the others, "
+        "or twins, the first and the second, the third and the fourth, and so on.",
     )
     share: NeededShare | None = Field(
         None,
@@ -77,11 +79,15 @@ class Order(Test):
         return Judgement(DIRECTION if all(step.leans for step in steps) else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """One cell alone has no order."""
+        """One cell alone has no order, nor has one without its twin."""
+        if self.pairs == "twins" and len(cells) % 2:
+            return f"an even number of cells, for {self.kind} of twins"
         return several(cells, self.kind)
 
     def _compared(self, cells: int) -> list[tuple[int, int]]:
         """The pairs of cells that are compared."""
+        if self.pairs == "twins":
+            return [(k, k + 1) for k in range(0, cells, 2)]
         return [(0, k) for k in range(1, cells)] if self.pairs == "first" else list(itertools.pairwise(range(cells)))
 
     def _step(self, cells: Cells, a: int, b: int, by_unit: bool, thresholds: Thresholds) -> Step:
