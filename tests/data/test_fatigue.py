@@ -30,6 +30,12 @@ def test_rows_are_left_out_by_their_printed_number(fatigue, repository):
     assert fatigue.x.tolist() == [value for row, value in enumerate(whole, start=1) if row not in (1, 13, 22)]
 
 
+def test_the_cycles_alone_are_those_of_the_same_rows(fatigue, repository):
+    alone = load("fatigue_cycles", repository / "resources", [1, 13, 22])
+    assert (alone.x == fatigue.x).all()
+    assert (alone.design == np.ones((19, 1))).all()
+
+
 def written(tmp_path, rows):
     path = tmp_path / "fatigue.csv"
     path.write_text("\n".join(rows) + "\n")
