@@ -33,7 +33,12 @@ def censored(id, arm):
 
 
 UNWEIGHTED = censored("audit_uw", "unweighted")
-NEIGHBOURS = [*UNWEIGHTED, *censored("audit_fixed", "fixed_weights"), *censored("audit_w", "recomputed_weights")]
+NEIGHBOURS = [
+    *UNWEIGHTED,
+    *censored("audit_fixed", "fixed_weights"),
+    *censored("audit_w", "recomputed_weights"),
+    *censored("audit_minmax", "recomputed_min_max_weights"),
+]
 FLATTENING = [ArmChoice(id="audit_posterior", arm="posterior", parameters={}), *UNWEIGHTED]
 
 
@@ -55,13 +60,25 @@ def sample(replicate):
     return Address.of(KEY, replicate).generator("data").beta(0.5, 2, N - 1)
 
 
-def weights_of(x):
-    """LW weights from the risks where the unweighted likelihood is highest and has 99.9 % of the mass."""
-    log_mass = ORACLE.log_mass(x, np.ones(len(x)), None)
+def risks_of(x, weights):
+    """Risks where the weighted likelihood is highest and has 99.9 % of the mass."""
+    log_mass = ORACLE.log_mass(x, weights, None)
     order = np.argsort(log_mass - ORACLE.log_prior)[::-1]
     inside = order[: np.searchsorted(np.exp(log_mass[order]).cumsum(), 0.999) + 1]
-    risk = np.array([np.abs(ORACLE.logpdf(one, inside)).max() for one in x])
+    return np.array([np.abs(ORACLE.logpdf(one, inside)).max() for one in x])
+
+
+def min_max(x):
+    """LW weights from the risks under the unweighted posterior."""
+    risk = risks_of(x, np.ones(len(x)))
     return 1 - (risk - risk.min()) / (risk.max() - risk.min())
+
+
+def weights_of(x):
+    """LW weights moved toward the largest bound under their own posterior."""
+    alpha = min_max(x)
+    risk = risks_of(x, alpha)
+    return np.minimum(1, 0.95 * (alpha * risk).max() / risk)
 
 
 def expected(kind, epsilon, x):
@@ -71,6 +88,7 @@ def expected(kind, epsilon, x):
         "uw": lambda y: np.ones(len(y)),
         "fixed": lambda y: np.append(weights_of(x), np.ones(len(y) - len(x))),
         "w": weights_of,
+        "minmax": min_max,
     }[kind]
     first, *others = (ORACLE.log_mass(y, weights(y), epsilon / 2) for y in data)
     return (
@@ -79,7 +97,7 @@ def expected(kind, epsilon, x):
     )
 
 
-@pytest.mark.parametrize("kind", ["uw", "fixed", "w"])
+@pytest.mark.parametrize("kind", ["uw", "fixed", "w", "minmax"])
 def test_losses_are_those_of_a_direct_computation(kind):
     rows, x = run([0]), sample(0)
     for epsilon in (1.6, 5):
@@ -99,7 +117,7 @@ def test_moments_are_those_of_a_direct_computation():
 def test_only_recomputed_weights_cost_more_than_their_kind_of_neighbour_allows():
     rows = run(range(3))
     epsilon = rows["synthesizer"].str.rpartition("_")[2].astype(float)
-    kept = ~rows["synthesizer"].str.startswith("audit_w_")
+    kept = ~rows["synthesizer"].str.startswith(("audit_w_", "audit_minmax_"))
     assert (rows["add_remove"] <= epsilon)[kept].all()
     assert (rows["replace_one"] <= 2 * epsilon)[kept].all()
     assert (rows["add_remove"] > epsilon)[~kept].any()
@@ -113,7 +131,7 @@ def test_grouping_of_replicates_changes_no_number():
 
 def test_arms_say_what_they_are():
     arms = STUDIES["neighbours"].arms
-    assert list(arms) == ["unweighted", "fixed_weights", "recomputed_weights", "posterior"]
+    assert list(arms) == ["unweighted", "fixed_weights", "recomputed_weights", "recomputed_min_max_weights", "posterior"]
     for name, arm in arms.items():
         assert arm.meaning.endswith(".")
         assert arm.guarantee in GUARANTEES

@@ -29,7 +29,10 @@ from formalsynth.papers.censor_audit.audit import (
 )
 
 AUDITED = "lower bound of epsilon, by audit"
-UNWEIGHTED, FIXED, RECOMPUTED, POSTERIOR = "unweighted", "fixed_weights", "recomputed_weights", "posterior"
+UNWEIGHTED, FIXED, RECOMPUTED = "unweighted", "fixed_weights", "recomputed_weights"
+MIN_MAX, POSTERIOR = "recomputed_min_max_weights", "posterior"
+K = 0.95
+"""Of the weights that are computed again from those of the first kind (reweight paper, Equation 3.1)."""
 DIGITS = 9
 """Decimals that are kept; the sums behind a loss are exact to some more."""
 
@@ -48,6 +51,7 @@ ARMS = {
         Budget,
     ),
     RECOMPUTED: Arm(AUDITED, "Censor_w as it is run: the weights are computed from each data set.", Budget),
+    MIN_MAX: Arm(AUDITED, "Censor_w with min-max weights, computed from each data set.", Budget),
     POSTERIOR: Arm(AUDITED, "The posterior without censoring; its loss has no bound and grows with the grid."),
 }
 
@@ -65,9 +69,10 @@ def neighbours(
     """Exact privacy loss of censored posteriors between neighbours, by adding or removing a record and by replacing one.
 
     A replicate draws ``n - 1`` records from ``Beta(shape1, shape2)``; its neighbours have one record more, one of ``extremes``
-    values between ``closest`` and ``1 - closest``, equally far apart on the logit scale. LW weights come from the exact
+    values between ``closest`` and ``1 - closest``, equally far apart on the logit scale. Min-max weights come from the exact
     unweighted posterior: the risk of a record is its largest absolute log-likelihood over the region of highest likelihood that
-    has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999).
+    has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999). The weights of Censor_w come from these in
+    the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with min-max weights.
 
     Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
     either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
@@ -97,12 +102,19 @@ def _censoring(arm: ChosenArm) -> tuple[str, float]:
 
 def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
     """Weights of every data set's records, of each kind; the first data set lacks the last record of the others."""
+    ones = [np.ones(len(x)) for x in data]
+    min_max = [lipschitz_weights(_risks(grid, x, one, share)) for x, one in zip(data, ones, strict=True)]
     recomputed = []
-    for x in data:
-        inside = region(posterior(grid, log_likelihood(grid, x, np.ones(len(x)))), grid.log_prior, share)
-        recomputed.append(lipschitz_weights(record_risks(grid, x, inside)))
+    for x, alpha in zip(data, min_max, strict=True):
+        risk = _risks(grid, x, alpha, share)
+        recomputed.append(np.minimum(1.0, K * (alpha * risk).max() / risk))
     fixed = [np.append(recomputed[0], np.ones(len(x) - len(data[0]))) for x in data]
-    return {UNWEIGHTED: [np.ones(len(x)) for x in data], FIXED: fixed, RECOMPUTED: recomputed}
+    return {UNWEIGHTED: ones, FIXED: fixed, RECOMPUTED: recomputed, MIN_MAX: min_max}
+
+
+def _risks(grid: Grid, x: Array, weights: Array, share: float) -> Array:
+    """(n,) risks of the records under the posterior with these weights."""
+    return record_risks(grid, x, region(posterior(grid, log_likelihood(grid, x, weights)), grid.log_prior, share))
 
 
 def _posteriors(grid: Grid, data: Sequence[Array], weights: Sequence[Array], threshold: float) -> list[Array]:
