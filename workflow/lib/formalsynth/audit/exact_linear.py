@@ -29,6 +29,8 @@ POINTS, ROUGH = 4000, 400
 """Draws of each of the densities that cover a pair of posteriors, for a result and for a first look."""
 REACH = 4.0
 """Standard deviations of the loss that the outermost of them is away from its mean."""
+SMALLEST = 1e-200
+"""Of tau in draws: next to no data, it can be too small for a number."""
 SAME = 1e-12
 """Largest relative difference of the sums of posteriors that count as the same."""
 
@@ -82,20 +84,21 @@ class NormalInverseGamma:
         """The density in proportion to ``p^(1 + t) other^(-t)``."""
         return self.plus(self.plus(other, -1), t)
 
-    def at(self, tau: Array, noise: Array) -> Array:
-        """The draws b (S, p) that standard normal noise (S, p) becomes."""
+    def at(self, log_tau: Array, noise: Array) -> Array:
+        """``sqrt(tau) b`` (S, p) from standard normal noise (S, p): it stays finite however small tau is."""
         # precision = L L', so L'^-1 noise has the covariance precision^-1
-        offset = noise @ np.linalg.inv(np.linalg.cholesky(self.precision))
-        return self.mean + offset / np.sqrt(tau)[:, None]
+        return np.exp(log_tau / 2)[:, None] * self.mean + noise @ np.linalg.inv(np.linalg.cholesky(self.precision))
 
-    def exponent(self, tau: Array, b: Array) -> Array:
-        """``a log tau - tau (c - h . b + b . Lambda b / 2)`` at draws: (S,)."""
-        found: Array = self.a * np.log(tau) - tau * (self.c + ((0.5 * b @ self.precision - self.h) * b).sum(axis=1))
+    def exponent(self, log_tau: Array, scaled: Array) -> Array:
+        """``a log tau - tau (c - h . b + b . Lambda b / 2)`` (S,) at draws ``scaled = sqrt(tau) b``."""
+        root = np.exp(log_tau / 2)
+        quadratic = ((0.5 * scaled @ self.precision - root[:, None] * self.h) * scaled).sum(axis=1)
+        found: Array = self.a * log_tau - root**2 * self.c - quadratic
         return found
 
-    def log_density(self, tau: Array, b: Array) -> Array:
+    def log_density(self, log_tau: Array, scaled: Array) -> Array:
         """Log density (S,) up to a constant of the dimension."""
-        return self.exponent(tau, b) + (len(self.h) / 2 - 1) * np.log(tau) - self.log_normaliser
+        return self.exponent(log_tau, scaled) + (len(self.h) / 2 - 1) * log_tau - self.log_normaliser
 
 
 class ExactLinear:
@@ -134,8 +137,9 @@ class ExactLinear:
 
     def draws(self, posterior: NormalInverseGamma, uniforms: Array) -> dict[str, Array]:
         """Draws of beta (S, p) and sigma (S,)."""
-        tau = gammaincinv(posterior.a, uniforms[:, 0]) / posterior.rate
-        return {"beta": self._origin + posterior.at(tau, ndtri(uniforms[:, 1:])), "sigma": 1 / np.sqrt(tau)}
+        tau = np.maximum(gammaincinv(posterior.a, uniforms[:, 0]) / posterior.rate, SMALLEST)
+        sigma = 1 / np.sqrt(tau)
+        return {"beta": self._origin + sigma[:, None] * posterior.at(np.log(tau), ndtri(uniforms[:, 1:])), "sigma": sigma}
 
     def losses(
         self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0, fine: bool = True
@@ -146,16 +150,19 @@ class ExactLinear:
             return _pair(one[0], other[0], generator, points)
         size = -(-4 * points // len(one))
         parts = [_points(component, size, generator) for component in (*one, *other)]
-        tau, b = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        p, q = (log_mean(np.stack([component.log_density(tau, b) for component in side])) for side in (one, other))
+        where = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        p, q = (log_mean(np.stack([component.log_density(*where) for component in side])) for side in (one, other))
         share = len(one) / (len(one) + len(other))
         drawn = np.logaddexp(p + np.log(share), q + np.log(1 - share))
         return Losses.weighted(p - q, p - drawn, (np.inf, np.inf))
 
 
 def _points(component: NormalInverseGamma, size: int, generator: np.random.Generator) -> tuple[Array, Array]:
-    tau = generator.standard_gamma(component.a, size) / component.rate
-    return tau, component.at(tau, generator.standard_normal((size, len(component.h))))
+    """``log tau`` and ``sqrt(tau) b`` of so many draws."""
+    # a gamma variable of shape a is one of shape a + 1 times u^(1 / a)
+    log_tau = np.log(generator.standard_gamma(component.a + 1, size)) + np.log(generator.random(size)) / component.a
+    log_tau -= np.log(component.rate)
+    return log_tau, component.at(log_tau, generator.standard_normal((size, len(component.h))))
 
 
 def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator, points: int) -> Losses:
@@ -168,8 +175,8 @@ def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.rand
     # log integral of p^(1 + t) p'^(-t)
     log_z = [part.log_normaliser - (1 + t) * ours + t * theirs for t, part in zip(steps, tilted, strict=True)]
     parts = [first, *(_points(part, points, generator) for part in tilted[1:])]
-    tau, b = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    loss = ratio.exponent(tau, b) - (ours - theirs)
+    log_tau, scaled = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    loss = ratio.exponent(log_tau, scaled) - (ours - theirs)
     drawn = log_mean(np.stack([t * loss - z for t, z in zip(steps, log_z, strict=True)]))
     return Losses.weighted(loss, -drawn, (np.inf, np.inf))
 
