@@ -11,7 +11,7 @@ rule data:
         runtime=30,
     params:
         folder=PLAN.config.data_folder,
-        python=sys.executable, # quoted already, in common.smk
+        python=sys.executable,  # quoted already, in common.smk
     message:
         "Fetching real data into {params.folder}"
     shell:
