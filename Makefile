@@ -86,7 +86,7 @@ lint: setup ## style and types of the code, which room may import which, style o
 	@$(RUN) python -m formalsynth.report.reference --check
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
-	@$(RUN) python bench/fits.py
+	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py
 	@$(RUN) python bench/workflow.py
 	@$(RUN) python bench/many.py
 	@$(RUN) python bench/spread.py

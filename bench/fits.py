@@ -1,7 +1,8 @@
 """Our fits against straightforward ones, on one data set and in one run: python bench/fits.py [repetitions].
 
 Both sides sample 1000 + 1000 iterations in one chain with the same CmdStan, and both end with the by-record Lipschitz bounds.
-What is measured is processor time, that of the sampler included, so that other work on the machine matters little.
+What is measured is processor time, that of the sampler included, so that other work on the machine matters little;
+with OMP_NUM_THREADS=1, as in the jobs of the workflow.
 """
 
 import json

@@ -1,14 +1,17 @@
 // Negative binomial counts with 1 / phi = r: the weighted sum of their log probabilities, without what no parameter changes.
 //
-// log_mean has an element for each count, or one for all. A count's part is
+// log_mean has an element for each count, or one for all; the counts are in rising order. A count's part is
 //   sum over j < y of log1p(j r)  +  y log_mean - (y + 1 / r) log1p(mean r),
-// which is that of the Poisson distribution at r = 0, and so for its gradient: nothing grows with phi and cancels. From the
-// 16th on, the sum over j is by Stirling's series, whose terms beyond those below are less than 1e-15.
+// which is that of the Poisson distribution at r = 0, and so for its gradient: nothing grows with phi and cancels. Where counts
+// are few and large, the sum over j is from the 16th on by Stirling's series, whose terms beyond those below are less than 1e-15.
 
 // log1p(z) / z, whose derivative keeps its digits near 0
 vector log1p_ratio(vector z) {
   int n = rows(z);
   vector[n] ratio;
+  if (min(z) > 0.015625) {
+    return log1p(z) ./ z;
+  }
   for (i in 1 : n) {
     if (z[i] > 0.015625) {
       ratio[i] = log1p(z[i]) / z[i];
@@ -25,28 +28,31 @@ vector log_rising(vector count, real r) {
   vector[rows(count)] z = r * count;
   vector[rows(count)] s = r * inv(1 + z);
   vector[rows(count)] s2 = square(s);
-  return (count - 0.5) .* log1p(z) + count .* (log1p_ratio(z) - 1)
+  return (count + r * square(count) - 0.5 * z) .* log1p_ratio(z) - count
          + s .* (1.0 / 12 - s2 .* (1.0 / 360 - s2 .* (1.0 / 1260 - s2 .* (1.0 / 1680 - s2 / 1188))));
 }
 real negative_binomial_sum(array[] int y, vector weight, vector log_mean, real r) {
   int n = size(y);
   vector[n] count = to_vector(y);
-  real beyond = 0; // weight of the counts from 16 on
-  int first = n + 1; // of them: counts are in rising order
-  vector[15] above = rep_vector(0, 15); // weight of the counts above 1, 2, ..., 15
+  int near = y[n] <= 16 * n ? max(y[n], 2) : 16;
+  vector[near - 1] above; // weight of the counts above 1, 2, ...
+  real beyond = 0;
+  int i = n;
   real total;
-  for (i in 1 : n) {
-    for (j in 1 : min(y[i] - 1, 15)) {
-      above[j] += weight[i];
-    }
-    if (y[i] >= 16) {
+  for (k in 1 : near - 1) {
+    while (i > 0 && y[max(i, 1)] > near - k) {
       beyond += weight[i];
-      first = min(first, i);
+      i -= 1;
     }
+    above[near - k] = beyond;
   }
-  total = dot_product(above, log1p(r * linspaced_vector(15, 1, 15)));
-  if (first <= n) {
-    total += dot_product(weight[first : n], log_rising(count[first : n], r)) - beyond * log_rising([16]', r)[1];
+  total = dot_product(above, log1p(r * linspaced_vector(near - 1, 1, near - 1)));
+  if (y[n] > near) {
+    int first = n;
+    while (first > 1 && y[max(first - 1, 1)] >= near) {
+      first -= 1;
+    }
+    total += dot_product(weight[first : n], log_rising(count[first : n], r)) - sum(weight[first : n]) * log_rising([near]', r)[1];
   }
   {
     int shared = rows(log_mean) == 1;

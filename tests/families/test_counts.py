@@ -133,6 +133,13 @@ def test_native_and_portable_forms_are_the_same_density(compiled, family):
 
 
 @pytest.mark.stan
+def test_native_and_portable_forms_are_the_same_density_for_few_large_counts(compiled):
+    """There the portable form, too, takes Stirling's series."""
+    one, x = FAMILIES["negative_binomial"], np.array([0.0, 3, 15, 16, 17, 300, 900, 5000])
+    check_same_path(compiled, one, one.stan_data(Records(x, np.ones((8, 1))), np.linspace(0.1, 1, 8), one.priors))
+
+
+@pytest.mark.stan
 @pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("reciprocal_phi", [3.0, 0.004, 1e-7, 1e-12, 1e-40])
