@@ -107,9 +107,9 @@ def test_streams_are_those_of_the_integers_that_never_change():
         assert np.array_equal(address.generator(stage).random(3), expected)
 
 
-def test_the_plan_reads_the_room_without_scikit_learn():
+def test_the_plan_reads_the_room_without_pandas_and_scikit_learn():
     code = (
         "import sys; from formalsynth.papers.reps import files, study_protection, words; "
-        "assert not {'sklearn', 'scipy.stats'} & set(sys.modules)"
+        "assert not {'pandas', 'sklearn', 'scipy.stats'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)})
