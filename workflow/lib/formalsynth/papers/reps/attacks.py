@@ -221,13 +221,13 @@ def attack_table(targets: Targets, weights: Array, scores: Mapping[str, Array], 
     tail = (1 - level) / 2
     rows = []
     for decile in range(DECILES + 1):
-        chosen = np.flatnonzero(targets.decile == decile) if decile else np.arange(len(targets.row))
+        chosen = targets.decile == decile if decile else slice(None)
         member, of_decile = targets.member[chosen], weights[chosen]
         for attack, values in scores.items():
-            auc, *resampled = weighted_auc(values[chosen], member, of_decile)
-            low, high = np.quantile(resampled, [tail, 1 - tail])
+            auc = weighted_auc(values[chosen], member, of_decile)
+            low, high = np.quantile(auc[1:], [tail, 1 - tail])
             row = {"attack": attack, "decile": decile, "members": int(member.sum()), "non_members": int((~member).sum())}
-            rows.append(row | {"auc": auc, "auc_low": low, "auc_high": high})
+            rows.append(row | {"auc": auc[0], "auc_low": low, "auc_high": high})
     table = pd.DataFrame(rows)
     signed = 2 * table["auc"] - 1
     return table.assign(signed_advantage=signed, advantage=signed.abs())

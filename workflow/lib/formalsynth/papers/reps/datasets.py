@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer
 
 from formalsynth.data.files import load_columns
 from formalsynth.papers.reps.files import ADULT_COLUMNS, NEEDED
@@ -95,6 +94,8 @@ def breast_cancer(generator: np.random.Generator, folder: str | Path = "", *, bi
         bins: categories of each, equally frequent (the paper's 5). Their edges are quantiles of the whole file, so
             they are outside any privacy budget.
     """
+    from sklearn.datasets import load_breast_cancer
+
     file = load_breast_cancer()
     names = [str(name) for name in file.feature_names]
     declared = _nucleus_columns()

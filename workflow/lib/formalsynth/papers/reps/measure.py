@@ -56,8 +56,8 @@ def instance_bounds(prepared: Prepared, found: SyntheticRelease, settings: Exper
     if sigma == 0:
         infinite = instance_epsilon(influence, 0.0, 0.5)
         return InstanceBounds(infinite, infinite, infinite, infinite)
-    synthesis = instance_epsilon(influence, sigma, delta, settings.calibration)
-    by_weight = instance_epsilon(found.weights * prepared.records.sensitivity, sigma, delta, settings.calibration)
+    both = np.concatenate([influence, found.weights * prepared.records.sensitivity])
+    synthesis, by_weight = np.split(instance_epsilon(both, sigma, delta, settings.calibration), 2)
     stages = [(influence, sigma)]
     total, total_delta = synthesis, delta
     if found.scoring is not None:
