@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.bridge import bridge
+from formalsynth.audit.bridge import bridge, log_ratio
 from formalsynth.core.gaussian import gaussian_epsilon
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
+from small_audit import LW, PLAIN, linear, shares
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -74,3 +76,31 @@ def test_what_is_not_finite_is_refused():
         bridge(np.array([0.0, np.nan]), np.zeros(2))
     with pytest.raises(ValueError, match="both posteriors"):
         bridge(np.empty(0), np.zeros(2))
+
+
+@pytest.mark.parametrize("threshold", [None, 0.7])
+def test_the_log_ratio_is_the_difference_of_the_weighted_log_likelihoods(threshold):
+    replay, generator = shares(), np.random.default_rng(1)
+    one, other = generator.random((2, len(replay.universe)))
+    draws = {"phi": generator.random(5), "lambda": 1 + generator.random(5)}
+    shape1, shape2 = draws["lambda"] * draws["phi"], draws["lambda"] * (1 - draws["phi"])
+    each = stats.beta.logpdf(replay.universe.x, shape1[:, None], shape2[:, None])
+    limit = np.inf if threshold is None else threshold
+    expected = (np.clip(one * each, -limit, limit) - np.clip(other * each, -limit, limit)).sum(axis=1)
+    np.testing.assert_allclose(log_ratio(replay.family, replay.universe, draws, one, other, threshold), expected)
+
+
+@pytest.mark.parametrize("name", ["lognormal", "beta"])
+@pytest.mark.parametrize("seed", range(3))
+def test_losses_from_draws_are_the_exact_ones_within_their_error(name, seed):
+    """A few of the pairs of bench/audit.py, whose 200 cover all families."""
+    replay = linear((PLAIN, LW), seed=seed) if name == "lognormal" else shares((PLAIN, LW), seed=seed)
+    data, generator = np.arange(60), np.random.default_rng(seed)
+    base, near = replay.run(data)["lw"], replay.run(np.append(data, 61))["lw"]
+    drawn = [
+        log_ratio(replay.family, replay.universe, replay.draw(each.posterior, generator, 4000), base.weights, near.weights)
+        for each in (base, near)
+    ]
+    found, exact = bridge(*drawn), replay.losses([base], [near]).epsilon(0.05)
+    assert found.enough
+    assert found.epsilon(0.05) == pytest.approx(exact, abs=5 * (found.error + found.losses.error(0.05)) + 0.05)
