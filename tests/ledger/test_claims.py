@@ -33,7 +33,9 @@ def test_a_claim_is_the_same_in_a_job(kind):
 
 
 def test_a_test_of_an_unknown_kind_is_refused_by_name():
-    with pytest.raises(ValidationError, match="Input should be 'equal', 'order', 'trend', 'value' or 'within'"):
+    with pytest.raises(
+        ValidationError, match="Input should be 'equal', 'gain', 'order', 'trend', 'typical', 'value' or 'within'"
+    ):
         claim_of({"kind": "guess"})
 
 

@@ -32,9 +32,9 @@ else:  # seven times as fast
 
 
 RULES = (
-    "all", "collect_details", "collect_replicates", "collect_sample", "compile_program", "data", "everything", "find_cmdstan",
-    "fit_batch", "judge_claims", "measure_batch", "refuse_figure", "refuse_paper", "refuse_scale", "run_study", "simulate_batch",
-    "write_ledger", "write_report", "write_table",
+    "all", "collect_batches", "compile_program", "data", "everything", "find_cmdstan", "judge_claims", "refuse_figure",
+    "refuse_paper", "refuse_scale", "refuse_table", "refuse_table_of_a_study", "refuse_table_of_fits", "run_batch", "run_study",
+    "write_ledger", "write_report",
 )  # fmt: skip
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
@@ -210,12 +210,12 @@ def _check_run(run: RunConfig, file: Path) -> None:
 
 
 def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
-    """Check that no paper has the name of a rule that draws figures of another one."""
+    """Check that no paper has the name of a rule that makes figures or tables of another one."""
     for key, paper in papers.items():
-        for number in paper.figures:
-            if (rule := f"draw_{key}_{figure_file(number)}") in papers:
-                allowed = f"another name: this is the rule that draws figure {number} of {key}"
-                raise ConfigError(message(file, "papers", rule, [allowed]))
+        shown = {f"figure {number}": figure_file(number) for number in paper.figures}
+        for what, name in (shown | {f"table {number}": f"table{number}" for number in paper.tables}).items():
+            if (rule := f"show_{key}_{name}") in papers:
+                raise ConfigError(message(file, "papers", rule, [f"another name: this is the rule that makes {what} of {key}"]))
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:

@@ -39,7 +39,7 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
     order = {id: k for k, id in enumerate([DATA, *job.fits])}
     table = pd.concat([data_rows(job, data), *tables], ignore_index=True)
     table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
-    return table[list(REPLICATE_COLUMNS)].reset_index(drop=True)
+    return table[[*REPLICATE_COLUMNS, *(CENTRES if job.centre_sets else ())]].reset_index(drop=True)
 
 
 def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:
