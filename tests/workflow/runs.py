@@ -22,11 +22,10 @@ PART = [str(SIMULATION / "replicates.csv"), str(FIGURES / "fig01.svg"), str(FIGU
 
 
 def prepared(folder, repository, cmdstan, papers=("range",)):
-    """A working folder with the repository's config, the range paper with its contraction at two sizes, and CmdStan."""
+    """A working folder with the repository's config and CmdStan."""
     shutil.copytree(repository / "config", folder / "config")
     run = yaml.safe_load((folder / "config" / "config.yaml").read_text(encoding="utf-8"))
     paper = yaml.safe_load((folder / "config" / "papers" / "range.yaml").read_text(encoding="utf-8"))
-    paper["scenarios"]["contraction"]["n"] = [200, 400]
     write_config(folder, run | {"scale": SCALE, "papers": list(papers)}, paper)
     record = folder / ".cmdstan" / "cmdstan.json"
     record.parent.mkdir()
