@@ -10,7 +10,7 @@ PAPERS = ["range", "censor", "reweight", "zcdp", "reps"]
 
 @pytest.fixture(scope="module")
 def template(repository):
-    """The caption of figures that one job drew, or of a table."""
+    """The caption of the figures and tables that one job made."""
     return jinja2.Template((repository / "workflow" / "report" / "shown.rst").read_text(encoding="utf-8"))
 
 
@@ -30,17 +30,19 @@ def test_every_figure_and_table_has_its_subject_and_place(template, plan_of, key
         assert ("STAND-IN" in text) == display.stand_in
     for number in paper.tables:
         display = paper.table(number, "paper")
-        text = rendered(template, display=dict(display.plain()))
+        text = rendered(template, figures=[], tables=[{"display": dict(display.plain()), "file": ""}])
         assert f"**Table {number}**: " in text
         assert paper.tables[number].subject[:20] in text.replace("\\", "")
         assert ("STAND-IN" in text) == display.stand_in
 
 
-def test_figures_of_one_job_are_named_one_by_one(template, plan_of):
+def test_figures_and_tables_of_one_job_are_named_one_by_one(template, plan_of):
     paper = plan_of("range").papers["range"]
     told = [{"display": dict(paper.figure(number, "paper").plain()), "file": "", "same_as": ""} for number in ("1", "6")]
-    text = rendered(template, figures=told)
-    assert [line.split("**")[1] for line in text.splitlines() if line.startswith("* ")] == ["Figure 1", "Figure 6"]
+    tables = [{"display": dict(paper.table(1, "paper").plain()), "file": ""}]
+    text = rendered(template, figures=told, tables=tables)
+    named = [line.split("**")[1] for line in text.splitlines() if line.startswith("* ")]
+    assert named == ["Figure 1", "Figure 6", "Table 1"]
 
 
 HOSTILE = [

@@ -27,12 +27,8 @@ COMMANDS = [
         [RESULTS / "simulated_n200" / "replicates.csv"],
         "no scenario simulated_n200 at scale smoke of range; there are: simulation_n",
     ),
-    ([SIMULATION / "batches" / "9999" / "data.npz"], "no batch 9999 of range simulation_n200; there are: 0000"),
-    (
-        [SIMULATION / "batches" / "0000" / "Wieghted.fit.npz"],
-        "no synthesizer Wieghted of range simulation_n200; there are: Unweig",
-    ),
-    ([SIMULATION / "details.csv"], "range simulation_n200 has no such file, because it is run by no study"),
+    ([SIMULATION / "batches" / "0000" / "Weighted.fit.npz"], f"No rule to produce {SIMULATION / 'batches'}"),
+    ([SIMULATION / "details.csv"], "range simulation_n200 has no details.csv, because it is run by no study"),
     (["rnage"], "No rule to produce rnage"),
 ]
 
