@@ -98,7 +98,7 @@ def keep(plan: Plan, folder: Path) -> None:
     for source, target in copies:
         if source.suffix == ".png":
             _keep_drawing(source, target)
-        elif source.stat().st_size <= LARGEST:
+        elif target == folder / LEDGER or source.stat().st_size <= LARGEST:
             with whole(target) as partial:
                 shutil.copyfile(source, partial)
     captions = caption_in(folder / "figures" / SCALE)
