@@ -34,7 +34,8 @@ def test_the_make_that_compiles_knows_nothing_of_another_make(cmdstan, tmp_path,
         subprocess.run(["make", "-s", "-C", str(tmp_path), str(folder / "out")], check=True)
         return str(folder / "out")
 
-    for name, value in {"MAKEFLAGS": flags, "MFLAGS": f"-{flags}", "GNUMAKEFLAGS": "-B", "MAKELEVEL": "1"}.items():
+    theirs = {"MAKEFLAGS": flags, "MFLAGS": f"-{flags}", "GNUMAKEFLAGS": "-B", "MAKELEVEL": "1"}
+    for name, value in (theirs | {"MAKEOVERRIDES": "${-*-command-variables-*-}"}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CXX", raising=False)

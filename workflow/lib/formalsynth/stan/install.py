@@ -84,7 +84,7 @@ CHECK_SECONDS = 60
 WHOLE = ("makefile", "bin/stanc", "stan/src/stan/model/model_header.hpp", "stan/lib/stan_math/stan/math.hpp")
 """Files that a tree loses when it is half deleted, though a program compiled before still runs."""
 
-OF_MAKE = ("GNUMAKEFLAGS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+OF_MAKE = ("GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
 """What a process inherits from the make that started it: flags and a job server, which are meant for its own targets."""
 
 log = logging.getLogger("cmdstan")
