@@ -1,0 +1,28 @@
+"""Exact privacy losses of censored Beta posteriors at a small n: E5 and E6 share them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from formalsynth.core.job import ScenarioKey
+from formalsynth.core.study import ChosenArm, Run
+from formalsynth.papers.censor_audit.study_neighbours import ARMS, neighbours
+
+EPSILON = 1.6
+"""That of the paper's Figure 1."""
+
+
+def losses(arm: str, n: int) -> Mapping[str, float]:
+    """Losses between posteriors on a grid, of data from Beta(0.5, 2).
+
+    Args:
+        arm: one of :data:`formalsynth.papers.censor_audit.study_neighbours.ARMS`.
+        n: records of the larger of two neighbours.
+
+    Returns:
+        ``add_remove`` and ``replace_one`` over the whole support, and the same with ``_region`` where the mass is.
+    """
+    key = ScenarioKey(paper="censor", paper_id=2, scenario="neighbours", number=1, n=n, root=5)
+    chosen = ChosenArm(arm, arm, {"epsilon": EPSILON} if ARMS[arm].parameters.model_fields else {})
+    rows = neighbours(Run(key, [0], [chosen], ""), shape1=0.5, shape2=2.0).rows
+    return {str(name): float(value) for name, value in rows.iloc[0].items() if isinstance(value, float)}

@@ -1,0 +1,61 @@
+"""E1: where the weight stands in the range-truncated bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.errata.check import Comparison, Interval, Reading, exactly, near, numeric_check
+from formalsynth.errata.exact_draws import draws, family, min_max_weights, simulated_records
+
+N, DRAWS, DATA_SETS = 1000, 500, 3
+"""Half of the paper's records and draws, which moves no ratio by more than a few hundredths."""
+WIDE, NARROW = (0.4, 1.8), (0.6, 1.2)
+RangeWeights = Callable[[Array], Array]
+"""From the weights of the records to those of their log γ."""
+
+
+def _outside(alpha: Array) -> Array:
+    return np.ones_like(alpha)
+
+
+def _inside(alpha: Array) -> Array:
+    return alpha
+
+
+@numeric_check(
+    "E1",
+    printed=Reading("max |α f − log γ|", _outside),
+    derived=Reading("max |α (f − log γ)|", _inside),
+)
+def bound_of_a_truncated_likelihood(formula: RangeWeights) -> Sequence[Comparison]:
+    """The range-truncated bound against what the paper says of it."""
+    rows = np.array([_ratios(np.random.default_rng([1, k]), formula) for k in range(DATA_SETS)])
+    wide, narrow, matched = rows.T
+    below, how = Interval(0.0, 1.0), "the paper's order, in each of three data sets with exact posteriors"
+    return [
+        Comparison("Δ truncated (0.4, 1.8) / Δ Weighted, largest", exactly(wide.max()), below, how),
+        Comparison("Δ (0.6, 1.2) / Δ (0.4, 1.8) truncated, largest", exactly(narrow.max()), below, how),
+        Comparison(
+            "ε (0.4, 1.8) truncated at 0.88 α / ε Weighted at 0.73 α, mean", exactly(matched.mean()), near(1.0, 0.12),
+            "printed: both are 5.7 (Section 4.2)",
+        ),
+    ]  # fmt: skip
+
+
+def _ratios(generator: np.random.Generator, formula: RangeWeights) -> tuple[float, float, float]:
+    """Three ratios of bounds in one data set of the paper's simulation."""
+    records = simulated_records(generator, N)
+    alpha = min_max_weights(records, generator, DRAWS)
+
+    def deltas(scale: float, ranges: Sequence[tuple[float, float] | None]) -> list[float]:
+        weights = scale * alpha
+        forms = [Sensitive(weights, ends, None if ends is None else formula(weights)) for ends in ranges]
+        found = record_bounds(family(), records, draws(records, weights, generator, DRAWS), forms)
+        return [bounds.delta for bounds in found]
+
+    weighted, wide, narrow = deltas(1.0, (None, WIDE, NARROW))
+    return wide / weighted, narrow / wide, deltas(0.88, (WIDE,))[0] / deltas(0.73, (None,))[0]

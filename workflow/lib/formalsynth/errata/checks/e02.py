@@ -1,0 +1,62 @@
+"""E2: what the draw of the mean costs when synthesis is post-processing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from scipy import integrate, optimize, stats
+
+from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric_check
+from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_per_record, rho_postprocessing, rho_postprocessing_printed
+
+SETTING = Setting(n=1000, d=4.0)
+"""That of Figure 1 of the paper."""
+ORDER = 3.0
+"""Of the Rényi divergence that is integrated; for noise of one variance it is rho times the order at every order."""
+
+
+@dataclass(frozen=True)
+class PostProcessing:
+    """Its rho, and the synthetic records from which on it is the smaller."""
+
+    rho: Callable[[Setting], float]
+    break_even: Callable[[int], float]
+
+
+@numeric_check(
+    "E2",
+    printed=Reading(
+        "rho = 4 d² n / (2 σ²); cheaper from m n_syn = n² (n + 1) on",
+        PostProcessing(lambda setting: float(rho_postprocessing_printed(setting)), lambda n: n**2 * (n + 1)),
+    ),
+    derived=Reading(
+        "rho = (2d/n)² / (2 σ²/n) = 4 d² / (2 n σ²); cheaper from m n_syn = n + 1 on",
+        PostProcessing(lambda setting: float(rho_postprocessing(setting)), lambda n: n + 1),
+    ),
+)
+def cost_of_the_draw(formula: PostProcessing) -> Sequence[Comparison]:
+    """Rho of one draw of the mean from N(x̄, σ²/n), at n = 1000, d = 4, σ = 1."""
+    found = _integrated_rho(SETTING)
+    even = optimize.brentq(lambda n_syn: float(rho_bayes_per_record(SETTING, n_syn)) - found, 1.0, 1e12)
+    return [
+        Comparison("rho", exactly(formula.rho(SETTING)), near(found, 1e-6 * found), "integral of p³ / q² over the draw"),
+        Comparison(
+            "records at which both ways cost the same", exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
+            "root in m n_syn, records composed as printed",
+        ),
+    ]  # fmt: skip
+
+
+def _integrated_rho(setting: Setting) -> float:
+    """The Rényi divergence between the draws of two neighbours over its order, by quadrature."""
+    sd = math.sqrt(setting.variance / setting.n)
+    one, other = stats.norm(0.0, sd), stats.norm(setting.mean_sensitivity, sd)
+
+    def ratio(x: float) -> float:
+        return math.exp(ORDER * one.logpdf(x) + (1 - ORDER) * other.logpdf(x))
+
+    centre = (1 - ORDER) * setting.mean_sensitivity
+    mass = integrate.quad(ratio, centre - 12 * sd, centre + 12 * sd, epsabs=0, epsrel=1e-12)[0]
+    return math.log(mass) / (ORDER - 1) / ORDER

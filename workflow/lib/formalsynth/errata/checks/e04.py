@@ -1,0 +1,78 @@
+"""E4, with E11 and E12: the records of a Bayesian synthetic data set share one draw of the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.errata.check import Comparison, Interval, Reading, exactly, near, numeric_check, simulated_mean
+from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_joint, rho_bayes_per_record
+from formalsynth.papers.zcdp.combining import SYNTHESES, synthetic_records
+from formalsynth.papers.zcdp.means import privacy_loss
+
+SETTING, N_SYN, SETS = Setting(n=1000, d=4.0), 15_625, 5
+"""Figure 1 of the paper, and the data sets that its footnote 3 splits the records over."""
+SMALL = 800
+"""Records whose covariance is solved as a matrix."""
+REPEATS = 100
+
+
+@dataclass(frozen=True)
+class Records:
+    """What m data sets of n_syn records cost, and the variance of the mean of one data set."""
+
+    rho: Callable[[Setting, float], float]
+    mean_variance: Callable[[Setting, int], float]
+
+
+@numeric_check(
+    "E4",
+    also=("E11", "E12"),
+    printed=Reading(
+        "rho = m n_syn (2d/n)² / (2 σ² (1 + 1/n)); records independent N(x̄, σ² (1 + 1/n))",
+        Records(lambda setting, n_syn: float(rho_bayes_per_record(setting, n_syn)), SYNTHESES["bayes_one_step"].between_variance),
+    ),
+    derived=Reading(
+        "rho = m n_syn (2d/n)² / (2 σ² (1 + n_syn/n)); records with covariance σ²/n",
+        Records(lambda setting, n_syn: float(rho_bayes_joint(setting, n_syn)), SYNTHESES["bayes"].between_variance),
+    ),
+)
+def cost_of_joint_records(formula: Records) -> Sequence[Comparison]:
+    """Rho of Bayesian synthesis at n = 1000, d = 4, σ = 1."""
+    five = replace(SETTING, m=SETS)
+    loss, means = _simulated(SETTING, N_SYN)
+    loss_of_five, _ = _simulated(five, N_SYN // SETS)
+    how = f"mean privacy loss of {REPEATS} simulated releases and their mirror images, record by record"
+    return [
+        Comparison("rho of 800 records", exactly(formula.rho(SETTING, SMALL)), _solved(SMALL), "covariance matrix solved"),
+        Comparison("rho of 15,625 records in one set", exactly(formula.rho(SETTING, N_SYN)), loss, how),
+        Comparison("rho of the same records in five sets (E12)", exactly(formula.rho(five, N_SYN // SETS)), loss_of_five, how),
+        Comparison(
+            "variance of the mean of one set (E11)", exactly(formula.mean_variance(SETTING, N_SYN)),
+            simulated_mean(np.square(means)), "the same simulation",
+        ),
+    ]  # fmt: skip
+
+
+def _solved(n_syn: int) -> Interval:
+    """Half the squared distance of neighbouring means, in the metric of the records' joint covariance."""
+    covariance = SETTING.variance * (np.eye(n_syn) + np.ones((n_syn, n_syn)) / SETTING.n)
+    shift = np.full(n_syn, SETTING.mean_sensitivity)
+    rho = 0.5 * float(shift @ np.linalg.solve(covariance, shift))
+    return near(rho, 1e-9 * rho)
+
+
+def _simulated(setting: Setting, n_syn: int) -> tuple[Interval, Array]:
+    """The mean privacy loss, and the means of the first data sets (R,)."""
+    generator = np.random.default_rng([4, setting.m])
+    losses, means = np.empty(REPEATS), np.empty(REPEATS)
+    for k in range(REPEATS):
+        records = synthetic_records(generator, setting, n_syn, "bayes", 0.0)
+        # The loss is linear in the records, so that its mean over a release and its mirror image has hardly any noise.
+        losses[k] = np.mean([privacy_loss(each, setting, "bayes", 0.0, setting.mean_sensitivity) for each in (records, -records)])
+        means[k] = records[0].mean()
+    loss = simulated_mean(losses)
+    return Interval(loss.low * (1 - 1e-9), loss.high * (1 + 1e-9)), means

@@ -1,0 +1,39 @@
+"""E5: what censoring at ε/2 guarantees when a record is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from formalsynth.errata.censored_neighbours import EPSILON, losses
+from formalsynth.errata.check import Comparison, Interval, Reading, exactly, numeric_check
+from formalsynth.papers.censor_audit.study_neighbours import UNWEIGHTED
+
+N, REACHED = 200, 0.999
+"""Records, and the share of the bound that the search is to reach at least."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The largest loss by kind of neighbours, from the ε of the threshold."""
+
+    add_remove: Callable[[float], float]
+    replace_one: Callable[[float], float]
+
+
+@numeric_check(
+    "E5",
+    printed=Reading("replace-one neighbours: ε", Guarantee(lambda epsilon: epsilon, lambda epsilon: epsilon)),
+    derived=Reading("add/remove: ε; replace-one: 2 ε", Guarantee(lambda epsilon: epsilon, lambda epsilon: 2 * epsilon)),
+)
+def loss_of_censored_posteriors(formula: Guarantee) -> Sequence[Comparison]:
+    """Censor_uw at ε = 1.6, n = 200: the largest loss is the bound, and is reached."""
+    found, how = losses(UNWEIGHTED, N), "largest log ratio of exact posteriors on a grid, ten data sets; 0.1 % more allowed"
+    return [
+        Comparison(
+            f"one record {what}", exactly(says(EPSILON)), Interval(found[name], found[name] / REACHED), how
+        )
+        for what, name, says in (
+            ("more or less", "add_remove", formula.add_remove), ("replaced", "replace_one", formula.replace_one)
+        )
+    ]  # fmt: skip

@@ -1,0 +1,42 @@
+"""E9: the sign in the log ratio where the variance falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import stats
+
+from formalsynth.core.arrays import Array
+from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric_check
+
+N_SYN, S2, STEP, DELTA = 1000, 1.0, 0.064, 5e-6
+"""Synthetic records, variance, its step (2d)²/n at d = 4 and n = 1000, and the δ whose percentiles are looked up."""
+LogRatio = Callable[[Array], Array]
+
+
+def _parts(x: Array) -> tuple[Array, Array]:
+    """Both terms of the log ratio at the falling variance, with the paper's rate of the neighbour (the slip of E3)."""
+    shape, falling = (N_SYN - 1) / 2, 2 * S2 - STEP
+    return np.full_like(x, shape * np.log(falling / (2 * S2))), (N_SYN - 1) * STEP * x / (2 * S2 * falling)
+
+
+@numeric_check(
+    "E9",
+    printed=Reading(
+        "(n_syn − 1)/2 log((2 s² − t)/(2 s²)) − (n_syn − 1) t x / (2 s² (2 s² − t))", lambda x: _parts(x)[0] - _parts(x)[1]
+    ),
+    derived=Reading(
+        "(n_syn − 1)/2 log((2 s² − t)/(2 s²)) + (n_syn − 1) t x / (2 s² (2 s² − t))", lambda x: _parts(x)[0] + _parts(x)[1]
+    ),
+)
+def log_ratio_of_falling_variance(formula: LogRatio) -> Sequence[Comparison]:
+    """The log ratio of the two Gamma densities at both percentiles, 1000 synthetic records, t = 0.064."""
+    shape = (N_SYN - 1) / 2
+    one, other = stats.gamma(shape, scale=S2 / shape), stats.gamma(shape, scale=(2 * S2 - STEP) / (N_SYN - 1))
+    x = one.ppf([DELTA / 2, 1 - DELTA / 2])
+    says, found = formula(x), one.logpdf(x) - other.logpdf(x)
+    return [
+        Comparison(f"log ratio at x = {at:.4f}", exactly(float(mine)), near(float(true), 1e-8), "log densities of scipy")
+        for at, mine, true in zip(x, says, found, strict=True)
+    ]

@@ -1,0 +1,23 @@
+"""E15: which median of Table 1 is the closest to the data's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from formalsynth.errata.check import Comparison, Interval, Reading, exactly, numeric_check
+
+DATA = 15_616.0
+MEDIANS = {"Unweighted": 20_832.0, "Weighted": 15_991.0, "averaged (0.4, 1.8)": 16_225.0, "averaged (0.6, 1.2)": 19_951.0}
+"""Medians of Table 1 of the range paper; those of the truncated synthesizers are Weighted's."""
+
+
+@numeric_check(
+    "E15",
+    printed=Reading("best median: averaged (0.6, 1.2)", "averaged (0.6, 1.2)"),
+    derived=Reading("best median: Weighted", "Weighted"),
+)
+def closest_median(formula: str) -> Sequence[Comparison]:
+    """Distances of the printed medians from the printed median of the data."""
+    distances = {name: abs(median - DATA) for name, median in MEDIANS.items()}
+    how = "subtraction of the numbers in Table 1"
+    return [Comparison("distance of the best median", exactly(distances[formula]), Interval(0.0, min(distances.values())), how)]

@@ -1,0 +1,43 @@
+"""Exact posterior draws of the lognormal regression, and the bounds that an LW synthesizer has with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.audit.exact import exact_posteriors
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.family import FAMILIES, Family
+from formalsynth.core.weights import lipschitz_weights
+
+
+def family() -> Family:
+    """The lognormal regression."""
+    FAMILIES.find()
+    return FAMILIES["lognormal_regression"]
+
+
+def simulated_records(generator: np.random.Generator, n: int) -> Records:
+    """A data set of the range paper's Section 4.1: ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``."""
+    z = generator.normal(2, 1, n)
+    return Records(np.exp(z + 1 + generator.standard_normal(n)), np.column_stack([np.ones(n), z]))
+
+
+def draws(records: Records, weights: Array, generator: np.random.Generator, size: int) -> Draws:
+    """Draws of the pseudo posterior with these weights (n,), ``size`` of them."""
+    exact = exact_posteriors(family(), records, family().priors)
+    return exact.draws(exact.posterior(weights), generator.random((size, exact.dimension)))
+
+
+def min_max_weights(records: Records, generator: np.random.Generator, size: int) -> Array:
+    """LW weights (n,) from draws of the unweighted posterior."""
+    ones = np.ones(len(records))
+    return lipschitz_weights(
+        record_bounds(family(), records, draws(records, ones, generator, size), [Sensitive(ones)])[0].by_record
+    )
+
+
+def min_max_bound(records: Records, generator: np.random.Generator, size: int) -> float:
+    """The Lipschitz bound of LW weights, both posteriors by draws."""
+    alpha = min_max_weights(records, generator, size)
+    return record_bounds(family(), records, draws(records, alpha, generator, size), [Sensitive(alpha)])[0].delta
