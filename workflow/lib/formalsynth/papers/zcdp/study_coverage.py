@@ -56,10 +56,10 @@ def coverage(
     import pandas as pd
 
     addresses = [run.address(replicate) for replicate in run.replicates]
+    confidential = confidential_means(Setting(run.n, d, variance), [address.generator("data") for address in addresses], mean)
     parts = []
     for data, ids in _ids_by_rule(run).items():
         setting = Setting(run.n, d, variance, data.m)
-        confidential = confidential_means(setting, [address.generator("data") for address in addresses], mean)
         words = (list(SYNTHESES).index(data.synthesis), data.m, data.n_syn)
         generators = [address.generator("synthesize", words) for address in addresses]
         rows = coverage_rows(

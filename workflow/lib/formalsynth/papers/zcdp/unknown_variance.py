@@ -123,8 +123,11 @@ def _variance_loss_parts(setting: Setting, n_syn: float, other: float) -> tuple[
 
 
 def _percentiles(setting: Setting, n_syn: float, delta: float) -> Array:
+    """Those of :func:`variance_distribution` with ``delta / 2`` beyond each, without loading scipy.stats."""
     check_delta(delta)
-    return variance_distribution(setting, n_syn).ppf([delta / 2, 1 - delta / 2])
+    shape = _variance_shape(setting, n_syn)
+    percentiles: Array = special.gammaincinv(shape, [delta / 2, 1 - delta / 2]) * (setting.variance / shape)
+    return percentiles
 
 
 def _percentile_epsilon(setting: Setting, n_syn: float, delta: float, step: float) -> float:
