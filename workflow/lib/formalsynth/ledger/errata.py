@@ -35,9 +35,14 @@ class Erratum(Model):
     )
     printed: str = Field("", description="The printed formula or sentence, in our words.")
     derived: str = Field("", description="What follows instead, and from what.")
-    check: str = Field("", description="The numbers that show it.")
+    check: str = Field("", description="The numbers that show it; `python -m formalsynth.errata` with its id prints them.")
     consequence: str = Field("", description="What changes for somebody who relied on the printed one.")
     matters: str = Field("", description="Whether it touches what the paper concludes.")
+
+    @property
+    def command(self) -> str:
+        """What shows the numbers of its check; empty without one."""
+        return f"python -m formalsynth.errata {self.id}" if self.check else ""
 
 
 class ErrataConfig(Model):

@@ -90,11 +90,14 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
         "# Errata",
         "What is printed in the papers and does not hold, from `config/errata.yaml`. One slip counts once, with every place that "
         "has it. Under each stand the claims that test it, with their verdicts in the reference run.",
+        "`python -m formalsynth.errata` prints the numbers of all checks, and those of one with its id. Why the bounds of "
+        "min-max weights do not contract, which is no slip of one formula: [CONTRACTION.md](CONTRACTION.md).",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for found in findings(rows, errata).errata:
         erratum = found.erratum
         texts = [f"- {title}: {text}" for name, title in ERRATUM.items() if (text := str(getattr(erratum, name)).strip())]
+        texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
         also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
         claims = [f"- {_claim(row)}" for row in found.claims] or ["- No claim of the reference run speaks of it."]
         parts += [

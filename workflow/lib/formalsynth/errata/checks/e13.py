@@ -43,7 +43,7 @@ def _own_reference() -> Interval:
         Reference(lambda: exactly(0.0), advantage_limit),
     ),
     derived=Reading(
-        "a non-member is its own nearest reference record, at distance 0: advantage near 1, with or without a release",
+        "a non-member is its own nearest reference record, at distance 0: a large advantage, with or without a release",
         Reference(_own_reference, lambda epsilon, delta: 1.0),
     ),
 )

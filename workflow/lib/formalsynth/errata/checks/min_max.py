@@ -17,13 +17,13 @@ from formalsynth.errata.limit_law import law
 from formalsynth.errata.risks import POPULATIONS, DataSet, Population
 from formalsynth.mechanisms.declared_scale import scaled_weights
 
-SIZES = {100: 300, 1000: 300, 10_000: 200, 100_000: 120}
+SIZES = {100: 500, 1000: 500, 10_000: 400, 100_000: 250}
 """Records, and simulated data sets."""
 FIRST, LAST = 1000, 100_000
 """Between which sizes spread and median are compared: from the papers' own on."""
 SCALE, EPSILON = 10.0, 4.0
 """The declared scale, and the ε of the censored likelihood."""
-REGRESSION, DRAWN = "lognormal regression", 60
+REGRESSION, DRAWN = "lognormal regression", 150
 """The population with predictors, and its data sets for which posteriors are drawn from."""
 GUMBEL_SD = 1.05
 """The standard error of the sample sd of Gumbel variables, kurtosis 5.4, in units of ``sd / sqrt(R)``."""
