@@ -7,6 +7,7 @@ import math
 import re
 import signal
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.registry import load
+from formalsynth.stan.chain import Chain
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 from formalsynth.stan.sample import CAREFUL, sample
 
@@ -62,7 +64,8 @@ def test_draws_are_those_that_cmdstanpy_gives_for_the_seed(run, program, data, r
 
     settings = SamplerSettings(**[{"warmup": 200, "draws": 150, "ess_min": 10}, dict(NEEDS_A_REFIT) | {"lengthen": 20}][refits])
     fit, seed = run(settings), 3 + refits
-    thin, delta = (settings.lengthen, CAREFUL) if refits else (1, settings.adapt_delta)
+    lost = bool(refits) and run(settings.model_copy(update={"attempts": 1})).divergences > 0
+    thin, delta = settings.lengthen**refits, CAREFUL if lost else settings.adapt_delta
     kept = {key: np.asarray(value).tolist() for key, value in data.items()}
     start = {key: np.asarray(value).tolist() for key, value in FAMILY.inits(data).items()}
     oracle = cmdstanpy.CmdStanModel(exe_file=program).sample(
@@ -92,6 +95,22 @@ def test_a_fit_that_does_not_pass_the_gate_is_repeated_and_longer(run):
     assert fit.seed == 4  # that of the refit
     assert fit.draws["beta"].shape == (400, 2)
     assert fit.draws["sigma"].shape == (400,)
+
+
+@pytest.mark.parametrize(("divergences", "delta"), [(0, 0.65), (3, CAREFUL)])
+def test_steps_get_shorter_only_where_a_fit_diverged(monkeypatch, divergences, delta):
+    """Other fits only need more draws, of which shorter steps give fewer in the same time."""
+    asked = []
+
+    def chain(executable, data, inits, parameters, seed, lengths):
+        asked.append(lengths)
+        return Chain({"mu": np.repeat(np.arange(10.0), 40)}, divergences, 0)
+
+    monkeypatch.setattr("formalsynth.stan.sample.run_chain", chain)
+    fit = sample(Path("none"), {}, {}, ("mu",), 3, SamplerSettings(draws=400, adapt_delta=0.65, attempts=3, lengthen=4))
+    assert fit.status == "failed"
+    assert [each.thin for each in asked] == [1, 4, 16]
+    assert [each.adapt_delta for each in asked] == [0.65, delta, delta]
 
 
 @pytest.mark.stan

@@ -14,7 +14,9 @@ from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
 
 CAREFUL = 0.95
-"""Acceptance that refits aim at: shorter steps follow a posterior that the first fit lost its way in."""
+"""Acceptance that a refit aims at when an earlier fit diverged or stopped: shorter steps find their way where it lost it.
+
+Where only more effective draws are wanted, shorter steps give fewer of them in the same time."""
 TRIES = 3
 """How often a chain may be ended from outside before the job is given up."""
 
@@ -38,10 +40,10 @@ def sample(
             short, the disk is full, files may not grow as large, or the chain was ended from outside :data:`TRIES` times.
     """
     start = time.perf_counter()
-    fit, refits, ended = Fit("failed", "not run"), 0, 0
+    fit, refits, ended, lost = Fit("failed", "not run"), 0, 0, False
     while refits < settings.attempts:
         try:
-            chain = run_chain(executable, data, inits, parameters, seed + refits, _lengths(settings, refits))
+            chain = run_chain(executable, data, inits, parameters, seed + refits, _lengths(settings, refits, lost))
             fit = _gated(chain, settings)
         except ChainFailed as error:
             fit = Fit("failed", f"CmdStan stopped: {error}")
@@ -50,6 +52,7 @@ def sample(
             if ended == TRIES:
                 raise OSError(f"{error} {TRIES} times, which says nothing of the posterior: {error.question} Run again") from None
             continue
+        lost = lost or fit.divergences > 0 or not fit.draws
         fit.seed = seed + refits
         refits += 1
         fit.attempts = refits + ended
@@ -61,10 +64,10 @@ def sample(
     return fit
 
 
-def _lengths(settings: SamplerSettings, refits: int) -> Lengths:
-    """Of a first fit, or of a refit, which keeps as many draws."""
+def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:
+    """Of a first fit, or of a refit, which keeps as many draws; ``lost``: whether an earlier fit diverged or stopped."""
     thin = settings.lengthen**refits
-    return Lengths(settings.warmup * thin, settings.draws, thin, CAREFUL if refits else settings.adapt_delta)
+    return Lengths(settings.warmup * thin, settings.draws, thin, CAREFUL if lost else settings.adapt_delta)
 
 
 def _gated(chain: Chain, settings: SamplerSettings) -> Fit:
