@@ -24,7 +24,12 @@ PACKAGE = REPOSITORY / "workflow" / "lib" / "formalsynth"
 ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 GUIDES = {
     name: (REPOSITORY / name).read_text(encoding="utf-8")
-    for name in ("README.md", "CONTRIBUTING.md", "config/README.md", "docs/ARCHITECTURE.md")
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "config/README.md",
+        *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")),
+    )
 }
 README = GUIDES["README.md"]
 MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
