@@ -5,7 +5,7 @@ import pytest
 from formalsynth.audit.audit import AuditSettings, audit
 from small_audit import FIXED, LW, PLAIN, N, linear
 
-SETTINGS = AuditSettings(deltas=(1e-2, 1e-3), releases=3, each=1, random=2, refined=2, streams=3)
+SETTINGS = AuditSettings(deltas=(1e-2, 1e-3), releases=3, each=1, random=2, refined=2, streams=3, attack=100)
 
 
 @pytest.fixture(scope="module")
@@ -23,41 +23,55 @@ def test_there_is_a_row_for_each_synthesizer_kind_delta_and_number_of_releases(a
     for id in ("lw", "fixed"):
         for kind in ("add", "remove", "replace"):
             for delta in SETTINGS.deltas:
-                told = rows(found, synthesizer=id, kind=kind, delta=delta, worst=True, streams=1)
+                told = rows(found, synthesizer=id, neighbour=kind, delta=delta, worst=True, streams=1)
                 assert sorted(row.releases for row in told) == [1, 3]
                 # weights at a declared reference use no random number that could be kept from anybody
-                assert len(rows(found, synthesizer=id, kind=kind, delta=delta, streams=3)) == (id == "lw")
-        assert len(rows(found, synthesizer=id, kind="same")) == 2
+                assert len(rows(found, synthesizer=id, neighbour=kind, delta=delta, streams=3)) == (id == "lw")
+        assert len(rows(found, synthesizer=id, neighbour="same")) == 2
 
 
 def test_the_worst_is_the_largest_of_its_kind_and_what_composes_is_more(audited):
     _, found = audited
     for id in ("lw", "fixed"):
         for kind in ("add", "remove"):
-            one = rows(found, synthesizer=id, kind=kind, delta=1e-2, releases=1, streams=1)
+            one = rows(found, synthesizer=id, neighbour=kind, delta=1e-2, releases=1, streams=1)
             worst = next(row for row in one if row.worst)
-            assert all(row.epsilon <= worst.epsilon for row in one)
-            composed = rows(found, synthesizer=id, kind=kind, delta=1e-2, releases=3, streams=1)[0]
-            assert worst.epsilon < composed.epsilon < 3 * worst.epsilon + 0.1
-            stricter = rows(found, synthesizer=id, kind=kind, delta=1e-3, releases=1, streams=1, worst=True)[0]
-            assert stricter.epsilon > worst.epsilon
+            assert all(row.audited <= worst.audited for row in one)
+            composed = rows(found, synthesizer=id, neighbour=kind, delta=1e-2, releases=3, streams=1)[0]
+            assert worst.audited < composed.audited < 3 * worst.audited + 0.1
+            stricter = rows(found, synthesizer=id, neighbour=kind, delta=1e-3, releases=1, streams=1, worst=True)[0]
+            assert stricter.audited > worst.audited
 
 
 def test_a_row_is_the_loss_between_the_two_runs(audited):
     replay, found = audited
-    worst = next(row for row in rows(found, synthesizer="lw", kind="add", delta=1e-2, releases=1, streams=1) if row.worst)
+    worst = next(row for row in rows(found, synthesizer="lw", neighbour="add", delta=1e-2, releases=1, streams=1) if row.worst)
     data = np.arange(N)
     base = replay.run(data, bounds=True)["lw"]
     there = [replay.run(np.append(data, k))["lw"] for k in range(N, len(replay.universe)) if replay.universe.x[k] == worst.value]
     losses = [replay.losses([base], [each]).epsilon(1e-2) for each in there]
-    assert worst.epsilon == pytest.approx(max(losses))
+    assert worst.audited == pytest.approx(max(losses))
     assert worst.claimed == base.bounds.epsilon
+    claims = [replay.run(np.append(np.arange(N), k), bounds=True)["lw"].bounds.epsilon for k in range(N, len(replay.universe))]
+    assert worst.claimed_larger in [max(worst.claimed, each) for each in claims]
+    assert worst.claimed_larger > worst.claimed
     assert worst.weight == pytest.approx(base.weights[:N].mean())
-    assert worst.row()["epsilon"] == worst.epsilon
+    assert worst.row()["audited"] == worst.audited
 
 
 def test_the_floor_of_weights_that_use_no_random_number_is_0(audited):
     _, found = audited
-    assert all(row.epsilon == pytest.approx(0, abs=1e-9) for row in rows(found, synthesizer="fixed", kind="same"))
-    assert all(row.epsilon > 0.01 for row in rows(found, synthesizer="lw", kind="same"))
-    assert all(np.isnan(row.value) for row in rows(found, kind="same"))
+    assert all(row.audited == pytest.approx(0, abs=1e-9) for row in rows(found, synthesizer="fixed", neighbour="same"))
+    assert all(row.audited > 0.01 for row in rows(found, synthesizer="lw", neighbour="same"))
+    assert all(np.isnan(row.value) for row in rows(found, neighbour="same"))
+
+
+def test_the_worst_addition_and_removal_are_attacked_at_the_first_delta(audited):
+    _, found = audited
+    attacked = [row for row in found if not np.isnan(row.attacked)]
+    assert [(row.synthesizer, row.neighbour) for row in attacked] == [
+        (id, kind) for id in ("lw", "fixed") for kind in ("remove", "add")
+    ]
+    for row in attacked:
+        assert (row.delta, row.releases, row.streams, row.worst) == (1e-2, 1, 1, True)
+        assert 0 <= row.attacked < row.audited + 0.5

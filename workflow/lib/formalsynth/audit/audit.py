@@ -6,13 +6,14 @@ What is reported is a lower bound of the epsilon that a mechanism can claim: the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
 
 from formalsynth.audit.losses import Losses
 from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replaced, same, to_remove
+from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.rows import Row
 
@@ -36,6 +37,8 @@ class AuditSettings:
     """Worst neighbours of each kind and synthesizer that are computed again in full."""
     streams: int = 0
     """Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."""
+    attack: int = 0
+    """Runs of the attack on the worst addition and the worst removal; 0 leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class AuditRow:
     """The loss of one synthesizer on one neighbour at one delta."""
 
     synthesizer: str
-    kind: Kind
+    neighbour: Kind
     candidate: str
     """Why the neighbour was tried."""
     value: float
@@ -52,18 +55,22 @@ class AuditRow:
     releases: int
     streams: int
     """1 where both runs have the same random numbers, as if they were told; more where the weights' randomness is not told."""
-    epsilon: float
+    audited: float
     """The audited epsilon: the larger of both directions."""
     forward: float
     """Under D."""
     backward: float
     """Under D'."""
     error: float
-    """Monte Carlo standard error of ``epsilon``."""
+    """Monte Carlo standard error of ``audited``."""
     worst: bool
     """Whether it is the worst of its kind."""
     claimed: float
     """Twice the Lipschitz bound on D."""
+    claimed_larger: float
+    """The larger of the claims on D and on D'."""
+    attacked: float
+    """What an attack on one synthetic data set shows of it: a lower bound with 95 % confidence. NaN where none was run."""
     weight: float
     """Mean weight on D."""
 
@@ -80,7 +87,7 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSetting
         n: records of D.
         audited: ids of the synthesizers to audit.
         settings: how hard to look.
-        seed: of the removals at random.
+        seed: of the removals at random, and of the attack.
 
     Returns:
         A row for each synthesizer, refined neighbour, delta and number of releases.
@@ -98,8 +105,8 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSetting
     streams = [replay.run(np.arange(n), stream=stream) for stream in range(1, max(1, settings.streams) + 1)]
     rows: list[AuditRow] = []
     for id in audited:
-        report = _Report(id, base[id], n, replay, settings, [each[id] for each in streams])
-        rows += report.of(same(n), report.floor, False, (1,))
+        report = _Report(id, base[id], n, replay, settings, [each[id] for each in streams], seed)
+        rows += report.of(report.floor, False, (1,))
         for kind in tried[id]:
             rows += report.worst(tried[id][kind])
     return rows
@@ -129,6 +136,16 @@ def _tried(
 
 
 @dataclass(frozen=True)
+class _Full:
+    """A neighbour with its loss in full."""
+
+    neighbour: Neighbour
+    losses: Losses
+    claimed_larger: float
+    attacked: float = float("nan")
+
+
+@dataclass(frozen=True)
 class _Report:
     """Rows of one synthesizer."""
 
@@ -139,34 +156,46 @@ class _Report:
     settings: AuditSettings
     streams: Sequence[Outcome]
     """The synthesizer on D with other random numbers."""
+    seed: int
 
     @cached_property
-    def floor(self) -> Losses:
-        """Between two runs on D with other seeds."""
-        return self.replay.losses([self.base], [self.streams[0]])
+    def floor(self) -> _Full:
+        """Between two runs on D with other seeds; the claim stays that of the first."""
+        return _Full(same(self.n), self.replay.losses([self.base], [self.streams[0]]), self.claimed)
 
     def worst(self, ranked: Sequence[tuple[float, Neighbour]]) -> list[AuditRow]:
         """Rows of the worst neighbours of one kind, computed in full; the worst of them for several releases and streams too."""
         delta = self.settings.deltas[0]
         full = []
         for _, neighbour in ranked[: self.settings.refined]:
-            losses = self.replay.losses([self.base], [self._there(neighbour, 0)])
-            full.append((losses.epsilon(delta), losses, neighbour))
-        full.sort(key=lambda each: -each[0])
+            there = self._there(neighbour, 0)
+            full.append(_Full(neighbour, self.replay.losses([self.base], [there]), max(self.claimed, claim(there))))
+        full.sort(key=lambda each: -each.losses.epsilon(delta))
+        full[:1] = [self._attacked(each) for each in full[:1]]
         rows = []
-        for place, (_, losses, neighbour) in enumerate(full):
+        for place, each in enumerate(full):
             releases = (1, self.settings.releases) if place == 0 else (1,)
-            rows += self.of(neighbour, losses, place == 0, releases)
-        if len(self.streams) > 1 and full and self.floor.epsilon(0) > 0:
-            theirs = [self._there(full[0][2], stream) for stream in range(1, len(self.streams) + 1)]
-            rows += self.of(full[0][2], self.replay.losses(self.streams, theirs), True, (1,), len(self.streams))
+            rows += self.of(each, place == 0, releases)
+        if len(self.streams) > 1 and full and self.floor.losses.epsilon(0) > 0:
+            theirs = [self._there(full[0].neighbour, stream) for stream in range(1, len(self.streams) + 1)]
+            mixed = replace(full[0], losses=self.replay.losses(self.streams, theirs), attacked=float("nan"))
+            rows += self.of(mixed, True, (1,), len(self.streams))
         return rows
 
-    def _there(self, neighbour: Neighbour, stream: int) -> Outcome:
-        return self.replay.run(neighbour.index, stream, only=self.id)[self.id]
+    def _attacked(self, full: _Full) -> _Full:
+        runs, neighbour = self.settings.attack, full.neighbour
+        if not runs or neighbour.kind not in ("add", "remove"):
+            return full
+        found = attack(self.replay, self.n, self.id, neighbour, runs, self.settings.deltas[0], self.seed)
+        return replace(full, attacked=found.epsilon)
 
-    def of(self, neighbour: Neighbour, losses: Losses, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
+    def _there(self, neighbour: Neighbour, stream: int) -> Outcome:
+        """With the bounds of stream 0, which the claim is made of."""
+        return self.replay.run(neighbour.index, stream, bounds=stream == 0, only=self.id)[self.id]
+
+    def of(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
         """A row for each delta and number of releases."""
+        neighbour, losses = full.neighbour, full.losses
         position = neighbour.removed if neighbour.added is None else neighbour.added
         value = float("nan") if position is None else float(self.replay.universe.x[position])
         rows = []
@@ -177,6 +206,7 @@ class _Report:
                     AuditRow(
                         self.id, neighbour.kind, neighbour.candidate, value, delta, m, streams, max(forward, backward),
                         forward, backward, losses.error(delta) if m == 1 else float("nan"), worst, self.claimed,
+                        full.claimed_larger, full.attacked if (delta, m) == (self.settings.deltas[0], 1) else float("nan"),
                         float(self.base.weights[: self.n].mean()),
                     )
                 )  # fmt: skip
@@ -185,4 +215,9 @@ class _Report:
     @property
     def claimed(self) -> float:
         """Twice the Lipschitz bound on D."""
-        return float("nan") if self.base.bounds is None else self.base.bounds.epsilon
+        return claim(self.base)
+
+
+def claim(outcome: Outcome) -> float:
+    """Twice the Lipschitz bound of an outcome that has bounds, NaN of one without."""
+    return float("nan") if outcome.bounds is None else outcome.bounds.epsilon
