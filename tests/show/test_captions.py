@@ -1,9 +1,11 @@
 """Captions: what, how much, of which data and with which guarantee."""
 
+import re
+
 import pytest
 from formalsynth.core.model import DATA
 from formalsynth.show.captions import caption, failures
-from formalsynth.show.display import Panel
+from formalsynth.show.display import NOT_SYNTHETIC, Panel
 from made_up_displays import figure_of, rows_of, scenario_of, table_display
 
 
@@ -14,7 +16,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
         subject="Bounds.", note="Chosen", number="3b",
     )  # fmt: skip
     assert caption(display) == (
-        "Figure 3b. Bounds.: label A; label B. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
+        "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
         "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. Dashed line: ε / 2. Chosen.\n"
     )
 
@@ -71,7 +73,8 @@ def test_each_scenario_says_how_many_replicates_it_has_where_they_differ():
     ("fields", "says"),
     [
         ({}, " (simulated data);"),
-        ({"data": ""}, "n = 20; scale"),
+        ({"data": ""}, "n = 20 (First: real data); scale"),
+        ({"data": "", "label": ""}, "n = 20 (first: real data); scale"),
         ({"file": "fatigue"}, " (file fatigue);"),
         ({"stand_in": True}, " (STAND-IN: simulated in place of records that are absent);"),
     ],
@@ -97,11 +100,44 @@ def test_a_stand_in_beside_other_data_is_named_whichever_comes_first(first):
     assert f"{other}: simulated data" in text
 
 
-def test_a_table_of_a_bound_says_the_guarantees():
-    text = caption(table_display(ids=(DATA, "A"), kind="spread", value="delta", statistics=["min"]))
-    assert text.startswith("Table 1. Numbers: label Data; label A. ")
+@pytest.mark.parametrize("value", ["delta", "affected"])
+def test_a_table_says_the_guarantees_whatever_it_shows(value):
+    text = caption(table_display(ids=(DATA, "A"), kind="spread", value=value, statistics=["min"]))
+    assert text.startswith("Table 1. Numbers. ")
     assert "Guarantees: kind A: label A." in text
-    assert "Guarantees" not in caption(table_display(kind="spread", value="affected", statistics=["min"]))
+
+
+def test_confidential_data_alone_have_no_guarantee():
+    assert "Guarantee" not in caption(figure_of(ids=(DATA,)))
+
+
+PAPERS = ("range", "censor", "reweight", "zcdp", "reps")
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
+    """Also where the frames' titles have the budget."""
+    paper = plan_of(key).papers[key]
+    displays = [paper.figure(number, "paper") for number in paper.figures]
+    displays += [paper.table(number, "paper") for number in paper.tables]
+    assert displays
+    for display in displays:
+        text = caption(display)
+        guarantees = text.partition("Guarantees: ")[2]
+        for id in set(display.ids) - set(NOT_SYNTHETIC):
+            assert f"{display.looks[id].guarantee}: " in guarantees, (key, display.number)
+            assert display.looks[id].label in guarantees
+        for scenario in display.scenarios:
+            assert re.search(rf"\bn = (\d+( \([^)]*\))?, )*{scenario.n}\b", text), (key, display.number)
+            if display.table in ("replicates", "details"):
+                assert f"{scenario.replicates} replicate" in text
+        assert re.search(r"replicates? of n|one sample of n", text)
+        assert re.search(r"simulated data|STAND-IN|file [a-z]|published counts|real data", text), (key, display.number)
+
+
+def test_no_shipped_caption_calls_real_data_simulated(plan_of):
+    text = caption(plan_of("reps").papers["reps"].figure("3", "paper"))
+    assert "(Simulated: simulated data; Breast Cancer, Adult, German Credit: real data)" in text
 
 
 @pytest.mark.parametrize(
@@ -115,7 +151,7 @@ def test_a_table_of_a_bound_says_the_guarantees():
 def test_a_caption_says_which_replicates_failed(lost, says):
     rows = rows_of(scenario_of("first"), ids=(DATA, "A", "B")).assign(status="ok")
     rows.loc[(rows["synthesizer"] == "A") & rows["replicate"].isin(lost), "status"] = "failed"
-    display = figure_of(ids=(DATA, "A", "B"))
+    display = figure_of(ids=(DATA, "A", "B"), subject="Bounds")
     assert failures(display, [rows]) == says
     assert (f" {says}." in caption(display, says)) == bool(says)
 

@@ -36,7 +36,8 @@ def test_a_table_has_the_printed_values_beside_ours():
 def test_the_confidential_data_of_a_sample_are_exact():
     values = pd.DataFrame({"synthesizer": "Data", "value": [1.0, 2.0, 6.0]})
     table = found(table_display(ids=("Data",), statistics=["mean", "median"]), {"sets": rows_of(SCENARIO), "values": values})
-    assert table[["estimate", "mcse", "from"]].to_numpy().tolist() == [[3.0, 0.0, 1.0], [2.0, 0.0, 1.0]]
+    assert table[["estimate", "from"]].to_numpy().tolist() == [[3.0, 1.0], [2.0, 1.0]]
+    assert table["mcse"].isna().all()
 
 
 def test_a_sample_has_medians_over_its_sets_with_their_errors():
@@ -71,6 +72,15 @@ def test_a_spread_has_the_numbers_of_pandas_to_the_last_bit():
         for name in ("q1", "median", "mean", "q3", "sd"):
             assert errors[name] == standard_error(values.to_numpy(), name) > 0
     assert list(display.entry.rows_allowed()) == display.entry.statistics
+
+
+def test_a_quantile_among_ties_has_no_error_instead_of_none_at_all():
+    rows = rows_of(scenario_of("first", replicates=100), ids=("A",))
+    rows["delta"] = np.repeat([0.0, 7.0], [80, 20])
+    table = found(table_display(ids=("A",), kind="spread", value="delta", statistics=["median", "mean"]), {"replicates": rows})
+    assert table.loc[("median", "A"), "estimate"] == 0
+    assert np.isnan(table.loc[("median", "A"), "mcse"])
+    assert table.loc[("mean", "A"), "mcse"] > 0
 
 
 def test_means_have_standard_errors_and_medians_their_own():

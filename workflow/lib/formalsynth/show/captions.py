@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from formalsynth.core.rows import SAMPLE_COLUMNS
-from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
+from formalsynth.show.display import NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.show.figures.base import Figure
 from formalsynth.show.tables.base import Table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 STAND_IN = "STAND-IN: simulated in place of records that are absent"
 """What a caption says of stand-in data."""
 REAL = "real data"
-"""What it says of a real data set beside simulated ones; alone, its label or place names it."""
+"""What it says of a real data set, after its name."""
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
@@ -29,20 +29,18 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
-        columns, line = {*display.figure.columns(), display.figure.across}, display.figure.line_words()
+        line = display.figure.line_words()
         titles = [panel.title for panel in display.panels if panel.title]
     else:
         kind, place, line, titles = "Table", "", "", []
-        entry, columns = display.entry, {display.entry.summarized}
-    names = "; ".join(dict.fromkeys(display.looks[id].label for id in display.ids))
+        entry = display.entry
     frames = f"; frames: {', '.join(titles)}" if titles else ""
-    data = _data(display)
     sentences = [
-        f"{kind} {display.number}. {entry.subject}: {names}",
-        f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames}{f' ({data})' if data else ''}; "
+        f"{kind} {display.number}. {entry.subject}",
+        f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames} ({_data(display)}); "
         f"scale {display.scale}",
         failed,
-        _guarantees(display) if columns & set(BOUNDS) else "",
+        _guarantees(display),
         line,
         entry.note,
     ]
@@ -91,19 +89,19 @@ def _each(display: Display, number: Callable[[ShownScenario], int], words: Calla
 
 
 def _data(display: Display) -> str:
-    """What kind of data it shows; of each scenario where they differ."""
+    """What kind of data it shows; of each scenario where they differ, and of a real data set its name."""
     labels: dict[str, list[str]] = {}
     for scenario in display.scenarios:
         labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
-    if len(labels) == 1:
+    if len(labels) == 1 and REAL not in labels:
         return next(iter(labels))
-    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {kind or REAL}" for kind, names in labels.items())
+    return "; ".join(f"{', '.join(dict.fromkeys(names))}: {kind}" for kind, names in labels.items())
 
 
 def _kind_of_data(scenario: ShownScenario) -> str:
     if scenario.stand_in:
         return STAND_IN
-    return f"file {scenario.file}" if scenario.file else scenario.data
+    return f"file {scenario.file}" if scenario.file else scenario.data or REAL
 
 
 def _guarantees(display: Display) -> str:
@@ -112,4 +110,5 @@ def _guarantees(display: Display) -> str:
     for id in display.ids:
         if id not in NOT_SYNTHETIC:
             by_kind.setdefault(display.looks[id].guarantee, []).append(display.looks[id].label)
-    return "Guarantees: " + "; ".join(f"{kind}: {', '.join(dict.fromkeys(names))}" for kind, names in by_kind.items())
+    kinds = [f"{kind}: {', '.join(dict.fromkeys(names))}" for kind, names in by_kind.items()]
+    return f"Guarantees: {'; '.join(kinds)}" if kinds else ""

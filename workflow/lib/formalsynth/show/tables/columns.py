@@ -26,3 +26,8 @@ def summary(values: Array, statistic: str) -> float:
     """A statistic of values (n,); NaN where there are too few of them."""
     fewest = 2 if statistic == "sd" else 1
     return float(STATISTICS[statistic](values)) if len(values) >= fewest else float(np.nan)
+
+
+def unless_tied(error: float) -> float:
+    """The error of a quantile; NaN instead of 0, which only says that the values next to it in rank are the same."""
+    return error if error > 0 else float(np.nan)

@@ -11,7 +11,7 @@ from formalsynth.core.statistics import quantile_error
 from formalsynth.core.utility import UTILITY
 from formalsynth.core.words import metric
 from formalsynth.show.tables.base import Estimate, Table, table_kind
-from formalsynth.show.tables.columns import column_of
+from formalsynth.show.tables.columns import column_of, unless_tied
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,4 +49,4 @@ class Interval(Table):
         column, _, end = statistic.rpartition("_")
         values, level = column_of(collected["sets"], id, column), LEVELS[end]
         estimate = float(np.quantile(values, level)) if len(values) else float("nan")
-        return Estimate(estimate, quantile_error(values, level), len(values))
+        return Estimate(estimate, unless_tied(quantile_error(values, level)), len(values))

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from formalsynth.core.statistics import standard_error
 from formalsynth.show.tables.base import Estimate, Table, table_kind
-from formalsynth.show.tables.columns import column_of, summary
+from formalsynth.show.tables.columns import column_of, summary, unless_tied
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,6 @@ class Means(Table):
 
         values = column_of(collected["replicates"], id, statistic)
         if statistic in self.medians:
-            return Estimate(summary(values, "median"), standard_error(values, "median"), len(values))
+            return Estimate(summary(values, "median"), unless_tied(standard_error(values, "median")), len(values))
         series = pd.Series(values)
         return Estimate(float(series.mean()), float(series.sem()), len(values))

@@ -9,7 +9,7 @@ from formalsynth.core.model import DATA
 from formalsynth.core.statistics import standard_error
 from formalsynth.core.utility import UTILITY, statistics
 from formalsynth.show.tables.base import Estimate, Table, table_kind
-from formalsynth.show.tables.columns import column_of, summary
+from formalsynth.show.tables.columns import column_of, summary, unless_tied
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,9 +34,10 @@ class Sample(Table):
         return UTILITY
 
     def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
-        """The median of a statistic over the synthetic data sets; exact for the confidential data."""
+        """The median of a statistic over the synthetic data sets; that of the confidential data is exact and has no error."""
         if id == DATA:
             values = collected["values"]
-            return Estimate(statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())[statistic], 0.0, 1)
+            found = statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())
+            return Estimate(found[statistic], float("nan"), 1)
         sets = column_of(collected["sets"], id, statistic)
-        return Estimate(summary(sets, "median"), standard_error(sets, "median"), len(sets))
+        return Estimate(summary(sets, "median"), unless_tied(standard_error(sets, "median")), len(sets))

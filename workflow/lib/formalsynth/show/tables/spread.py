@@ -9,7 +9,7 @@ from pydantic import Field
 
 from formalsynth.core.statistics import standard_error
 from formalsynth.show.tables.base import Estimate, Table, table_kind
-from formalsynth.show.tables.columns import column_of, summary
+from formalsynth.show.tables.columns import column_of, summary, unless_tied
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,6 @@ class Spread(Table):
         return ROWS
 
     def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
-        """A summary of the column over the replicates, with its standard error; extremes have none."""
+        """A summary of the column over the replicates, with its standard error; extremes and ties have none."""
         values = column_of(collected["replicates"], id, self.value)
-        return Estimate(summary(values, statistic), standard_error(values, statistic), len(values))
+        return Estimate(summary(values, statistic), unless_tied(standard_error(values, statistic)), len(values))
