@@ -284,3 +284,42 @@ def test_a_digest_of_arrays_is_of_names_types_shapes_and_values():
     assert len({digest(arrays) for arrays in (one, *others)}) == 6
     assert digest(dict(reversed(one.items()))) == digest(one)
     assert digest({**one, "a": np.arange(12.0)[::2] / 2}) == digest(one)
+
+
+SHORT = """
+import resource, sys
+import numpy, pandas
+from formalsynth.runtime.files import read_arrays, read_table
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 2**24, resource.RLIM_INFINITY))
+try:
+    (read_arrays if sys.argv[1].endswith("npz") else read_table)(sys.argv[1])
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited and counted in the way of Linux")
+@pytest.mark.parametrize("name", ["one.npz", "one.csv"])
+def test_lack_of_memory_is_no_damage(tmp_path, name):
+    path = tmp_path / name
+    if name == "one.npz":
+        write_arrays(path, {"draws": np.zeros(2**23)})
+    else:
+        path.write_text("a\n" + "0.123456789\n" * 2**22)
+    job = subprocess.run([sys.executable, "-c", SHORT, str(path)], capture_output=True, text=True, check=False)
+    assert job.stdout.startswith(f"{path} could not be read: "), job.stderr
+    assert "damaged" not in job.stdout + job.stderr
+
+
+def test_a_file_that_the_system_does_not_give_is_no_damaged_one(tmp_path, monkeypatch):
+    """Too many open files, a disk that cannot be read, a missing permission."""
+    write_arrays(tmp_path / "one.npz", ARRAYS)
+
+    def load(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(np, "load", load)
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        read_arrays(tmp_path / "one.npz")
+    assert "damaged" not in str(caught.value)

@@ -20,6 +20,14 @@ raise OSError("records.csv could not be written")
 """
 
 
+NO_ROOM = """
+import sys
+from formalsynth.runtime.logs import log_to
+log_to(sys.argv[1])
+raise MemoryError("Unable to allocate 9 GiB")
+"""
+
+
 def run(program, log):
     return subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False)
 
@@ -38,6 +46,13 @@ def test_the_error_that_ends_a_job_goes_to_the_log(tmp_path):
     lines = (tmp_path / "job.log").read_text().splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert lines[-2] == "OSError: records.csv could not be written"
+
+
+def test_a_job_that_is_short_of_memory_says_what_to_do(tmp_path):
+    run(NO_ROOM, tmp_path / "job.log")
+    lines = (tmp_path / "job.log").read_text().splitlines()
+    assert lines[-3] == "MemoryError: Unable to allocate 9 GiB"
+    assert lines[-2].startswith("Memory was short: raise the limit")
 
 
 def test_where_the_log_cannot_be_written_the_error_is_told_all_the_same(tmp_path):

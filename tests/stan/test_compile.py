@@ -47,3 +47,33 @@ def test_the_make_that_compiles_knows_nothing_of_another_make(cmdstan, tmp_path,
     assert set(seen.split()) <= {"s", "w", "--no-print-directory"}
     assert (of_flags, level, origin) == (f"-{seen}" if of_flags else "", "0", "default")
     assert os.environ["MAKEFLAGS"] == flags
+
+
+SAID = [
+    "virtual memory exhausted: Cannot allocate memory",
+    "g++: fatal error: Killed signal terminated program cc1plus",
+    "/tmp/ccX2.s: fatal error: error writing to /tmp/ccX2.s: No space left on device",
+]
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("said", SAID)
+def test_a_compiler_that_was_ended_from_outside_says_nothing_of_the_program(cmdstan, tmp_path, monkeypatch, said):
+    """The portable form is not tried in its place: its draws would be others."""
+    tried = []
+
+    def compile_(source, folder, form, functions):
+        tried.append(form)
+        raise ValueError(f"Failed to compile Stan model. Console:\nmake[1]: entering\n{said}\nmake[1]: Error 1")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(compiling, "_compile", compile_)
+    (tmp_path / "some.stan").write_text("#include clipped_sum.stan\n")
+    for form, ending in (("native", "stan"), ("native", "hpp"), ("portable", "stan")):
+        (tmp_path / form).mkdir(exist_ok=True)
+        (tmp_path / form / f"clipped_sum.{ending}").touch()
+    with pytest.raises(OSError, match=r"some\.stan could not be compiled \(.*run again") as caught:
+        compile_program(tmp_path / "some.stan", tmp_path / "some", cmdstan)
+    assert said in str(caught.value)
+    assert tried == ["native"]
+    assert not (tmp_path / "some").exists()

@@ -21,6 +21,8 @@ FULL = {
     errno.EFBIG: "files may not become as large ({}): raise the limit (ulimit -f)",
 }
 """What the system says of a full disk, of a used-up share of it, and of a limit on the size of files; and what to do."""
+NO_MEMORY = "out of memory"
+"""In what pandas says of a table that it has no room for, as of one that is damaged."""
 MADE_FROM = "# made from "
 """What stands before a file's specification in its seal."""
 
@@ -165,15 +167,27 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     """Read an ``.npz`` of :func:`write_arrays`.
 
     Raises:
-        OSError: the file is damaged.
+        OSError: the file is damaged, or cannot be read.
+        MemoryError: there is no room for it.
     """
     import numpy as np
 
     unbroken(path)
+    with _reading(path), np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+@contextlib.contextmanager
+def _reading(path: str | Path) -> Iterator[None]:
+    """Tell a damaged file from one that the system does not give, or that there is no room for."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except Exception as error:  # zipfile, zlib and numpy each have their own complaint about a damaged file
+        yield
+    except Exception as error:  # zipfile, zlib, numpy and pandas each have their own complaint about a damaged file
+        number = error.errno if isinstance(error, OSError) else None
+        if isinstance(error, MemoryError) or number == errno.ENOMEM or NO_MEMORY in str(error):
+            raise MemoryError(f"{path} could not be read: {error or NO_MEMORY}") from error
+        if number not in (None, errno.EINVAL):
+            raise
         raise _damaged(path, error) from error
 
 
@@ -181,14 +195,14 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
     """Read a table of :func:`write_table`, or some of its columns, with the very numbers that were written.
 
     Raises:
-        OSError: the file is damaged.
+        OSError: the file is damaged, or cannot be read.
+        MemoryError: there is no room for it.
     """
     import pandas as pd
 
-    try:
-        return pd.read_csv(unbroken(path), usecols=columns, keep_default_na=False, na_values=[""])
-    except (ValueError, pd.errors.ParserError) as error:
-        raise _damaged(path, error) from error
+    unbroken(path)
+    with _reading(path):
+        return pd.read_csv(path, usecols=columns, keep_default_na=False, na_values=[""])
 
 
 def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:

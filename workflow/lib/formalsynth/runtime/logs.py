@@ -16,6 +16,9 @@ from formalsynth.runtime.locks import follow_leader
 
 ACCOUNT = "processor seconds:"
 """How the last line of a finished job's log begins."""
+MEMORY = (
+    "Memory was short: raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
+)
 SELDOM = 100_000
 """New objects after which Python looks for cycles among them. Loading a library makes many, all to be kept."""
 
@@ -54,7 +57,8 @@ def _seconds(who: int) -> float:
 def _report(
     log: str | Path, elsewhere: int, kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
+    remedy = f"{MEMORY}\n" if isinstance(error, MemoryError) else ""
     try:
-        os.write(2, "".join(traceback.format_exception(kind, error, trace)).encode())
+        os.write(2, ("".join(traceback.format_exception(kind, error, trace)) + remedy).encode())
     except OSError as problem:
         os.write(elsewhere, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())

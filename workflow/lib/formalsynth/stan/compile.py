@@ -13,6 +13,11 @@ from formalsynth.stan.kept import fingerprint, keep, put, take
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
 """Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
+CUT_SHORT = re.compile(
+    r".*(?:out of memory|memory exhausted|bad_alloc|Cannot allocate memory|No space left|Disk quota exceeded|signal \w+ program"
+    r"|File size limit exceeded|Killed|failed to map segment).*"
+)
+"""In what a compiler says that was ended from outside, or has no room: that says nothing of the program."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
@@ -32,6 +37,8 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
         ``native``, ``portable``, or ``plain`` for a program without such a function.
 
     Raises:
+        OSError: memory or room on the disk is short, or the compiler was ended from outside. The portable form would give other
+            draws of the same posterior, so it does not take the native form's place.
         RuntimeError: the program does not compile, with the compiler's words.
     """
     cmdstanpy().set_cmdstan_path(str(cmdstan))
@@ -48,6 +55,11 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
             try:
                 built = _compile(source, Path(folder), form, functions)
             except (ValueError, RuntimeError) as error:
+                if found := CUT_SHORT.search(str(error)):
+                    remedy = (
+                        "make room, raise the limit on memory (ulimit -v), or run fewer jobs at once (--cores), and run again"
+                    )
+                    raise OSError(f"{source.name} could not be compiled ({found[0].strip()}): {remedy}") from error
                 complaints.append(f"{form}: {error}")
                 continue
             put(Path(built), executable)
