@@ -1,13 +1,17 @@
 """What a process keeps to itself is gone when it has ended, or when the next one starts."""
 
+import errno
+import fcntl
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from formalsynth.runtime.scratch import STALE_SECONDS, scratch_folder, sweep
+from formalsynth.runtime.scratch import LOCK, STALE_SECONDS, scratch_folder, sweep
 
 HERE = socket.gethostname()
 JOB = """
@@ -19,14 +23,15 @@ subprocess.run(["mktemp"], check=True)
 print("ready", flush=True)
 sys.stdin.read()
 """
-
-
-@pytest.fixture
-def dead():
-    """The id of a process that has ended."""
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
+AGAIN = """
+import sys
+from pathlib import Path
+from formalsynth.runtime.scratch import scratch_folder
+for _ in range(100):
+    with scratch_folder(Path(sys.argv[1]), "same") as folder:
+        (folder / "file").write_text("mine")
+        assert (folder / "file").read_text() == "mine"
+"""
 
 
 def test_a_folder_is_there_for_its_block_only(tmp_path):
@@ -44,27 +49,72 @@ def test_two_folders_of_one_process_differ(tmp_path):
         assert first.is_dir()
 
 
-def test_what_the_dead_left_goes_and_all_else_stays(tmp_path, dead):
-    left = [tmp_path / f".fit.npz.{HERE}-{dead}-1", tmp_path / f".fit.npz.{HERE}-{dead}-2", tmp_path / ".fit.npz.old.host-1-1"]
+def left(folder):
+    """Make a folder look like one with a lock that nobody holds."""
+    (folder / "inner").mkdir(parents=True)
+    (folder / LOCK).touch()
+    return folder
+
+
+def test_what_the_dead_left_goes_and_all_else_stays(tmp_path):
+    gone = [
+        left(tmp_path / f".fit.npz.{HERE}-{os.getpid()}-1"),  # its number is that of another process now
+        left(tmp_path / ".fit.npz.other.host-1-1"),  # of another machine
+        tmp_path / ".fit.npz.old.host-1-1",  # without a lock
+    ]
     kept = [
-        tmp_path / f".fit.npz.{HERE}-{os.getpid()}-1",  # its process is alive
-        tmp_path / ".fit.npz.other.host-1-1",  # nobody here can tell
-        tmp_path / f".other.npz.{HERE}-{dead}-1",  # not what is swept
-        tmp_path / f"fit.npz.{HERE}-{dead}-1",  # not hidden
+        tmp_path / f".fit.npz.{HERE}-1-2",  # without a lock, and young
+        left(tmp_path / f".other.npz.{HERE}-1-1"),  # not what is swept
+        left(tmp_path / f"fit.npz.{HERE}-1-1"),  # not hidden
         tmp_path / ".fit.npz.sha256",
     ]
-    for folder in (*left, *kept):
-        (folder / "inner").mkdir(parents=True)
-    os.utime(left[2], (time.time() - 2 * STALE_SECONDS,) * 2)
-    assert sorted(sweep(tmp_path, "fit.npz")) == sorted(left)
+    for folder in (gone[2], kept[0], kept[3]):
+        folder.mkdir()
+    os.utime(gone[2], (time.time() - 2 * STALE_SECONDS,) * 2)
+    assert sorted(sweep(tmp_path, "fit.npz")) == sorted(gone)
     assert sorted(tmp_path.iterdir()) == sorted(kept)
 
 
-def test_a_name_with_wildcards_is_taken_as_it_is(tmp_path, dead):
-    other = tmp_path / f".ab.{HERE}-{dead}-1"
-    other.mkdir()
+def test_a_folder_in_use_stays_however_old_it_looks_and_wherever_its_process_is(tmp_path):
+    """As after a day in a stopped job, and in a container whose numbers of processes are its own."""
+    with scratch_folder(tmp_path, "fit.npz") as folder:
+        elsewhere = folder.rename(tmp_path / ".fit.npz.other.host-999999999-1")
+        os.utime(elsewhere, (time.time() - 2 * STALE_SECONDS,) * 2)
+        assert sweep(tmp_path, "fit.npz") == []
+        elsewhere.rename(folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_there_are_no_locks_age_decides(tmp_path, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    young, old = left(tmp_path / ".fit.npz.host-1-1"), left(tmp_path / ".fit.npz.host-1-2")
+    os.utime(old, (time.time() - 2 * STALE_SECONDS,) * 2)
+    with scratch_folder(tmp_path, "fit.npz"):
+        assert young.is_dir()
+        assert not old.exists()
+
+
+def test_a_link_that_looks_like_a_folder_is_not_followed(tmp_path):
+    outside = left(tmp_path / "outside")
+    (tmp_path / ".fit.npz.host-1-1").symlink_to(outside)
+    assert sweep(tmp_path, "fit.npz") == []
+    assert (outside / "inner").is_dir()
+
+
+def test_a_name_with_wildcards_is_taken_as_it_is(tmp_path):
+    other = left(tmp_path / f".ab.{HERE}-1-1")
     with scratch_folder(tmp_path, "[ab]*"):
         assert other.is_dir()
+
+
+def test_many_processes_that_sweep_each_others_names_lose_nothing(tmp_path):
+    """Each makes a folder of the same stem again and again, and finds its file in it."""
+    jobs = [subprocess.Popen([sys.executable, "-c", AGAIN, str(tmp_path)], stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [(job.communicate()[1], job.returncode) for job in jobs] == [("", 0)] * 4
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -92,20 +142,36 @@ def test_the_temporary_files_of_a_job_and_its_children_go_with_it(tmp_path, star
     job, made = start()
     (folder,) = tmp_path.iterdir()
     assert made.startswith(f"{folder}/")
-    assert len(list(folder.iterdir())) == 2
+    assert len([path for path in folder.iterdir() if path.name != LOCK]) == 2
     job.communicate()
     assert job.returncode == 0
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_next_job_removes_what_a_killed_one_left_and_spares_the_living(tmp_path, start):
-    killed, _ = start()
-    living, _ = start()
-    killed.kill()
-    killed.wait()
-    assert len(list(tmp_path.iterdir())) == 2
-    third, _ = start()
-    assert len(list(tmp_path.iterdir())) == 2
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_they_go_with_a_job_that_is_killed(tmp_path, start, number):
+    job, _ = start()
+    living, made = start()
+    job.send_signal(number)
+    job.wait()
+    deadline = time.monotonic() + 20
+    while len(found := list(tmp_path.iterdir())) > 1:
+        assert time.monotonic() < deadline, "what a killed job left is still there"
+        time.sleep(0.02)
+    assert made.startswith(f"{found[0]}/")
     living.communicate()
-    third.communicate()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are listed in the way of Linux")
+def test_the_next_job_removes_what_all_of_a_killed_job_left(tmp_path, start):
+    """As a cluster kills it: with every process that it started."""
+    job, _ = start()
+    (watcher,) = (int(one) for one in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split())
+    os.kill(watcher, signal.SIGKILL)
+    job.kill()
+    job.wait()
+    (before,) = tmp_path.iterdir()
+    start()
+    assert len(list(tmp_path.iterdir())) == 1
+    assert not before.exists()

@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import textwrap
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from formalsynth.runtime.scratch import STALE_SECONDS
+from formalsynth.runtime.scratch import LOCK, scratch_folder
 from formalsynth.stan import install
 from formalsynth.stan.install import CmdStanError, ensure
 
@@ -343,17 +342,11 @@ def test_an_interrupted_build_has_no_name(tmp_path):
 
 def test_folders_of_killed_calls_are_removed_and_others_kept(places):
     record, home = places
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    here = socket.gethostname()
-    dead, alive = home / f".cmdstan-2.27.0.{here}-{gone.pid}-1", home / f".cmdstan-2.27.0.{here}-{os.getpid()}-1"
-    elsewhere, old = home / ".cmdstan-2.27.0.otherhost-1-1", home / ".cmdstan-2.27.0.otherhost-1-2"
-    for folder in (dead, alive, elsewhere, old):
-        tree(folder)
-    long_ago = time.time() - 2 * STALE_SECONDS
-    os.utime(old, (long_ago, long_ago))
-    assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
-    assert sorted(home.glob(".cmdstan-*")) == sorted([alive, elsewhere])
+    dead = tree(home / ".cmdstan-2.27.0.host-1-1")
+    (dead / LOCK).touch()
+    with scratch_folder(home, "cmdstan-2.26.1") as alive:
+        assert ensure(record, tree(home / "cmdstan-2.30.0").parent) == home / "cmdstan-2.30.0"
+        assert list(home.glob(".cmdstan-*")) == [alive]
 
 
 def test_two_calls_at_once_take_turns(places, tmp_path):
