@@ -64,7 +64,7 @@ class Search(Told):
     high: float = Field(1.0, gt=0, allow_inf_nan=False, description="Upper end; taken when epsilon stays below the target there.")
     lower_by: float | None = Field(
         None, gt=0, allow_inf_nan=False,
-        description="Go down from high by this until epsilon is at most the target; none bisects to the target.",
+        description="Go down from high by this until epsilon is at most the target; if left out, it is bisected.",
     )  # fmt: skip
     tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
     steps: int = Field(12, ge=1, le=50, description="Refits at most.")
@@ -93,7 +93,9 @@ class SamplerSettings(Told):
 
     warmup: int = Field(1000, ge=1, le=10**9, description="Warm-up iterations.")
     draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
-    adapt_delta: float = Field(0.65, gt=0, lt=1, description="Acceptance that a first fit aims at; refits aim at 0.95.")
+    adapt_delta: float = Field(
+        0.65, gt=0, lt=1, description="Acceptance that a fit aims at; once one has diverged, its refits aim at 0.95."
+    )
     rhat_max: float = Field(1.05, gt=1, allow_inf_nan=False, description="Largest R-hat that passes the gate.")
     ess_min: float = Field(
         400, gt=0, allow_inf_nan=False, description="Least bulk and tail effective sample size that passes the gate."

@@ -42,7 +42,7 @@ class Estimate(Model):
         "synthesizer", description="What cells differ in: synthesizer, n, scenario, value for the columns, or another column."
     )
     of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
-        default_factory=list, description="The cells from left to right; none takes every n or column."
+        default_factory=list, description="The cells from left to right; if left out, every n or column."
     )
     where: dict[str, Number] = Field(
         default_factory=dict, description="Only synthesizers with these parameters, or without them."

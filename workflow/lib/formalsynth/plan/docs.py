@@ -241,7 +241,7 @@ def _keys(section: Schema) -> str:
 
 def _default(value: Any) -> str:
     if value in (None, "", [], {}):
-        return "none"
+        return "not set"
     return "see its table" if isinstance(value, dict) else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 

@@ -45,7 +45,7 @@ REGISTERS: tuple[Registry[Any], ...] = (
 class ScaleConfig(Model):
     """How large a run is, against the papers' own sizes."""
 
-    replicates: WholeNumber | None = Field(None, description="Replicates at most; none keeps the papers' numbers.")
+    replicates: WholeNumber | None = Field(None, description="Replicates at most; if left out, the papers' numbers.")
     shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
     synthetic_sets: WholeNumber | None = Field(None, description="Synthetic data sets of a single sample at most.")
     judged: bool = Field(True, description="Whether the ledger judges claims, or says that there are too few replicates.")
@@ -90,8 +90,8 @@ class SynthesizerEntry(Entry):
 
     mechanism: str = Field(description="Name of a registered mechanism.")
     parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it needs, in order.")
-    fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; none for its own.")
-    search: Search | None = Field(None, description="Parameter to search for; none takes them as they are.")
+    fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; if left out, it has its own.")
+    search: Search | None = Field(None, description="Parameter to search for; if left out, they are taken as they are.")
 
 
 class ArmEntry(Entry):

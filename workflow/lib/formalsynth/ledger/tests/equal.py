@@ -22,7 +22,7 @@ class Equal(Test):
 
     kind: Literal["equal"] = Field(description="All cells are the first one.")
     tolerance: float | None = Field(
-        None, ge=0, lt=1, description="Relative distance to the first cell's statistic; none wants every unit to be equal."
+        None, ge=0, lt=1, description="Relative distance to the first cell's statistic; if left out, every unit has to be equal."
     )
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:

@@ -26,8 +26,8 @@ class Trend(Test):
     """
 
     kind: Literal["trend"] = Field(description="The slope of the log statistic on the log of the cells is between low and high.")
-    low: float | None = Field(None, description="Lower limit of the slope; none for no such limit.")
-    high: float | None = Field(None, description="Upper limit of the slope; none for no such limit.")
+    low: float | None = Field(None, description="Lower limit of the slope; if left out, there is none.")
+    high: float | None = Field(None, description="Upper limit of the slope; if left out, there is none.")
 
     @model_validator(mode="after")
     def _one_side(self) -> Self:

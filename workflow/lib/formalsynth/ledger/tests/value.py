@@ -33,7 +33,7 @@ class Value(Test):
     kind: Literal["value"] = Field(description="The cells are the printed numbers.")
     printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
     tolerance: float | None = Field(
-        None, ge=0, lt=1, description="Relative distance that counts as the same; none takes verdicts.within."
+        None, ge=0, lt=1, description="Relative distance that counts as the same; if left out, verdicts.within."
     )
     blames: ClassVar[str] = "test.printed"
 

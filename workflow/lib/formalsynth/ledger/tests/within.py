@@ -22,8 +22,8 @@ class Within(Test):
     """The statistics, or with ``share`` that share of the units, lie between two limits."""
 
     kind: Literal["within"] = Field(description="The cells are between low and high.")
-    low: float | None = Field(None, description="Lower limit; none for no such limit.")
-    high: float | None = Field(None, description="Upper limit; none for no such limit.")
+    low: float | None = Field(None, description="Lower limit; if left out, there is none.")
+    high: float | None = Field(None, description="Upper limit; if left out, there is none.")
     share: NeededShare | None = Field(
         None,
         description="Share of the units that must be between the limits, mostly for verdicts.mostly; "

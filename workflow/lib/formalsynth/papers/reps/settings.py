@@ -21,7 +21,7 @@ Calibration = Literal["analytic", "classical"]
 class ExperimentSettings(Model):
     """How one replicate is scored, weighted, synthesized and attacked."""
 
-    delta: OpenProportion | None = Field(None, description="Total delta; none for 1 / (number of training records) (chosen).")
+    delta: OpenProportion | None = Field(None, description="Total delta; if left out, 1 / (number of training records) (chosen).")
     scoring_share: OpenProportion = Field(0.2, description="Share of epsilon that scoring spends (chosen).")
     scoring_delta_share: OpenProportion = Field(0.5, description="Share of delta that scoring spends (chosen).")
     calibration: Calibration = Field("analytic", description="Calibration of the Gaussian noise (chosen).")
@@ -50,6 +50,8 @@ class ExperimentSettings(Model):
     label_floor: OpenProportion = Field(0.01, description="Least share of a class in the model (chosen).")
 
     neighbours: int = Field(5, ge=1, description="k of mean nearest-neighbour distances (chosen).")
-    queries: int | None = Field(None, ge=2, description="Attack queries at most for each decile and membership; none for all.")
+    queries: int | None = Field(
+        None, ge=2, description="Attack queries at most for each decile and membership; if left out, all."
+    )
     resamples: int = Field(500, ge=100, description="Bootstrap resamples of an interval.")
     level: OpenProportion = Field(0.95, description="Confidence level of bootstrap intervals.")
