@@ -250,7 +250,7 @@ def removals(_: int) -> None:
     for neighbour in removed(n, {"all": range(n)}):
         near = replay.run(neighbour.index)
         for id in base:
-            losses[id][neighbour.removed] = replay.losses([base[id]], [near[id]], fine=False).epsilon(1e-3)
+            losses[id][neighbour.removed] = replay.losses([base[id]], [near[id]]).epsilon(1e-3)
     for id, each in losses.items():
         found = max(each[k] for k in tried)
         print(

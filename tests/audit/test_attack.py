@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 from formalsynth.audit.attack import lower_limit, scores, told_apart, upper_limit
+from formalsynth.audit.release import linear_scores
+from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.gaussian import gaussian_epsilon
 from hypothesis import given
@@ -56,4 +58,24 @@ def test_scores_are_log_likelihood_ratios():
     one, other = {"mu": np.array([4.0])}, {"mu": np.array([5.0])}
     x = generator.poisson(4, (3, 20)).astype(float)
     expected = [(stats.poisson.logpmf(each, 4) - stats.poisson.logpmf(each, 5)).sum() for each in x]
-    np.testing.assert_allclose(scores(family, list(x), np.ones((20, 1)), one, other), expected)
+    np.testing.assert_allclose(scores(family, x, np.ones((20, 1)), one, other), expected)
+
+
+def test_scores_from_sufficient_statistics_are_those_of_whole_synthetic_data_sets():
+    """The same distribution under either hypothesis: two-sample tests at a level of 1e-5 each."""
+    family, generator = FAMILIES["lognormal_regression"], np.random.default_rng(4)
+    design = np.column_stack([np.ones(30), generator.normal(2, 1, 30)])
+
+    def drawn(shift, size):
+        return {
+            "beta": np.array([1 + shift, 1]) + 0.1 * generator.standard_normal((size, 2)),
+            "sigma": 1 + 0.2 * generator.random(size),
+        }
+
+    one, other = drawn(0.0, 50), drawn(0.3, 60)
+    for shift in (0.0, 0.3):
+        released = drawn(shift, 2000)
+        whole = scores(family, family.predict(generator, Records(np.ones(30), design), released), design, one, other)
+        short = linear_scores(design, released, (one, other), generator)
+        assert stats.ks_2samp(whole, short).pvalue > 1e-5
+        assert short.std() > 0.1

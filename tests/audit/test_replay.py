@@ -12,13 +12,9 @@ from formalsynth.audit.neighbours import (
     small_data_sets,
     to_remove,
 )
-from formalsynth.audit.search import searched_value
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive, record_bounds
-from formalsynth.core.job import Search
 from formalsynth.core.weights import lipschitz_weights
-from hypothesis import given
-from hypothesis import strategies as st
 from small_audit import CENSORED, CENSORED_LW, FINAL, LW, PLAIN, N, linear, shares, synthesizer
 
 ALL = np.arange(N)
@@ -80,26 +76,48 @@ def test_a_searched_parameter_is_searched_again():
         assert found["final"].bounds.epsilon <= found["lw"].bounds.epsilon
 
 
-@given(st.floats(0.5, 8), st.floats(0.02, 0.3))
-def test_a_search_ends_where_the_target_is(target, tolerance):
-    value = searched_value(Search(parameter="c", target=target, tolerance=tolerance), target, lambda c: 10 * c)
-    assert abs(10 * value - target) <= tolerance * target
-
-
-def test_a_target_that_is_met_at_the_top_is_taken_there_and_one_out_of_reach_is_refused():
-    assert searched_value(Search(parameter="c", target=50.0), 50.0, lambda c: 10 * c) == 1
-    stepwise = Search(parameter="k", target=7.5, high=0.95, lower_by=0.05)
-    assert searched_value(stepwise, 7.5, lambda k: 10 * k) == pytest.approx(0.75)
-    with pytest.raises(ValueError, match="not within reach"):
-        searched_value(Search(parameter="c", target=1.0, steps=3), 1.0, lambda c: 10.0)
-
-
-def test_parents_have_to_come_first_and_direct_releases_are_refused():
+def test_parents_have_to_come_first_and_direct_releases_have_no_outcome():
     with pytest.raises(KeyError, match="plain"):
         linear((LW, PLAIN)).run(ALL)
+    failed = {}
+    assert set(linear((LW, PLAIN)).run(ALL, failed=failed)) == {"plain"}
+    assert failed == {"lw": "its parent plain has no outcome before it"}
     histogram = synthesizer("ph", "perturbed_histogram", epsilon=1.0, low=0.0, high=1.0)
-    with pytest.raises(ValueError, match="releases directly"):
-        shares((histogram,)).run(ALL)
+    assert set(shares((PLAIN, histogram)).run(ALL)) == {"plain"}
+
+
+def test_a_child_sees_the_sensitive_weights_of_its_parent():
+    """They are not the likelihood weights where a record's range is partly known."""
+    averaged = synthesizer("averaged", "range_averaged", ("plain",), a=0.4, b=1.8)
+    refitted = synthesizer("cut", "weighted_e_refitted", ("averaged",), epsilon=1e3)
+    found = linear((PLAIN, averaged, refitted)).run(ALL)
+    np.testing.assert_array_equal(found["cut"].weights[ALL], found["averaged"].sensitive.weights)
+    assert (found["cut"].weights[ALL] < found["averaged"].weights[ALL]).any()
+
+
+def test_ranges_share_the_predicted_values_and_a_first_look_may_keep_them():
+    ranges = [synthesizer(f"r{k}", "range_averaged", ("plain",), a=a, b=2.0) for k, a in enumerate((0.2, 0.6))]
+    replay = linear((PLAIN, *ranges))
+    base, alone = replay.run(ALL), replay.run(ALL, only=["r1"])
+    np.testing.assert_array_equal(alone["r1"].weights, base["r1"].weights)
+    assert (base["r0"].known <= base["r1"].known).all()
+    known = replay.known(base, N)
+    near = np.append(ALL[1:], N + 1)
+    there = replay.run(near, known=known)
+    for id in ("r0", "r1"):
+        assert len(known[id]) == len(replay.universe)
+        np.testing.assert_array_equal(there[id].known, known[id][near])
+        # the far record that joins is predicted by hardly any draw
+        assert known[id][N + 5] > 0.99
+
+
+def test_who_shares_a_fit_has_its_posterior():
+    shared = LW.model_copy(
+        update={"id": "truncated", "mechanism": "range_truncated", "parameters": {"a": 0.5, "b": 2.0}, "fit": "lw"}
+    )
+    found = linear((PLAIN, LW, shared)).run(ALL, bounds=True)
+    assert found["truncated"].posterior is found["lw"].posterior
+    assert found["truncated"].bounds.epsilon < found["lw"].bounds.epsilon
 
 
 def test_neighbours_are_the_data_but_for_their_records():

@@ -9,8 +9,8 @@ bound of epsilon that holds with the stated confidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from scipy.special import betaincinv
@@ -51,65 +51,79 @@ def told_apart(one: Array, other: Array, delta: float, confidence: float = CONFI
     values = np.unique(np.concatenate(chosen))
     between = (values[1:] + values[:-1]) / 2 if len(values) > 1 else values
     tried = between[:: max(1, len(between) // THRESHOLDS)]
-    bounds = [_bound(*_beyond(chosen, threshold), delta, confidence) for threshold in tried]
-    threshold = float(tried[int(np.argmax(bounds))])
-    hits = _beyond(counted, threshold)
-    epsilon = _bound(*hits, delta, confidence)
-    (positive, total), (false, others) = hits
-    return Attack(epsilon, threshold, positive / total, false / others, total)
+    bounds = _bound(*(_beyond(side, tried) for side in chosen), delta, confidence)
+    threshold = tried[int(np.argmax(bounds))]
+    positive, false = (_beyond(side, np.array([threshold])) for side in counted)
+    epsilon = _bound(positive, false, delta, confidence)[0]
+    shares = [float(hits[0] / runs) for hits, runs in (positive, false)]
+    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1])
 
 
-Hits = tuple[int, int]
-"""How many of how many."""
+Hits = tuple[Array, int]
+"""How many (T,) of how many, for each threshold."""
 
 
-def _beyond(scores: tuple[Array, Array], threshold: float) -> tuple[Hits, Hits]:
-    first, second = ((int((side > threshold).sum()), len(side)) for side in scores)
-    return first, second
+def _beyond(scores: Array, thresholds: Array) -> Hits:
+    below = np.searchsorted(np.sort(scores), thresholds, side="right")
+    return np.asarray(len(scores) - below, dtype=float), len(scores)
 
 
-def _bound(first: Hits, second: Hits, delta: float, confidence: float) -> float:
-    """The larger of both directions: scores beyond the threshold for D, and below it for D'."""
-    below = (second[1] - second[0], second[1]), (first[1] - first[0], first[1])
-    found = 0.0
-    for many, few in ((first, second), below):
-        low, high = lower_limit(*many, (1 - confidence) / 4), upper_limit(*few, (1 - confidence) / 4)
-        if low > delta:
-            found = max(found, math.log((low - delta) / high))
+def _bound(first: Hits, second: Hits, delta: float, confidence: float) -> Array:
+    """The larger of both directions (T,): scores beyond the threshold for D, and below it for D'."""
+    error, found = (1 - confidence) / 4, np.zeros(len(first[0]))
+    (ours, runs), (theirs, others) = first, second
+    for (many, of_many), (few, of_few) in (
+        ((ours, runs), (theirs, others)),
+        ((others - theirs, others), (runs - ours, runs)),
+    ):
+        low, high = lower_limit(many, of_many, error), upper_limit(few, of_few, error)
+        np.maximum(found, np.log(np.maximum(low - delta, 1e-300) / high), out=found)
     return found
 
 
-def lower_limit(hits: int, runs: int, error: float) -> float:
+@overload
+def lower_limit(hits: int, runs: int, error: float) -> float: ...
+@overload
+def lower_limit(hits: Array, runs: int, error: float) -> Array: ...
+def lower_limit(hits: int | Array, runs: int, error: float) -> float | Array:
     """Lower confidence limit of a probability.
 
     Source: Clopper and Pearson (1934).
     """
-    return float(betaincinv(hits, runs - hits + 1, error)) if hits else 0.0
+    some = np.maximum(hits, 1)
+    found: float | Array = np.where(np.asarray(hits) > 0, betaincinv(some, runs - some + 1, error), 0.0)[()]
+    return found
 
 
-def upper_limit(hits: int, runs: int, error: float) -> float:
+@overload
+def upper_limit(hits: int, runs: int, error: float) -> float: ...
+@overload
+def upper_limit(hits: Array, runs: int, error: float) -> Array: ...
+def upper_limit(hits: int | Array, runs: int, error: float) -> float | Array:
     """Upper confidence limit of a probability; source as above."""
-    return float(betaincinv(hits + 1, runs - hits, 1 - error)) if hits < runs else 1.0
+    return 1 - lower_limit(runs - hits, runs, error)
 
 
-def scores(family: Family, synthetic: Sequence[Array], design: Array, one: Draws, other: Draws) -> Array:
-    """Log likelihood ratio of the two hypotheses for each synthetic data set.
+def scores(family: Family, synthetic: Array, design: Array, one: Draws, other: Draws) -> Array:
+    """Log likelihood ratio (R,) of the two hypotheses for each synthetic data set.
 
     The probability of a synthetic data set under a hypothesis is its mean likelihood over draws of that hypothesis' posterior.
 
     Args:
         family: the family of both posteriors.
-        synthetic: R synthetic data sets (n,).
+        synthetic: (R, n) synthetic data sets.
         design: (n, p) their predictors, which are public.
         one: S draws of the posterior of D, made for the attack alone.
         other: S' draws of the posterior of D'.
     """
-    return np.array([_score(family, Records(x, design), one, other) for x in synthetic])
+    runs, n = synthetic.shape
+    records = Records(synthetic.ravel(), np.tile(design, (runs, 1)))
+    left, right = family.factors(records, {name: np.concatenate([one[name], other[name]]) for name in one})
+    return ratio_of_means(left @ right.reshape(runs, n, -1).sum(axis=1).T, count(one))
 
 
-def _score(family: Family, records: Records, one: Draws, other: Draws) -> float:
-    found = []
-    for draws in (one, other):
-        left, right = family.factors(records, draws)
-        found.append(float(np.logaddexp.reduce(left @ right.sum(axis=0))) - math.log(count(draws)))
-    return found[0] - found[1]
+def ratio_of_means(values: Array, first: int) -> Array:
+    """Log ratio (R,) of two mean likelihoods, from log-likelihoods (S + S', R) whose first ones are those of D."""
+    means = [np.logaddexp.reduce(part, axis=0) - math.log(len(part)) for part in (values[:first], values[first:])]
+    found: Array = means[0] - means[1]
+    return found

@@ -5,20 +5,24 @@ What is reported is a lower bound of the epsilon that a mechanism can claim: the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from formalsynth.audit.direct import attack_counts, direct_losses
 from formalsynth.audit.losses import Losses
 from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replaced, same, to_remove
 from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
+from formalsynth.core.arrays import Array
+from formalsynth.core.job import Synthesizer
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import Row
 
-Tried = dict[Kind, list[tuple[float, Neighbour]]]
-"""Neighbours of each kind with their losses, largest first."""
+KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
+NONE = float("nan")
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class AuditRow:
     synthesizer: str
     neighbour: Kind
     candidate: str
-    """Why the neighbour was tried."""
+    """Why the neighbour was tried; behind it, how many neighbours of its kind were left out, or why there is no finite loss."""
     value: float
     """Outcome of the record that is added, else of the one that is removed; NaN for the same data."""
     delta: float
@@ -72,7 +76,7 @@ class AuditRow:
     attacked: float
     """What an attack on one synthetic data set shows of it: a lower bound with 95 % confidence. NaN where none was run."""
     weight: float
-    """Mean weight on D."""
+    """Mean weight on D; NaN for a direct release."""
 
     def row(self) -> Row:
         """As a row of a table."""
@@ -81,6 +85,8 @@ class AuditRow:
 
 def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSettings, seed: int) -> list[AuditRow]:
     """Audit synthesizers on one data set.
+
+    A synthesizer that has no outcome on D, and a neighbour on which it has none, are left out; the rows say so and why.
 
     Args:
         replay: the replicate; the first n records of its universe are D, the others are the ones to add.
@@ -92,47 +98,112 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSetting
     Returns:
         A row for each synthesizer, refined neighbour, delta and number of releases.
     """
-    base = replay.run(np.arange(n), bounds=True)
-    records = replay.universe.take(np.arange(n))
-    generator = np.random.default_rng(seed)
-    chosen = to_remove(replay.family, records, {id: base[id] for id in audited}, settings.each, settings.random, generator)
-    neighbours = [*removed(n, chosen), *added(n, len(replay.universe))]
-    tried = _tried(replay, base, audited, neighbours, settings.deltas[0])
-    pairs = {pair for id in audited if (pair := _worst_pair(tried[id])) is not None}
-    changed = [replaced(n, *pair) for pair in sorted(pairs)]
-    for id, more in _tried(replay, base, audited, changed, settings.deltas[0]).items():
-        tried[id] |= more
-    streams = [replay.run(np.arange(n), stream=stream) for stream in range(1, max(1, settings.streams) + 1)]
-    rows: list[AuditRow] = []
+    direct = {each.id: each for each in replay.synthesizers if MECHANISMS[each.mechanism].releases}
+    found = _Audit(replay, n, settings, seed).rows([id for id in audited if id not in direct])
     for id in audited:
-        report = _Report(id, base[id], n, replay, settings, [each[id] for each in streams], seed)
-        rows += report.of(report.floor, False, (1,))
-        for kind in tried[id]:
-            rows += report.worst(tried[id][kind])
-    return rows
+        if id in direct:
+            found[id] = _direct_rows(direct[id], replay, n, settings, seed)
+    return [row for id in audited for row in found[id]]
 
 
-def _worst_pair(tried: Tried) -> tuple[int, int] | None:
-    if not (tried.get("remove") and tried.get("add")):
-        return None
-    remove, add = tried["remove"][0][1].removed, tried["add"][0][1].added
-    return None if remove is None or add is None else (remove, add)
+@dataclass
+class _Looked:
+    """A first look at the neighbours of one synthesizer."""
+
+    ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    """With their mean losses; the largest first, when they are sorted."""
+    left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    """Why there is no outcome on some."""
+
+    def worst(self, kind: Kind, most: int = 1) -> list[Neighbour]:
+        """The worst neighbours of a kind."""
+        ranked = sorted(self.ranked[kind], key=lambda pair: -pair[0])
+        return [neighbour for _, neighbour in ranked[:most]]
+
+    def note(self, kind: Kind) -> str:
+        """What to say of those that were left out."""
+        left_out = self.left_out[kind]
+        return f"; {len(left_out)} left out: {left_out[0]}" if left_out else ""
 
 
-def _tried(
-    replay: Replay, base: Mapping[str, Outcome], audited: Sequence[str], neighbours: Sequence[Neighbour], delta: float
-) -> dict[str, Tried]:
-    """A first look at every neighbour: by synthesizer and kind, the largest loss first."""
-    found: dict[str, Tried] = {id: {} for id in audited}
-    for neighbour in neighbours:
-        there = replay.run(neighbour.index)
-        for id in audited:
-            loss = replay.losses([base[id]], [there[id]], fine=False).epsilon(delta)
-            found[id].setdefault(neighbour.kind, []).append((loss, neighbour))
-    for kinds in found.values():
-        for ranked in kinds.values():
-            ranked.sort(key=lambda pair: -pair[0])
-    return found
+class _Audit:
+    """The audit of one data set."""
+
+    def __init__(self, replay: Replay, n: int, settings: AuditSettings, seed: int) -> None:
+        self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
+        self._data = np.arange(n)
+
+    def rows(self, audited: Sequence[str]) -> dict[str, list[AuditRow]]:
+        """The rows of each synthesizer."""
+        failed: dict[str, str] = {}
+        self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
+        ids = [id for id in audited if id in self._base]
+        looked = self._look(ids) if ids else {}
+        there = self._refined(looked)
+        streams = [
+            self._replay.run(self._data, stream=stream, only=ids, failed={})
+            for stream in range(1, max(1, self._settings.streams) + 1)
+        ]
+        found = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
+        for id in ids:
+            others = [each[id] for each in streams if id in each]
+            report = _Report(id, self._base[id], self._n, self._replay, self._settings, others, self._seed)
+            found[id] = report.floor()
+            for kind in KINDS:
+                near = [(each, there[id, each]) for each in looked[id].worst(kind, self._settings.refined) if (id, each) in there]
+                found[id] += report.worst(kind, near, looked[id].note(kind))
+        return found
+
+    def _look(self, ids: Sequence[str]) -> dict[str, _Looked]:
+        """A first look at every neighbour, and then at the replacements that the worst ones make."""
+        records = self._replay.universe.take(self._data)
+        generator = np.random.default_rng(self._seed)
+        each, random = self._settings.each, self._settings.random
+        chosen = to_remove(self._replay.family, records, {id: self._base[id] for id in ids}, each, random, generator)
+        neighbours = removed(self._n, chosen) if self._n > 1 else []
+        looked = {id: _Looked() for id in ids}
+        known = self._replay.known(self._base, self._n)
+        for neighbour in [*neighbours, *added(self._n, len(self._replay.universe))]:
+            self._try(neighbour, looked, known)
+        pairs = {
+            (out[0].removed, new[0].added)
+            for id in ids
+            if (out := looked[id].worst("remove")) and (new := looked[id].worst("add"))
+        }
+        for out, new in sorted((out, new) for out, new in pairs if out is not None and new is not None):
+            self._try(replaced(self._n, out, new), looked, known)
+        return looked
+
+    def _try(self, neighbour: Neighbour, looked: dict[str, _Looked], known: dict[str, Array]) -> None:
+        failed: dict[str, str] = {}
+        there = self._replay.run(neighbour.index, only=list(looked), known=known, failed=failed)
+        for id, found in looked.items():
+            if id in failed:
+                found.left_out[neighbour.kind].append(failed[id])
+                continue
+            try:
+                loss = self._replay.divergence(self._base[id], there[id])
+            except (ValueError, np.linalg.LinAlgError):
+                loss = math.inf
+            found.ranked[neighbour.kind].append((math.inf if math.isnan(loss) else loss, neighbour))
+
+    def _refined(self, looked: dict[str, _Looked]) -> dict[tuple[str, Neighbour], Outcome]:
+        """The outcomes, with bounds, on the worst neighbours of each synthesizer and kind."""
+        wanted: dict[Neighbour, list[str]] = {}
+        for id, each in looked.items():
+            for kind in KINDS:
+                for neighbour in each.worst(kind, self._settings.refined):
+                    wanted.setdefault(neighbour, []).append(id)
+        found = {}
+        for neighbour, ids in wanted.items():
+            failed: dict[str, str] = {}
+            there = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
+            for id in ids:
+                if id in there:
+                    found[id, neighbour] = there[id]
+                else:
+                    looked[id].left_out[neighbour.kind].append(failed[id])
+        return found
 
 
 @dataclass(frozen=True)
@@ -140,9 +211,11 @@ class _Full:
     """A neighbour with its loss in full."""
 
     neighbour: Neighbour
+    outcome: Outcome
     losses: Losses
     claimed_larger: float
-    attacked: float = float("nan")
+    note: str = ""
+    attacked: float = NONE
 
 
 @dataclass(frozen=True)
@@ -158,55 +231,62 @@ class _Report:
     """The synthesizer on D with other random numbers."""
     seed: int
 
-    @cached_property
-    def floor(self) -> _Full:
+    def floor(self) -> list[AuditRow]:
         """Between two runs on D with other seeds; the claim stays that of the first."""
-        return _Full(same(self.n), self.replay.losses([self.base], [self.streams[0]]), self.claimed)
+        if not self.streams:
+            return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
+        return self._rows(self._full(same(self.n), self.streams[0], self.claimed), False, (1,))
 
-    def worst(self, ranked: Sequence[tuple[float, Neighbour]]) -> list[AuditRow]:
-        """Rows of the worst neighbours of one kind, computed in full; the worst of them for several releases and streams too."""
+    def worst(self, kind: Kind, near: Sequence[tuple[Neighbour, Outcome]], note: str) -> list[AuditRow]:
+        """Rows of the worst neighbours of one kind; the worst of them is attacked, and reported for several releases too."""
+        if not near:
+            return [_left_out(self.id, kind, f"none{note}")]
         delta = self.settings.deltas[0]
-        full = []
-        for _, neighbour in ranked[: self.settings.refined]:
-            there = self._there(neighbour, 0)
-            full.append(_Full(neighbour, self.replay.losses([self.base], [there]), max(self.claimed, claim(there))))
+        full = [self._full(neighbour, there, max(self.claimed, claim(there))) for neighbour, there in near]
         full.sort(key=lambda each: -each.losses.epsilon(delta))
-        full[:1] = [self._attacked(each) for each in full[:1]]
-        rows = []
-        for place, each in enumerate(full):
-            releases = (1, self.settings.releases) if place == 0 else (1,)
-            rows += self.of(each, place == 0, releases)
-        if len(self.streams) > 1 and full and self.floor.losses.epsilon(0) > 0:
-            theirs = [self._there(full[0].neighbour, stream) for stream in range(1, len(self.streams) + 1)]
-            mixed = replace(full[0], losses=self.replay.losses(self.streams, theirs), attacked=float("nan"))
-            rows += self.of(mixed, True, (1,), len(self.streams))
-        return rows
+        first = replace(full[0], attacked=self._attacked(full[0]), note=full[0].note + note)
+        rows = self._rows(first, True, (1, self.settings.releases))
+        for each in full[1:]:
+            rows += self._rows(each, False, (1,))
+        return rows + self._mixed(first)
 
-    def _attacked(self, full: _Full) -> _Full:
+    def _mixed(self, first: _Full) -> list[AuditRow]:
+        """Rows for an attacker who is not told the random numbers behind the weights, where there are any."""
+        streams = len(self.streams)
+        if streams < 2 or np.array_equal(self.base.weights, self.streams[0].weights):
+            return []
+        theirs = []
+        for stream in range(1, streams + 1):
+            found = self.replay.run(first.neighbour.index, stream, only=[self.id], failed={})
+            theirs += [found[self.id]] if self.id in found else []
+        losses = self.replay.losses(self.streams, theirs)
+        return self._rows(replace(first, losses=losses, attacked=NONE), True, (1,), streams)
+
+    def _full(self, neighbour: Neighbour, there: Outcome, claimed_larger: float) -> _Full:
+        try:
+            return _Full(neighbour, there, self.replay.losses([self.base], [there]), claimed_larger)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            return _Full(neighbour, there, Losses.apart(), claimed_larger, f"; taken as infinite: {error}")
+
+    def _attacked(self, full: _Full) -> float:
         runs, neighbour = self.settings.attack, full.neighbour
-        if not runs or neighbour.kind not in ("add", "remove"):
-            return full
-        found = attack(self.replay, self.n, self.id, neighbour, runs, self.settings.deltas[0], self.seed)
-        return replace(full, attacked=found.epsilon)
+        if not runs or neighbour.kind == "replace":
+            return NONE
+        sides = self.base, full.outcome
+        return attack(self.replay, self.n, self.id, neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides).epsilon
 
-    def _there(self, neighbour: Neighbour, stream: int) -> Outcome:
-        """With the bounds of stream 0, which the claim is made of."""
-        return self.replay.run(neighbour.index, stream, bounds=stream == 0, only=self.id)[self.id]
-
-    def of(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
+    def _rows(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
         """A row for each delta and number of releases."""
         neighbour, losses = full.neighbour, full.losses
-        position = neighbour.removed if neighbour.added is None else neighbour.added
-        value = float("nan") if position is None else float(self.replay.universe.x[position])
-        rows = []
+        value, rows = neighbour.value(self.replay.universe), []
         for delta in self.settings.deltas:
             for m in releases:
                 forward, backward = losses.forward.epsilon(delta, m), losses.backward.epsilon(delta, m)
                 rows.append(
                     AuditRow(
-                        self.id, neighbour.kind, neighbour.candidate, value, delta, m, streams, max(forward, backward),
-                        forward, backward, losses.error(delta) if m == 1 else float("nan"), worst, self.claimed,
-                        full.claimed_larger, full.attacked if (delta, m) == (self.settings.deltas[0], 1) else float("nan"),
+                        self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
+                        max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
+                        self.claimed, full.claimed_larger, full.attacked if (delta, m) == (self.settings.deltas[0], 1) else NONE,
                         float(self.base.weights[: self.n].mean()),
                     )
                 )  # fmt: skip
@@ -220,4 +300,31 @@ class _Report:
 
 def claim(outcome: Outcome) -> float:
     """Twice the Lipschitz bound of an outcome that has bounds, NaN of one without."""
-    return float("nan") if outcome.bounds is None else outcome.bounds.epsilon
+    return NONE if outcome.bounds is None else outcome.bounds.epsilon
+
+
+def _left_out(id: str, kind: Kind, why: str) -> AuditRow:
+    """A row without numbers."""
+    return AuditRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
+
+
+def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSettings, seed: int) -> list[AuditRow]:
+    """The rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
+    claimed = float(synthesizer.parameters["epsilon"])
+    rows = []
+    for loss in direct_losses(replay, synthesizer, n):
+        kind, attacked = loss.neighbour.kind, NONE
+        if settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
+            attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
+        candidate = loss.neighbour.candidate + ("; taken as infinite: another number of bins" if loss.more is None else "")
+        for delta in settings.deltas:
+            epsilon = loss.epsilon(delta)
+            for m in (1, settings.releases):
+                shown = attacked if (delta, m) == (settings.deltas[0], 1) else NONE
+                rows.append(
+                    AuditRow(
+                        synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
+                        epsilon, epsilon, 0.0, True, claimed, claimed, shown, NONE,
+                    )
+                )  # fmt: skip
+    return rows

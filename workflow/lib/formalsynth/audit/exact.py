@@ -36,7 +36,10 @@ class Exact(Protocol[Posterior]):
     def draws(self, posterior: Posterior, uniforms: Array) -> dict[str, Array]:
         """Draws (S) from uniform numbers (S, dimension), by a smooth map: neighbours get the same numbers."""
 
-    def losses(self, one: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0, fine: bool = True) -> Losses:
+    def divergence(self, one: Posterior, other: Posterior) -> float:
+        """The mean loss in the direction in which it is the larger (Kullback and Leibler), for a first look."""
+
+    def losses(self, one: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0) -> Losses:
         """The privacy loss between two mixtures of posteriors in equal parts; of one each, as a rule.
 
         A mixture is what is released by a mechanism whose weights are random and not told.
@@ -45,7 +48,6 @@ class Exact(Protocol[Posterior]):
             one: posteriors of D.
             other: posteriors of D'.
             seed: of the draws, where draws are used.
-            fine: whether it is for a result, and not for a first look at many neighbours.
         """
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.special import gammaincinv, gammaln, ndtri
+from scipy.special import digamma, gammaincinv, gammaln, ndtri
 
 from formalsynth.audit.exact import exact, log_mean
 from formalsynth.audit.losses import Losses
@@ -25,8 +25,8 @@ from formalsynth.core.arrays import Array, Records
 if TYPE_CHECKING:
     from formalsynth.core.family import Family
 
-POINTS, ROUGH = 4000, 400
-"""Draws of each of the densities that cover a pair of posteriors, for a result and for a first look."""
+POINTS = 4000
+"""Draws of each of the densities that cover a pair of posteriors."""
 REACH = 4.0
 """Standard deviations of the loss that the outermost of them is away from its mean."""
 SMALLEST = 1e-200
@@ -96,6 +96,13 @@ class NormalInverseGamma:
         found: Array = self.a * log_tau - root**2 * self.c - quadratic
         return found
 
+    def mean_exponent(self, other: NormalInverseGamma) -> float:
+        """The mean under this distribution of the other's exponent, which need not be that of a distribution."""
+        mean, tau = self.mean, self.a / self.rate
+        quadratic = np.trace(np.linalg.solve(self.precision, other.precision)) + tau * mean @ other.precision @ mean
+        log_tau = digamma(self.a) - np.log(self.rate)
+        return float(other.a * log_tau - tau * (other.c - other.h @ mean) - quadratic / 2)
+
     def log_density(self, log_tau: Array, scaled: Array) -> Array:
         """Log density (S,) up to a constant of the dimension."""
         return self.exponent(log_tau, scaled) + (len(self.h) / 2 - 1) * log_tau - self.log_normaliser
@@ -141,14 +148,17 @@ class ExactLinear:
         sigma = 1 / np.sqrt(tau)
         return {"beta": self._origin + sigma[:, None] * posterior.at(np.log(tau), ndtri(uniforms[:, 1:])), "sigma": sigma}
 
-    def losses(
-        self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0, fine: bool = True
-    ) -> Losses:
+    def divergence(self, one: NormalInverseGamma, other: NormalInverseGamma) -> float:
+        """The larger mean loss, in closed form."""
+        ratio, constant = one.plus(other, -1), one.log_normaliser - other.log_normaliser
+        return max(one.mean_exponent(ratio) - constant, constant - other.mean_exponent(ratio))
+
+    def losses(self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0) -> Losses:
         """The privacy loss; its Monte Carlo error is some hundredths at a delta of 1e-5 and less above."""
-        generator, points = np.random.default_rng(seed), POINTS if fine else ROUGH
+        generator = np.random.default_rng(seed)
         if len(one) == len(other) == 1:
-            return _pair(one[0], other[0], generator, points)
-        size = -(-4 * points // len(one))
+            return _pair(one[0], other[0], generator)
+        size = -(-4 * POINTS // len(one))
         parts = [_points(component, size, generator) for component in (*one, *other)]
         where = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         p, q = (log_mean(np.stack([component.log_density(*where) for component in side])) for side in (one, other))
@@ -165,16 +175,16 @@ def _points(component: NormalInverseGamma, size: int, generator: np.random.Gener
     return log_tau, component.at(log_tau, generator.standard_normal((size, len(component.h))))
 
 
-def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator, points: int) -> Losses:
+def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator) -> Losses:
     if _same(one, other):
         return Losses(np.zeros(1), np.ones(1), np.ones(1))
-    first = _points(one, points, generator)
+    first = _points(one, POINTS, generator)
     ratio, ours, theirs = one.plus(other, -1), one.log_normaliser, other.log_normaliser
     steps = [0.0, -1.0, -0.5, *_tilts(one, other, float(np.std(ratio.exponent(*first))))]
     tilted = [one.tilted(other, t) for t in steps]
     # log integral of p^(1 + t) p'^(-t)
     log_z = [part.log_normaliser - (1 + t) * ours + t * theirs for t, part in zip(steps, tilted, strict=True)]
-    parts = [first, *(_points(part, points, generator) for part in tilted[1:])]
+    parts = [first, *(_points(part, POINTS, generator) for part in tilted[1:])]
     log_tau, scaled = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     loss = ratio.exponent(log_tau, scaled) - (ours - theirs)
     drawn = log_mean(np.stack([t * loss - z for t, z in zip(steps, log_z, strict=True)]))

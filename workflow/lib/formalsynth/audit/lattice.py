@@ -108,10 +108,14 @@ class LatticePosterior:
     """(G,) up to a constant."""
 
     @cached_property
+    def log_shares(self) -> Array:
+        """(G,) logarithm of the mass of each point."""
+        return self.log_mass - log_sum(self.log_mass)
+
+    @cached_property
     def shares(self) -> Array:
         """The mass of each point, with an axis for each parameter."""
-        mass: Array = np.exp(self.log_mass - log_sum(self.log_mass))
-        return mass.reshape([len(axis) for axis in self.lattice.axes])
+        return np.exp(self.log_shares).reshape([len(axis) for axis in self.lattice.axes])
 
     @cached_property
     def missed(self) -> float:
@@ -178,13 +182,17 @@ class LatticePosteriors:
             columns.append(_inverse(given, uniforms[:, 1], lattice.axes[1]))
         return self._coordinates.draws(lattice.centre + np.column_stack(columns) @ lattice.root.T)
 
-    def losses(
-        self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0, fine: bool = True
-    ) -> Losses:
+    def divergence(self, one: LatticePosterior, other: LatticePosterior) -> float:
+        """The larger mean loss, by sums."""
+        lattice = self._common([one, other])
+        p, q = (each.on(lattice).log_shares for each in (one, other))
+        return float(max(np.exp(p) @ (p - q), np.exp(q) @ (q - p)))
+
+    def losses(self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
         """The privacy loss, by sums: no random number is used."""
         lattice = self._common([*one, *other])
         sides = [[each.on(lattice) for each in side] for side in (one, other)]
-        p, q = (log_mean(np.stack([each.log_mass - log_sum(each.log_mass) for each in side])) for side in sides)
+        p, q = (log_mean(np.stack([each.log_shares for each in side])) for side in sides)
         losses = Losses.of(p, q)
         if len(one) + len(other) > 2:
             return losses

@@ -36,6 +36,11 @@ class Neighbour:
     added: int | None = None
     """Position of the record that D lacks."""
 
+    def value(self, universe: Records) -> float:
+        """Outcome of the record that is added, else of the one that is removed; NaN for the same data."""
+        position = self.removed if self.added is None else self.added
+        return float("nan") if position is None else float(universe.x[position])
+
 
 def additions(records: Records, outcomes: Array, predictors: Sequence[Array] = ()) -> Records:
     """Records to add: every combination of values of the outcome and of the predictors.

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_type_hints
 
+import numpy as np
+
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor
@@ -76,12 +78,29 @@ class Form:
 
 
 @dataclass(frozen=True)
+class LaplaceCounts:
+    """Counts to which a direct release adds independent Laplace noise, before it makes anything else of them."""
+
+    counts: Array
+    """(bins,)."""
+    scale: float
+    """Of the noise."""
+
+    def noisy(self, generator: np.random.Generator, runs: int) -> Array:
+        """(runs, bins) noisy counts, each run with noise of its own."""
+        found: Array = self.counts + generator.laplace(scale=self.scale, size=(runs, len(self.counts)))
+        return found
+
+
+@dataclass(frozen=True)
 class DirectRelease:
     """What a mechanism without a pseudo posterior gives: its own draws, and who turns them into synthetic data."""
 
     draws: Draws
     predictor: Predictor
     epsilon: float
+    counts: LaplaceCounts | None = None
+    """What its draws are made of alone, if that is noisy counts."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import CountOrZero, Finite, PositiveNumber
-from formalsynth.core.mechanism import Context, DirectRelease, mechanism
+from formalsynth.core.mechanism import Context, DirectRelease, LaplaceCounts, mechanism
 from formalsynth.core.streams import parameter_words
 
 PURE = "DP (replace-one)"
@@ -27,8 +27,8 @@ def perturbed_histogram(
     """
     x = context.records.x
     generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
-    probability = perturb(x, low, high, int(bins) or math.isqrt(len(x)), epsilon, generator)
-    return DirectRelease({"probability": probability[None]}, BinPredictor(low, high), epsilon)
+    counts = laplace_counts(x, low, high, int(bins) or math.isqrt(len(x)), epsilon)
+    return DirectRelease({"probability": shares(counts.noisy(generator, 1))}, BinPredictor(low, high), epsilon, counts)
 
 
 def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, generator: np.random.Generator) -> Array:
@@ -43,13 +43,25 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
         generator: source of the Laplace noise.
 
     Returns:
-        (bins,) probabilities: noisy counts clamped at 0 and scaled to 1, uniform where every count was clamped.
+        (bins,) probabilities; see :func:`shares`.
 
     Source: censor paper, Section 2.3.
     """
-    counts, _ = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))
-    noisy = np.maximum(counts + generator.laplace(scale=SENSITIVITY / epsilon, size=bins), 0)
-    return noisy / noisy.sum() if noisy.sum() > 0 else np.full(bins, 1 / bins)
+    return shares(laplace_counts(x, low, high, bins, epsilon).noisy(generator, 1))[0]
+
+
+def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
+    """The counts that are perturbed, and the scale of the noise; arguments as in :func:`perturb`."""
+    counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
+    return LaplaceCounts(counts.astype(float), SENSITIVITY / epsilon)
+
+
+def shares(noisy: Array) -> Array:
+    """Probabilities (S, bins) from noisy counts (S, bins): clamped at 0 and scaled to 1; uniform where all are clamped."""
+    kept = np.maximum(noisy, 0)
+    total = kept.sum(axis=1, keepdims=True)
+    found: Array = np.where(total > 0, kept / np.where(total > 0, total, 1), 1 / noisy.shape[1])
+    return found
 
 
 @dataclass(frozen=True)

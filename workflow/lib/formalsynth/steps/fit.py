@@ -11,6 +11,7 @@ import numpy as np
 from formalsynth.core.bounds import record_bounds
 from formalsynth.core.job import FitJob, Search
 from formalsynth.core.mechanism import Context, DirectRelease, Findings, Form
+from formalsynth.core.search import Walk
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted
@@ -71,28 +72,17 @@ class _Fitter:
 
     def search(self, search: Search) -> tuple[Fit, Form | DirectRelease]:
         """Refit until epsilon is the target: by bisection, or from above in even steps."""
-        low, high, value = search.low, search.high, search.high
         target = 2 * self.context.parents[0].by_record.max() if search.target == "parent" else search.target
+        walk = Walk(search, float(target))
         for step in range(1, search.steps + 1):
+            value = walk.value
             fit, form = self.run(value)
             self.context.found.searched, self.context.found.search_steps = value, step
             if fit.status != "ok":
                 return fit, form
             epsilon = self.epsilon(fit, form)
-            if _reached(search, epsilon, target, step):
+            if walk.ends(epsilon):
                 return fit, form
-            if search.lower_by is None:
-                low, high = (value, high) if epsilon < target else (low, value)
-                value = (low + high) / 2
-            else:
-                value = max(low, value - search.lower_by)
         fit.status, fit.draws = "failed", {}
-        fit.reason = f"epsilon {epsilon:.3f} is not within reach of {target:.3f} after {step} refits"
+        fit.reason = f"{walk.missed(epsilon)} after {step} refits"
         return fit, form
-
-
-def _reached(search: Search, epsilon: float, target: float, step: int) -> bool:
-    """Whether a search may end with this epsilon."""
-    below = epsilon <= target and (step == 1 or search.lower_by is not None)
-    near = abs(epsilon - target) <= search.tolerance * target and search.lower_by is None
-    return bool(below or near)

@@ -1,0 +1,79 @@
+"""The perturbed histogram's loss, against closed forms, the accounting library and an attack."""
+
+import math
+
+import numpy as np
+import pytest
+from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.direct import attack_counts, direct_losses, laplace_loss
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_audit import PLAIN, N, shares, synthesizer
+
+
+def histogram(epsilon=4.0, bins=7):
+    """A replay of the histogram with its synthesizer."""
+    ph = synthesizer("ph", "perturbed_histogram", epsilon=epsilon, low=0.0, high=1.0, bins=bins)
+    return shares((PLAIN, ph)), ph
+
+
+def losses(n=N, **parameters):
+    """Its losses by kind."""
+    return {each.neighbour.kind: each for each in direct_losses(*histogram(**parameters), n)}
+
+
+@given(st.floats(0.05, 8), st.floats(1e-6, 0.3))
+def test_one_count_has_the_closed_form_of_laplace_noise(ratio, delta):
+    """``delta = 1 - exp((epsilon - ratio) / 2)``."""
+    exact = max(0.0, ratio + 2 * math.log1p(-delta))
+    found = laplace_loss(ratio)
+    assert found.mass.sum() == pytest.approx(1)
+    assert found.epsilon(0) == ratio
+    assert exact - 2 * ratio / 4000 - 1e-9 <= found.epsilon(delta) <= exact + 1e-9
+
+
+@settings(max_examples=10)
+@given(st.floats(0.2, 8), st.sampled_from([1e-2, 1e-3, 1e-5]))
+def test_a_replaced_record_costs_what_the_accounting_library_says_of_two_counts(epsilon, delta):
+    from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
+
+    replace = losses(epsilon=epsilon)["replace"]
+    theirs = from_laplace_mechanism(2 / epsilon, value_discretization_interval=1e-3).self_compose(2)
+    assert replace.epsilon(0) == pytest.approx(epsilon)
+    assert -1e-6 <= theirs.get_epsilon_for_delta(delta) - replace.epsilon(delta) <= 5e-3 + epsilon / 1000
+
+
+def test_a_record_more_or_less_costs_half_of_a_replaced_one_unless_the_bins_tell_it():
+    found = losses(epsilon=3.0)
+    assert [found[kind].epsilon(0) for kind in ("remove", "add", "replace")] == [1.5, 1.5, 3.0]
+    # 49 records have 7 bins by their root, 48 have 6
+    rooted = losses(49, bins=0)
+    assert [rooted[kind].epsilon(1e-3) < math.inf for kind in ("remove", "add", "replace")] == [False, True, True]
+    with pytest.raises(ValueError, match="same bins"):
+        attack_counts(rooted["remove"], 49, 10, 1e-3, 1)
+    assert all(each.epsilon(0) == 0 for each in losses(bins=1).values())
+
+
+@pytest.mark.parametrize("kind", ["remove", "add"])
+def test_the_attack_on_a_histogram_finds_much_of_its_loss_and_no_more(kind):
+    assert 0.5 < attack_counts(losses()[kind], N, 4000, 1e-3, 1).epsilon < 2.0
+
+
+def test_the_rows_of_a_histogram_are_those_of_the_audit():
+    replay, _ = histogram()
+    found = audit(replay, N, ["ph"], AuditSettings(deltas=(0, 1e-3), releases=5, attack=200), 1)
+    assert len(found) == 3 * 2 * 2
+    exact = {"remove": 2.0, "add": 2.0, "replace": 4.0}
+    for row in found:
+        assert row.audited == exact[row.neighbour] or 0.9 * exact[row.neighbour] < row.audited < exact[row.neighbour]
+        assert (row.claimed, row.claimed_larger, row.worst) == (4.0, 4.0, True)
+    assert [(row.neighbour, row.delta, row.releases) for row in found if not np.isnan(row.attacked)] == [
+        ("remove", 0, 1),
+        ("add", 0, 1),
+    ]
+
+
+def test_another_direct_release_is_refused():
+    replay, _ = histogram()
+    with pytest.raises(ValueError, match="has a pseudo posterior"):
+        direct_losses(replay, PLAIN, N)

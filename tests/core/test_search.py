@@ -1,0 +1,39 @@
+"""The way of a search: where it ends, and what it says when it does not."""
+
+import pytest
+from formalsynth.core.job import Search
+from formalsynth.core.search import Walk
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def walked(search, target, epsilon_at):
+    """The value at which the search ends, None where its steps are too few."""
+    walk = Walk(search, target)
+    for _ in range(search.steps):
+        value = walk.value
+        if walk.ends(epsilon_at(value)):
+            return value
+    return None
+
+
+@given(st.floats(0.5, 8), st.floats(0.02, 0.3))
+def test_a_search_ends_where_the_target_is(target, tolerance):
+    value = walked(Search(parameter="c", target=target, tolerance=tolerance), target, lambda c: 10 * c)
+    assert abs(10 * value - target) <= tolerance * target
+
+
+def test_a_target_that_is_met_at_the_top_is_taken_there():
+    assert walked(Search(parameter="c", target=50.0), 50.0, lambda c: 10 * c) == 1
+
+
+def test_even_steps_go_down_to_the_first_value_that_is_low_enough():
+    stepwise = Search(parameter="k", target=7.5, high=0.95, lower_by=0.05)
+    assert walked(stepwise, 7.5, lambda k: 10 * k) == pytest.approx(0.75)
+    low = Search(parameter="k", target=7.5, low=0.9, high=0.95, lower_by=0.05, steps=4)
+    assert walked(low, 7.5, lambda k: 10 * k) is None
+
+
+def test_a_target_out_of_reach_is_named():
+    assert walked(Search(parameter="c", target=1.0, steps=3), 1.0, lambda c: 10.0) is None
+    assert Walk(Search(parameter="c", target=1.0), 1.0).missed(10.0) == "epsilon 10.000 is not within reach of 1.000"
