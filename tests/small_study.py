@@ -3,6 +3,7 @@
 import numpy as np
 import yaml
 from formalsynth.core.job import SamplerSettings
+from formalsynth.core.rows import audit_table
 from formalsynth.plan.load import read_plan
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.batch import Fitted
@@ -107,7 +108,7 @@ def collected(scenario, data, fitted, rows):
     """Every collected table of a scenario of one batch, by name."""
     job = told(scenario.tables_job())
     parts = {id: part for fit, found in fitted.items() for id, part in sample_parts(job, fit, data, found).items()}
-    return sample_tables(job, data, parts) | {"replicates": replicates_table(job, data, list(rows.values()))}
+    return sample_tables(job, data, parts) | {"replicates": replicates_table(job, data, list(rows.values()), audit_table([]))}
 
 
 __all__ = ["PRIORS", "ROOT", "SETTINGS", "collected", "exact_sample", "run_batch", "small_paper", "told"]

@@ -13,8 +13,8 @@ from small_study import exact_sample, run_batch, small_paper
 
 # what the results promise to those who read them
 PROMISED = (
-    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee", "rhat_max",
-    "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
+    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "audited", "guarantee",
+    "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
 )  # fmt: skip
 
 

@@ -1,7 +1,11 @@
 """Run: a batch whose parts are kept, and used again as long as what they were made from is the same."""
 
+from io import StringIO
+
+import pandas as pd
 import pytest
-from formalsynth.core.registry import PACKAGE
+from formalsynth.core.registry import PACKAGE, load
+from formalsynth.core.rows import AUDIT_COLUMNS
 from formalsynth.runtime import sources as room
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as fit_step
@@ -10,6 +14,10 @@ from small_study import SETTINGS, exact_sample, small_paper, told
 
 FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
 MEMBERS = {fit: [f"{fit}.fit.npz", f"{fit}.measure.npz", f"{fit}.replicates.csv"] for fit in FITS}
+AUDIT = {
+    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
+    "each": 1, "random": 1, "refined": 1, "replicates": 1, "synthesizers": ["Unweighted", "Weighted"],
+}  # fmt: skip
 EVERYTHING = {"data.npz", *(name for names in MEMBERS.values() for name in names)}
 
 
@@ -40,6 +48,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "program").write_text("a program")
 
     def run(job):
+        load(job.modules)
         before = times(folder)
         tables = run_batch(job, folder, tmp_path / "program")
         after = times(folder)
@@ -51,6 +60,13 @@ def run(tmp_path, monkeypatch):
     return run
 
 
+def edit(patch, edited):
+    """Make a source file say something else."""
+    assert (PACKAGE / edited).is_file()
+    digest = room._digest
+    patch.setattr(room, "_digest", lambda path: "edited" if path == PACKAGE / edited else digest(path))
+
+
 def times(folder):
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir() if path.name[0] != "."}
 
@@ -58,7 +74,7 @@ def times(folder):
 def test_everything_is_made_once(run, job):
     tables, made = run(job)
     assert made == EVERYTHING
-    assert set(tables) == {"replicates", "records", "values", "sets", "draws"}
+    assert set(tables) == {"replicates", "audit", "records", "values", "sets", "draws"}
     assert run(job) == (tables, set())
 
 
@@ -121,14 +137,14 @@ def test_another_program_fits_again_and_measures_no_draws_that_stayed_the_same(r
         ("steps/measure.py", measured(*FITS)),
         ("stan/sample.py", {f"{fit}.fit.npz" for fit in FITS}),
         ("steps/tables.py", set()),
+        ("steps/audit.py", set()),
+        ("audit/losses.py", set()),
     ],
 )
 def test_a_comment_in_the_code_makes_again_what_uses_it(run, job, monkeypatch, edited, expected):
     """And nothing that is made from it, since that is the same."""
     tables, _ = run(job)
-    assert (PACKAGE / edited).is_file()
-    digest = room._digest
-    monkeypatch.setattr(room, "_digest", lambda path: "edited" if path == PACKAGE / edited else digest(path))
+    edit(monkeypatch, edited)
     assert run(job) == (tables, expected)
 
 
@@ -190,3 +206,52 @@ def test_a_batch_of_failures_is_kept_too(run, job, monkeypatch):
     tables, made = run(job)
     assert made == EVERYTHING
     assert run(job) == (tables, set())
+
+
+def test_an_audit_refits_nothing_and_nothing_else_makes_it_again(run, job, tmp_path, monkeypatch):
+    tables, _ = run(job)
+    asked = job_of(tmp_path, audit=AUDIT)
+    audited, made = run(asked)
+    assert made == {"audited.csv"}
+    assert run(asked) == (audited, set())
+    assert {name for name in tables if tables[name] != audited[name]} == {"audit", "replicates"}
+    assert run(job_of(tmp_path, audit=AUDIT | {"deltas": [0.01]}))[1] == {"audited.csv"}
+    # its posteriors are exact, so the sampler is none of its business
+    assert run(job_of(tmp_path, audit=AUDIT | {"deltas": [0.01]}, unit=1000))[1] == measured(*FITS)
+    for edited, expected in (
+        ("audit/losses.py", {"audited.csv"}),
+        ("audit/exact_lattice.py", set()),
+        ("steps/audit.py", {"audited.csv"}),
+        ("steps/measure.py", measured(*FITS)),
+    ):
+        run(asked)
+        with monkeypatch.context() as patch:
+            edit(patch, edited)
+            assert run(asked) == (audited, expected), edited
+
+
+def test_the_audited_epsilon_is_the_largest_of_one_release_at_the_first_delta(run, tmp_path):
+    job = job_of(tmp_path, audit=AUDIT | {"deltas": [1e-2, 1e-3], "replicates": 2})
+    tables = {name: pd.read_csv(StringIO(text)) for name, text in run(job)[0].items()}
+    found = tables["audit"]
+    assert list(found)[1:] == list(AUDIT_COLUMNS)
+    rows = tables["replicates"].set_index(["replicate", "synthesizer"])["audited"]
+    assert rows.dropna().index.tolist() == [(k, id) for k in (0, 1) for id in ("Unweighted", "Weighted")]
+    for (replicate, id), value in rows.dropna().items():
+        tried = found[(found.replicate == replicate) & (found.synthesizer == id) & (found.neighbour != "same")]
+        assert value == tried[(tried.delta == 1e-2) & (tried.releases == 1)].audited.max()
+        assert value < tried.audited.max()
+
+
+def test_a_data_set_that_cannot_be_audited_has_a_row_with_the_reason(run, tmp_path, monkeypatch):
+    def refusing(*given):
+        raise ValueError("there is no such posterior")
+
+    job = job_of(tmp_path, audit=AUDIT)
+    load(job.modules)
+    monkeypatch.setattr("formalsynth.steps.audit.audit", refusing)
+    tables = {name: pd.read_csv(StringIO(text)) for name, text in run(job)[0].items()}
+    assert tables["audit"][["replicate", "synthesizer", "reason"]].values.tolist() == [
+        [0, "Unweighted", "there is no such posterior"], [0, "Weighted", "there is no such posterior"],
+    ]  # fmt: skip
+    assert tables["replicates"]["audited"].isna().all()

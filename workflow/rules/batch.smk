@@ -1,11 +1,12 @@
-# batch: simulate, fit and measure, one batch of replicates in one job. It keeps <batch>/data.npz and, of every synthesizer,
-# <batch>/{synthesizer}.fit.npz, <batch>/{synthesizer}.measure.npz and <batch>/{synthesizer}.replicates.csv. These are no output of
-# the rule: Snakemake removes output before a job, and the job uses again what still holds.
+# batch: simulate, fit, measure and perhaps audit one batch of replicates in one job. It keeps <batch>/data.npz, <batch>/audited.csv
+# and, of every synthesizer, <batch>/{synthesizer}.fit.npz, <batch>/{synthesizer}.measure.npz and
+# <batch>/{synthesizer}.replicates.csv. These are no output of the rule: Snakemake removes output before a job, and the job uses again what still holds.
 rule run_batch:
     input:
         code=code("run", study=False),
         executable=program,
     output:
+        audit="<batch>/audit.csv",
         replicates="<batch>/replicates.csv",
         records="<batch>/records.csv",
         values="<batch>/values.csv",

@@ -2,12 +2,14 @@
 rule collect_batches:
     input:
         code=code("collect", study=False),
+        audit=every_batch("audit.csv"),
         draws=every_batch("draws.csv"),
         records=every_batch("records.csv"),
         replicates=every_batch("replicates.csv"),
         sets=every_batch("sets.csv"),
         values=every_batch("values.csv"),
     output:
+        audit="<results>/{paper}/{scenario}/audit.csv",
         draws="<results>/{paper}/{scenario}/draws.csv",
         records="<results>/{paper}/{scenario}/records.csv",
         replicates="<results>/{paper}/{scenario}/replicates.csv",

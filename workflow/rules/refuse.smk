@@ -18,7 +18,7 @@ rule refuse_paper:
     wildcard_constraints:
         folder=rf"(?:figures|results)/{re.escape(SCALE)}",
         paper=rf"(?!(?:{'|'.join(map(re.escape, PLAN.papers))})/)[A-Za-z][A-Za-z0-9_.]*",
-        rest=r"fig\w+\.\w+|table\w+\.\w+|[^/]+/(?:replicates|records|sets|values|draws|details)\.csv",
+        rest=r"fig\w+\.\w+|table\w+\.\w+|[^/]+/(?:audit|replicates|records|sets|values|draws|details)\.csv",
 
 
 # A figure or table that no rule makes is asked for by mistake, or needs data that are absent.
@@ -59,4 +59,4 @@ rule refuse_table_of_fits:
         "<results>/{paper}/{scenario}/{table}.csv",
     wildcard_constraints:
         paper=of_scenarios(study=True),
-        table="draws|records|sets|values",
+        table="audit|draws|records|sets|values",

@@ -105,6 +105,26 @@ class SamplerSettings(Told):
     lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
 
 
+class AuditSearch(Told):
+    """How hard the audit of a data set looks for the neighbour that costs most, and what it reports of it."""
+
+    deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
+        (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first one ranks the neighbours."
+    )
+    releases: int = Field(5, ge=1, le=1000, description="The worst neighbours are reported for so many released draws, too.")
+    each: int = Field(3, ge=1, le=10**4, description="Removals for each reason and synthesizer.")
+    random: int = Field(5, ge=0, le=10**4, description="Removals at random.")
+    refined: int = Field(
+        2, ge=1, le=100, description="Worst neighbours of each kind and synthesizer that are computed again in full."
+    )
+    streams: int = Field(
+        0, ge=0, le=1000, description="Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."
+    )
+    attack: int = Field(
+        0, ge=0, le=10**6, description="Runs of the attack on the worst addition and the worst removal; 0 leaves it out."
+    )
+
+
 class Simulated(Told):
     """Simulated records: a registered population and its parameters."""
 
@@ -184,6 +204,28 @@ class StudyJob(Job):
     replicates: tuple[int, ...]
 
 
+class AuditJob(Job):
+    """Audit the synthesizers of one batch on the neighbours of its data sets."""
+
+    key: ScenarioKey
+    modules: tuple[str, ...]
+    family: str
+    priors: dict[str, float]
+    synthesizers: tuple[Synthesizer, ...]
+    """Those that are audited and those that they build on, parents first."""
+    audited: tuple[str, ...]
+    """Ids of those that are audited."""
+    outcomes: tuple[float, ...]
+    """Outcomes of the records to add."""
+    predictors: tuple[tuple[float, ...], ...]
+    """Values of each predictor that varies, of the records to add."""
+    search: AuditSearch
+    draws: int
+    """S, over which risks and bounds are maxima."""
+    replicates: tuple[int, ...]
+    """Those of the batch whose data sets are audited."""
+
+
 class TablesJob(Job):
     """Put the tables of one batch together."""
 
@@ -207,6 +249,8 @@ class BatchJob(Job):
     measures: tuple[MeasureJob, ...]
     """Of each fit, in the same order."""
     tables: TablesJob
+    audit: AuditJob | None = None
+    """None where no data set of the batch is audited."""
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -217,5 +261,5 @@ class BatchJob(Job):
         """The sha256 of what its parts are told."""
         return hashlib.sha256("\n".join(part.digest() for part in self._parts()).encode()).hexdigest()
 
-    def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob]:
-        return [self.simulate, *self.fits, *self.measures, self.tables]
+    def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:
+        return [self.simulate, *self.fits, *self.measures, self.tables, *([self.audit] if self.audit else [])]

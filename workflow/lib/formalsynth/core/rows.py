@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 Row = dict[str, float | int | str | bool | None]
 """Columns of one row."""
 REPLICATE_COLUMNS = (
-    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "guarantee",
+    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "audited", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
     *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
-TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason")
+TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")
 """Columns of collected tables that hold no numbers."""
 _SAMPLE = ("paper", "scenario", "n", "replicate", "synthesizer")
 SAMPLE_COLUMNS = {
@@ -28,6 +28,13 @@ SAMPLE_COLUMNS = {
     "draws": (*_SAMPLE, "draw"),
 }
 """Columns of the tables of a single sample; of ``draws``, those beside the parameters of the family."""
+AUDIT = "audit"
+"""The collected table of scenarios that are audited."""
+AUDIT_COLUMNS = (
+    *_SAMPLE, "neighbour", "candidate", "value", "delta", "releases", "streams", "audited", "forward", "backward", "error",
+    "worst", "claimed", "claimed_larger", "attacked", "weight", "reason",
+)  # fmt: skip
+"""Columns of ``audit.csv``; the reason is why a synthesizer could not be audited on a data set, whose row has no numbers."""
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:
@@ -36,3 +43,10 @@ def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = 
 
     table = pd.DataFrame(rows)
     return table.reindex(columns=[*REPLICATE_COLUMNS, *more])
+
+
+def audit_table(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Rows in the columns of ``audit.csv``; there may be none."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(AUDIT_COLUMNS))

@@ -34,7 +34,7 @@ class Estimate(Model):
 
     scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size says which.")
     size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
-    table: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
+    table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
         "replicates", description="Which collected table."
     )
     value: Names = Field(description="Column; several are the cells where over is value.")

@@ -14,7 +14,7 @@ from pathlib import Path
 from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
+from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.claims import ClaimConfig, Estimate
 from formalsynth.plan.messages import ConfigError, message
@@ -154,7 +154,9 @@ def _list(names: str | Sequence[str]) -> list[str]:
 
 def _tables(config: AnyScenario) -> tuple[str, ...]:
     """Collected tables that a scenario has."""
-    return ("replicates", "details") if isinstance(config, StudyScenario) else ("replicates", *SAMPLE_COLUMNS)
+    if isinstance(config, StudyScenario):
+        return ("replicates", "details")
+    return ("replicates", *([AUDIT] if config.audit else []), *SAMPLE_COLUMNS)
 
 
 def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
@@ -164,13 +166,15 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
     if table == "draws":
         family = FAMILIES.get(config.family)
         return (*SAMPLE_COLUMNS[table], *family.parameters) if family else None
+    if table == AUDIT:
+        return AUDIT_COLUMNS
     centres = CENTRES if config.centre_sets else ()
     return (*REPLICATE_COLUMNS, *centres) if table == "replicates" else SAMPLE_COLUMNS[table]
 
 
 def _beside(config: AnyScenario, table: str) -> list[str]:
     """What has rows beside the synthesizers."""
-    if isinstance(config, StudyScenario) or table == "records":
+    if isinstance(config, StudyScenario) or table in ("records", AUDIT):
         return []
     if table == "draws":
         return [PRIOR] if config.family not in FAMILIES or draws_from_prior(FAMILIES[config.family]) else []

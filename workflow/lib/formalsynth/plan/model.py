@@ -9,16 +9,28 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, create_model
+import numpy as np
+from pydantic import AfterValidator, BaseModel, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import SamplerSettings, Search
+from formalsynth.core.job import AuditSearch, SamplerSettings, Search
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
-from formalsynth.core.model import Colour, FigureNumber, Identifier, Model, Number, Settings, WholeNumber, each_once
+from formalsynth.core.model import (
+    Colour,
+    FigureNumber,
+    Identifier,
+    Model,
+    Names,
+    Number,
+    Settings,
+    WholeNumber,
+    each_once,
+    ordered,
+)
 from formalsynth.core.parameters import Parameters, partial
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import Registry
@@ -48,6 +60,8 @@ class ScaleConfig(Model):
     replicates: WholeNumber | None = Field(None, description="Replicates at most; if left out, the papers' numbers.")
     shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
     synthetic_sets: WholeNumber | None = Field(None, description="Synthetic data sets of a single sample at most.")
+    audit_points: int | None = Field(None, ge=2, description="Points of each declared range of an audit at most.")
+    attack_runs: WholeNumber | None = Field(None, description="Runs of an attack at most.")
     judged: bool = Field(True, description="Whether the ledger judges claims, or says that there are too few replicates.")
 
 
@@ -157,6 +171,42 @@ ChosenPopulation = Annotated[Choice, Chosen(POPULATIONS, "parameters")]
 ChosenStudy = Annotated[Choice, Chosen(STUDIES, "settings")]
 
 
+class DeclaredRange(Model):
+    """What a value can be, declared without looking at the data."""
+
+    low: float = Field(description="Least value.")
+    high: float = Field(description="Largest value.")
+    points: int = Field(5, ge=2, le=1000, description="Values that are tried, both ends among them.")
+    log: bool = Field(False, description="Whether they are evenly spaced as logarithms.")
+    whole: bool = Field(False, description="Whether they are rounded to whole numbers, for counts.")
+
+    @model_validator(mode="after")
+    def _some_width(self) -> Self:
+        if self.log and self.low <= 0:
+            raise ValueError("low has to be above 0 where log is true")
+        return ordered(self, "low", "high")
+
+    def values(self, most: int | None = None) -> list[float]:
+        """The values that are tried, ``most`` of them at most."""
+        points = min(self.points, most or self.points)
+        space = np.geomspace if self.log else np.linspace
+        values = space(self.low, self.high, points)
+        return [float(value) for value in np.unique(np.rint(values) if self.whole else values)]
+
+
+class AuditConfig(AuditSearch):
+    """An audit: what a record costs on the neighbours of each data set, all computed again on every one of them."""
+
+    outcome: DeclaredRange = Field(description="What an outcome can be; records to add have values from its grid.")
+    predictors: list[DeclaredRange] = Field(
+        default_factory=list, description="The same for each predictor that varies, in the order of the design."
+    )
+    synthesizers: Names | None = Field(
+        None, description="Synthesizers that are audited; by default all of the scenario that have a pseudo posterior."
+    )
+    replicates: WholeNumber | None = Field(None, description="How many data sets are audited, the first ones; by default all.")
+
+
 class ScenarioConfig(Model):
     """Confidential data and what is done with them."""
 
@@ -182,6 +232,7 @@ class FittedScenario(ScenarioConfig):
         0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
     )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+    audit: AuditConfig | None = Field(None, description="Audit of what a record costs; none leaves it out.")
 
 
 class SimulatedScenario(FittedScenario):

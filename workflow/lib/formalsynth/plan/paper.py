@@ -131,12 +131,13 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """What speaks against data files being those of the papers, each a sentence."""
+        """What speaks against data files being those of the papers, or against what an audit declares, each a sentence."""
         return [
-            f"{paper.key}: {scenario.place} ({scenario.name}): {scenario.doubt}"
+            f"{paper.key}: {scenario.place} ({scenario.name}): {concern}"
             for paper in self.papers.values()
             for scenario in paper.scenarios.values()
-            if scenario.doubt
+            for concern in (scenario.doubt, scenario.audit.concern if scenario.audit else "")
+            if concern
         ]
 
     def programs(self) -> list[str]:

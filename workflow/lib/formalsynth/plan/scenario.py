@@ -10,6 +10,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import (
     STUDY,
     ArmChoice,
+    AuditJob,
     BatchJob,
     FitJob,
     FromFile,
@@ -27,6 +28,10 @@ from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
+from formalsynth.plan.audits import EXACT, AuditPlan
+
+AUDIT_STEP = "formalsynth.steps.audit"
+"""The step that audits: named here and imported by the jobs that audit alone."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class Scenario:
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
     doubt: str
     """What speaks against its data file being the paper's; empty where nothing does."""
+    audit: AuditPlan | None
+    """None where nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
 
@@ -126,7 +133,7 @@ class Scenario:
         fits = self.fits_in_turn()
         return BatchJob(
             simulate=self.simulate_job(batch), fits=tuple(self.fit_job(fit, sampler) for fit in fits),
-            measures=tuple(map(self.measure_job, fits)), tables=self.tables_job(),
+            measures=tuple(map(self.measure_job, fits)), tables=self.tables_job(), audit=self.audit_job(batch, sampler),
         )  # fmt: skip
 
     def simulate_job(self, batch: str) -> SimulateJob:
@@ -156,6 +163,28 @@ class Scenario:
             fits=self._fits_of_parents(members), synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets,
             unit=self.unit,
         )  # fmt: skip
+
+    def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
+        """What auditing a batch is told; None where none of its data sets is audited."""
+        plan = self.audit
+        replicates = tuple(replicate for replicate in self.batch(batch) if plan and replicate < plan.replicates)
+        if plan is None or not replicates:
+            return None
+        chain = self._with_parents(plan.audited)
+        modules = (AUDIT_STEP, EXACT[self.program], *self._modules(chain))
+        return AuditJob(
+            key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
+            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search,
+            draws=sampler.draws, replicates=replicates,
+        )  # fmt: skip
+
+    def _with_parents(self, ids: Sequence[str]) -> list[Synthesizer]:
+        """Synthesizers with all that they build on, parents first."""
+        wanted = set(ids)
+        for synthesizer in reversed(self.synthesizers.values()):
+            if synthesizer.id in wanted:
+                wanted |= set(synthesizer.parents)
+        return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
 
     def study_job(self, batch: str) -> StudyJob:
         """What the job is told that runs a batch of a study."""

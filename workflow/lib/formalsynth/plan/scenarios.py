@@ -13,6 +13,7 @@ from formalsynth.core.job import FromFile, ScenarioKey, Simulated
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
+from formalsynth.plan.audits import AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
@@ -186,7 +187,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
-        synthesizers={}, arms=arms,
+        audit=None, synthesizers={}, arms=arms,
     )  # fmt: skip
 
 
@@ -194,6 +195,8 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     data, records = _data(entry, config, n)
     check_outcomes(entry.where, config.family, records, entry.file)
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
+    groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
+    reader = AuditReader(entry.file, entry.where, config.family, groups, entry.expanded.synthesizers, scale)
     n = len(records) if isinstance(data, FromFile) else n
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
@@ -206,6 +209,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
+        audit=reader.read(config.audit, records, _replicates(entry)) if config.audit else None,
         synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Run: simulate, fit and measure one batch, and put its tables together.
+"""Run: simulate, fit, measure and perhaps audit one batch, and put its tables together.
 
 What is made on the way is kept in files. A later run uses each of them again that was made from the same: the same settings,
 the same input, and the same source code, that is of the modules that this very part of the work uses.
@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.core.job import BatchJob, FitJob, MeasureJob, SimulateJob, specification
+from formalsynth.core.job import AuditJob, BatchJob, FitJob, MeasureJob, SimulateJob, specification
+from formalsynth.core.rows import AUDIT, audit_table
 from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
 from formalsynth.runtime.sources import code_digest, sources
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.measure import measure_batch
+from formalsynth.steps.parts import PARTS
 from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.tables import SampleParts, replicates_table, sample_parts, sample_tables
 
@@ -34,8 +36,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         executable: compiled Stan program of the family.
 
     Returns:
-        The tables of the batch by name: ``replicates``, and those of the single sample, which have no rows where it is in another
-        batch.
+        The tables of the batch by name: ``replicates``; ``audit``, without rows where none was asked for; and those of the single
+        sample, which have no rows where it is in another batch.
 
     Raises:
         OSError: the program is damaged, or the disk is full.
@@ -56,7 +58,9 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
         needed = {parent for one in later for parent in one.fits.values()}
         fitted = {parent: found for parent, found in fitted.items() if parent in needed}
-    return {"replicates": replicates_table(job.tables, data, list(rows.values()))} | sample_tables(job.tables, data, sample)
+    audit = batch.audit(job.audit, data) if job.audit else audit_table([])
+    tables = {"replicates": replicates_table(job.tables, data, list(rows.values()), audit), AUDIT: audit}
+    return tables | sample_tables(job.tables, data, sample)
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,11 @@ class _Batch:
         self._keep([rows, arrays], origin, make)
         return read_table(rows), MeasureBatch.read(arrays)
 
+    def audit(self, job: AuditJob, data: DataBatch) -> pd.DataFrame:
+        path, origin = self.folder / "audited.csv", _origin(job, "audit", data.digest())
+        self._keep([path], origin, lambda: write_table(path, PARTS[AUDIT](job, data), origin))
+        return read_table(path)
+
     def _keep(self, paths: Sequence[Path], origin: str, make: Callable[[], None]) -> None:
         """Leave files as they are where they were made from the same and are whole, else make them."""
         kept = all(holds(path, origin) for path in paths)
@@ -99,7 +108,7 @@ class _Batch:
         print(*(path.name for path in paths), "kept" if kept else "made", flush=True)
 
 
-def _origin(job: SimulateJob | FitJob | MeasureJob, step: str, *inputs: str) -> str:
+def _origin(job: SimulateJob | FitJob | MeasureJob | AuditJob, step: str, *inputs: str) -> str:
     """What a kept file is made from: what its job is told, the code of its step and of its modules, and its input."""
     code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
     return specification(job, [code, *inputs])

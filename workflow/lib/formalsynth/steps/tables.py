@@ -26,20 +26,41 @@ SampleParts = dict[str, dict[str, "pd.DataFrame"]]
 """What the tables of the single sample have of each synthesizer: by its id and the table's name."""
 
 
-def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame], audit: pd.DataFrame) -> pd.DataFrame:
     """All rows of a batch, by replicate and then in the order of the design, the confidential data first.
 
     Args:
         job: the scenario.
         data: the confidential data.
         tables: the measured rows of each fit.
+        audit: the audited neighbours; may have no rows.
     """
     import pandas as pd
 
     order = {id: k for k, id in enumerate([DATA, *job.fits])}
     table = pd.concat([data_rows(job, data), *tables], ignore_index=True)
+    table["audited"] = audited(table, audit)
     table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
     return table[[*REPLICATE_COLUMNS, *(CENTRES if job.centre_sets else ())]].reset_index(drop=True)
+
+
+def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
+    """The audited epsilon of each row of a table: of one release, at the first delta, the largest over the neighbours.
+
+    Args:
+        table: rows with replicate and synthesizer.
+        audit: the audited neighbours.
+
+    Returns:
+        NaN for what was not audited.
+    """
+    import pandas as pd
+
+    found = audit[audit["neighbour"].isin(["remove", "add", "replace"]) & (audit["releases"] == 1) & (audit["streams"] == 1)]
+    keys = ["replicate", "synthesizer"]
+    found = found[found["delta"] == found.groupby(keys)["delta"].transform("first")]
+    largest = found.groupby(keys)["audited"].max().astype(float)
+    return largest.reindex(pd.MultiIndex.from_frame(table[keys])).set_axis(table.index)
 
 
 def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:

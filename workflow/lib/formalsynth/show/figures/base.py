@@ -38,7 +38,7 @@ class Figure(Model):
 
     kind: str = Field(description="What is drawn.")
     scenario: str | Names = Field(description="Scenario or scenarios that it shows; every sample size.")
-    table: Literal["replicates", "records", "sets", "values", "draws", "details"] = Field(
+    table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
         "replicates", description="Which collected table it reads."
     )
     value: str | Names = Field(description="Column that is drawn, or columns with a frame for each.")

@@ -1,0 +1,109 @@
+"""The audit that a scenario asks for: what it is told, and what is refused before any job starts."""
+
+from dataclasses import fields
+
+import pytest
+from formalsynth.audit.audit import AuditRow, AuditSettings
+from formalsynth.audit.exact import EXACT as REGISTER
+from formalsynth.core.job import AuditSearch
+from formalsynth.core.rows import AUDIT_COLUMNS
+from formalsynth.plan.audits import EXACT
+from formalsynth.plan.messages import ConfigError
+
+AUDIT = {
+    "outcome": {"low": 0.01, "high": 1e4, "points": 4, "log": True},
+    "predictors": [{"low": -2, "high": 6, "points": 2}],
+    "replicates": 20,
+}
+SHARES = {"low": 0.001, "high": 0.999}
+
+
+@pytest.fixture(scope="module")
+def job_of(plan_of):
+    """What the audit of the simulation is told, and the warnings of the plan."""
+
+    def job_of(batch="0000", scale="paper", **changes):
+        plan = plan_of("range", scale, **{"scenarios.simulation.audit": AUDIT | changes, "run.batch_size": 15})
+        scenario = next(one for one in plan.papers["range"].scenarios.values() if one.name == "simulation")
+        return scenario.audit_job(batch, plan.config.sampler), plan.warnings
+
+    return job_of
+
+
+def test_what_the_plan_and_the_audit_each_say_of_it_is_the_same():
+    REGISTER.find()
+    assert {name: REGISTER.module(name) for name in REGISTER} == EXACT
+    assert [field.name for field in fields(AuditRow)] == [
+        column for column in AUDIT_COLUMNS if column not in ("paper", "scenario", "n", "replicate", "reason")
+    ]
+    assert set(AuditSearch.model_fields) == {field.name for field in fields(AuditSettings)}
+
+
+def test_the_first_data_sets_are_audited_with_every_synthesizer_and_what_it_is_built_on(job_of):
+    job, warnings = job_of()
+    assert job.replicates == tuple(range(15))
+    assert job_of("0001")[0].replicates == tuple(range(15, 20))
+    assert job_of("0002")[0] is None
+    assert job.outcomes == pytest.approx((0.01, 1, 100, 10000))
+    assert job.predictors == ((-2, 6),)
+    assert job.audited == tuple(each.id for each in job.synthesizers)
+    assert {"formalsynth.steps.audit", "formalsynth.audit.exact_linear"} <= set(job.modules)
+    assert warnings == []
+
+
+def test_only_what_is_named_is_audited_and_its_parents_run(job_of):
+    job, _ = job_of(synthesizers=["averaged"])
+    assert [each.id for each in job.synthesizers] == ["Unweighted", *job.audited]
+    assert len(job.audited) == 2
+
+
+def test_a_small_scale_has_a_coarse_grid(job_of):
+    job, _ = job_of(scale="smoke", attack=1000)
+    assert len(job.outcomes) == 2
+    assert job.search.attack < 1000
+    assert job.replicates == (0, 1)
+
+
+def test_whole_numbers_are_tried_once(plan_of):
+    audit = {"outcome": {"low": 0, "high": 3, "points": 9, "whole": True}}
+    plan = plan_of("reweight", **{"scenarios.mixture.audit": audit})
+    scenario = next(one for one in plan.papers["reweight"].scenarios.values() if one.name == "mixture")
+    assert scenario.audit.outcomes == (0, 1, 2, 3)
+    assert "outcome" in plan.warnings[-1]
+
+
+def test_ranges_that_leave_out_data_are_a_warning(job_of):
+    (warning,) = job_of(outcome={"low": 5, "high": 50})[1]
+    assert warning.startswith("range: Section 4.1 (simulation): the audit declares 5 to 50 for the outcome, and ")
+
+
+@pytest.mark.parametrize(
+    ("paper", "changes", "message"),
+    [
+        ("range", {"scenarios.simulation.audit": {}}, "scenarios.simulation.audit.outcome; Field required"),
+        ("range", {"scenarios.fatigue_alone.audit": {"each": 2}}, "scenarios.fatigue_alone.audit.outcome; Field required"),
+        (
+            "range",
+            {"scenarios.simulation.audit": AUDIT | {"predictors": []}},
+            "audit.predictors: given '0 of them'; allowed: one for each predictor that varies: 1",
+        ),
+        (
+            "range",
+            {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": -1, "high": 1}}},
+            "audit.outcome: given '-1 to 1'; allowed: what family lognormal_regression takes: numbers > 0",
+        ),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"synthesizers": ["Nobody"]}}, "audit.synthesizers: given 'Nobody'"),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": 2, "high": 1}}}, "low has to be below high"),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"low": 0, "log": True}}}, "low has to be above 0"),
+        (
+            "range",
+            {"scenarios.simulation.audit": AUDIT | {"outcome": AUDIT["outcome"] | {"points": 501}}},
+            "so many that there are at most 1000 records to add",
+        ),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"deltas": []}}, "scenarios.simulation.audit.deltas"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_before_any_job(plan_of, paper, changes, message):
+    with pytest.raises(ConfigError) as error:
+        plan_of(paper, **changes)
+    assert message in str(error.value)

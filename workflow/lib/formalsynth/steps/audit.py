@@ -1,0 +1,55 @@
+"""Audit: what a record costs on the neighbours of the data sets of a batch, with exact posteriors in place of the sampler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.neighbours import additions, joined
+from formalsynth.audit.replay import Replay
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import AuditJob
+from formalsynth.core.rows import AUDIT, Row, audit_table
+from formalsynth.core.streams import Address
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.parts import PARTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def audit_batch(job: AuditJob, data: DataBatch) -> pd.DataFrame:
+    """Audit the first data sets of a batch.
+
+    Args:
+        job: what to audit.
+        data: the confidential data of the batch.
+
+    Returns:
+        A row for each data set, synthesizer, neighbour that was computed in full, delta and number of releases. Where a data set
+        cannot be audited, each synthesizer has a row with the reason and no numbers.
+    """
+    rows: list[Row] = []
+    for k in np.flatnonzero(np.isin(data.replicate, job.replicates)):
+        head: Row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(data.replicate[k])}
+        rows += [head | row for row in _audit_data_set(job, data, int(k))]
+    return audit_table(rows)
+
+
+def _audit_data_set(job: AuditJob, data: DataBatch, k: int) -> list[Row]:
+    """The rows of one data set."""
+    records, family = data.records(k), FAMILIES[job.family]
+    address = Address.of(job.key, int(data.replicate[k]))
+    seed = int(address.sequence("audit").generate_state(1)[0])
+    try:
+        universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
+        replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws)
+        settings = AuditSettings(**dict(job.search))
+        return [row.row() for row in audit(replay, len(records), job.audited, settings, seed)]
+    except (ValueError, np.linalg.LinAlgError) as error:
+        return [{"synthesizer": id, "reason": str(error)} for id in job.audited]
+
+
+PARTS.add(AUDIT, audit_batch, __name__)
