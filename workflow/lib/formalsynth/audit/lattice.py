@@ -22,6 +22,10 @@ from formalsynth.core.family import Family
 
 STEP = {1: 0.02, 2: 0.15}
 """Distance of points in standard deviations of the posterior, by the number of parameters."""
+CENSORED_STEP = 0.25
+"""The same for two parameters where every log-likelihood is clipped, which takes as many operations as there are records."""
+THIN = {1: 20, 2: 4}
+"""Every so many points of an axis are enough to see where a posterior is, and for its mean loss."""
 REACH = 8.0
 """Standard deviations that the lattice covers at first, on each side."""
 DROP = 30.0
@@ -70,6 +74,21 @@ class Lattice:
     """(N, k) its other factor, of the universe."""
     _last: tuple[Array, float, Array] | None = None
 
+    @cached_property
+    def thin(self) -> Lattice:
+        """Some of its points."""
+        sizes = [len(axis) for axis in self.axes]
+        steps = tuple(slice(None, None, max(1, min(THIN[len(sizes)], (size - 1) // 8))) for size in sizes)
+        kept = np.arange(len(self.left)).reshape(sizes)[steps].ravel()
+        axes = tuple(axis[step] for axis, step in zip(self.axes, steps, strict=True))
+        return Lattice(self.centre, self.root, axes, self.log_prior[kept], self.left[kept], self.right)
+
+    @cached_property
+    def log_volume(self) -> float:
+        """Of the cell of a point."""
+        steps = [axis[1] - axis[0] for axis in self.axes if len(axis) > 1]
+        return float(np.linalg.slogdet(self.root)[1] + np.log(steps).sum())
+
     def log_likelihood(self, weights: Array, threshold: float | None) -> Array:
         """The sum over records of ``clip(weight * log p, -threshold, threshold)``: (G,)."""
         if threshold is None:
@@ -104,8 +123,36 @@ class LatticePosterior:
     """(N,)."""
     threshold: float | None
     lattice: Lattice
-    log_mass: Array
-    """(G,) up to a constant."""
+    _elsewhere: dict[int, Array] = field(default_factory=dict, repr=False)
+
+    def log_density(self, lattice: Lattice) -> Array:
+        """Log density (G,) at the points of a lattice, up to the normaliser; computed once for each."""
+        if id(lattice) not in self._elsewhere:
+            self._elsewhere[id(lattice)] = lattice.log_prior + lattice.log_likelihood(self.weights, self.threshold)
+        return self._elsewhere[id(lattice)]
+
+    @cached_property
+    def log_mass(self) -> Array:
+        """(G,) at its own lattice, up to a constant."""
+        return self.log_density(self.lattice)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Log integral of the density without its normaliser."""
+        return log_sum(self.log_mass) + self.lattice.log_volume
+
+    @cached_property
+    def thin(self) -> LatticePosterior:
+        """The same on some of the points."""
+        return LatticePosterior(self.weights, self.threshold, self.lattice.thin)
+
+    def loss(self, others: Sequence[LatticePosterior], mixed: Sequence[LatticePosterior]) -> Array:
+        """Log density (G,) of a mixture in equal parts over that of another, at the points of its own lattice."""
+        found = [
+            log_mean(np.stack([each.log_density(self.lattice) - each.log_normaliser for each in side]))
+            for side in (mixed, others)
+        ]
+        return found[0] - found[1]
 
     @cached_property
     def log_shares(self) -> Array:
@@ -137,10 +184,6 @@ class LatticePosterior:
         narrowest = np.linalg.svd(self.moments[1], compute_uv=False).min()
         return self.missed <= MISSED and bool(narrowest > NARROWEST)
 
-    def on(self, lattice: Lattice) -> LatticePosterior:
-        """The same posterior on another lattice."""
-        return self if lattice is self.lattice else _on(lattice, self.weights, self.threshold)
-
 
 class LatticePosteriors:
     """Exact pseudo posteriors of a family with one or two parameters; see :class:`formalsynth.audit.exact.Exact`."""
@@ -154,19 +197,20 @@ class LatticePosteriors:
             coordinates: its parameters without constraints.
         """
         self._family, self._universe, self._coordinates = family, universe, coordinates
-        self._lattices: list[Lattice] = []
+        self._lattices: list[tuple[Lattice, float | None]] = []
         self.dimension = len(coordinates.start)
 
     def posterior(self, weights: Array, threshold: float | None = None) -> LatticePosterior:
         """The pseudo posterior, on a lattice that holds it."""
-        for lattice in self._lattices:
-            found = _on(lattice, weights, threshold)
-            if found.held:
+        tried = [lattice for lattice, clipped in self._lattices if clipped == threshold]
+        for lattice in reversed(tried):
+            found = LatticePosterior(weights, threshold, lattice)
+            if found.thin.held:
                 return found
-        found = _on(self._lay(*self._settled(weights, threshold), weights, threshold), weights, threshold)
+        found = LatticePosterior(weights, threshold, self._lay(*self._settled(weights, threshold), weights, threshold))
         if found.missed > MISSED:
             raise ValueError(f"{found.missed:.2g} of a posterior is at the border of its lattice")
-        self._lattices.append(found.lattice)
+        self._lattices.append((found.lattice, threshold))
         return found
 
     def draws(self, posterior: LatticePosterior, uniforms: Array) -> dict[str, Array]:
@@ -184,28 +228,39 @@ class LatticePosteriors:
 
     def divergence(self, one: LatticePosterior, other: LatticePosterior) -> float:
         """The larger mean loss, by sums."""
-        lattice = self._common([one, other])
-        p, q = (each.on(lattice).log_shares for each in (one, other))
-        return float(max(np.exp(p) @ (p - q), np.exp(q) @ (q - p)))
+        ours, theirs = one.thin, other.thin
+        forward = ours.shares.ravel() @ ours.loss([theirs], [ours])
+        return float(max(forward, theirs.shares.ravel() @ theirs.loss([ours], [theirs])))
 
     def losses(self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
-        """The privacy loss, by sums: no random number is used."""
-        lattice = self._common([*one, *other])
-        sides = [[each.on(lattice) for each in side] for side in (one, other)]
-        p, q = (log_mean(np.stack([each.log_shares for each in side])) for side in sides)
-        losses = Losses.of(p, q)
+        """The privacy loss, by sums: no random number is used.
+
+        Each direction is summed over the lattices of its own posteriors, so two posteriors may be as far apart as they are.
+        """
+        if len(one) == len(other) == 1 and self._same(one[0], other[0]):
+            return Losses(np.zeros(1), np.ones(1), np.ones(1), (0.0, 0.0))
+        forward = [each.loss(other, one) for each in one]
+        backward = [each.loss(one, other) for each in other]
+        masses = [np.concatenate([each.shares.ravel() / len(side) for each in side]) for side in (one, other)]
+        losses = Losses(
+            np.concatenate([*forward, *(-each for each in backward)]),
+            np.append(masses[0], np.zeros(len(masses[1]))),
+            np.append(np.zeros(len(masses[0])), masses[1]),
+        )
         if len(one) + len(other) > 2:
             return losses
-        return replace(losses, suprema=self._suprema(sides[0][0], sides[1][0], losses))
+        return replace(losses, suprema=self._suprema(one[0], other[0], losses))
+
+    @staticmethod
+    def _same(one: LatticePosterior, other: LatticePosterior) -> bool:
+        return np.array_equal(one.weights, other.weights) and one.threshold == other.threshold
 
     def _suprema(self, one: LatticePosterior, other: LatticePosterior, losses: Losses) -> tuple[float, float]:
         """Without censoring the log-likelihood has no bound, and nor has the loss; with it, a scan of the prior's support."""
-        if np.array_equal(one.weights, other.weights) and one.threshold == other.threshold:
-            return 0.0, 0.0
         if one.threshold is None or other.threshold is None:
             return np.inf, np.inf
-        p, q = (self._scan.log_likelihood(each.weights, each.threshold) for each in (one, other))
-        loss = np.append(p - q - (log_sum(one.log_mass) - log_sum(other.log_mass)), losses.loss)
+        p, q = (each.log_density(self._scan) - each.log_normaliser for each in (one, other))
+        loss = np.append(p - q, losses.loss)
         return float(loss.max()), float(-loss.min())
 
     @cached_property
@@ -222,7 +277,7 @@ class LatticePosteriors:
         root = 2 * np.eye(self.dimension) / np.sqrt(weights.sum() + 4)
         axis = np.linspace(-REACH, REACH, ROUGH)
         for _ in range(SETTLING):
-            mean, spread = _on(self._at(centre, root, (axis,) * self.dimension), weights, threshold).moments
+            mean, spread = LatticePosterior(weights, threshold, self._at(centre, root, (axis,) * self.dimension)).moments
             # a mass between two points of the rough lattice has no spread to see
             widths = np.linalg.cholesky(spread @ spread.T + (0.4 * (axis[1] - axis[0])) ** 2 * np.eye(self.dimension))
             found = np.linalg.svd(spread, compute_uv=False)
@@ -253,11 +308,11 @@ class LatticePosteriors:
                 limits[j][k] *= 1.4
             if not open_sides:
                 break
-        return self._at(centre, root, tuple(self._axis(*ends) for ends in limits))
+        step = CENSORED_STEP if threshold is not None and self.dimension == 2 else STEP[self.dimension]
+        return self._at(centre, root, tuple(self._axis(low, high, step) for low, high in limits))
 
-    def _axis(self, low: float, high: float) -> Array:
-        size = min(MOST[self.dimension], 1 + int(np.ceil((high - low) / STEP[self.dimension])))
-        return np.linspace(low, high, size)
+    def _axis(self, low: float, high: float, step: float) -> Array:
+        return np.linspace(low, high, min(MOST[self.dimension], 1 + int(np.ceil((high - low) / step))))
 
     def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
         standard = np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
@@ -266,39 +321,6 @@ class LatticePosteriors:
 
     def _factors(self, points: Array) -> tuple[Array, Array]:
         return self._family.factors(self._universe, self._coordinates.draws(points))
-
-    def _common(self, posteriors: Sequence[LatticePosterior]) -> Lattice:
-        """A lattice that holds several posteriors: one of theirs, or one around them all."""
-        candidates = {id(each.lattice): each.lattice for each in posteriors}
-        for lattice in candidates.values():
-            if all(each.on(lattice).held for each in posteriors):
-                return lattice
-        return self._around(list(candidates.values()))
-
-    def _around(self, lattices: list[Lattice]) -> Lattice:
-        """Along the axes of the narrowest of some lattices, as fine as that one.
-
-        Raises:
-            ValueError: they are too far apart.
-        """
-        narrow = min(lattices, key=lambda lattice: float(np.abs(np.linalg.det(lattice.root))))
-        back = np.linalg.inv(narrow.root)
-        corners = []
-        for lattice in lattices:
-            ends = np.meshgrid(*((axis[0], axis[-1]) for axis in lattice.axes))
-            standard = np.stack([each.ravel() for each in ends], axis=1)
-            corners.append((lattice.centre + standard @ lattice.root.T - narrow.centre) @ back.T)
-        low, high = np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
-        if ((high - low) / STEP[self.dimension] > 4 * MOST[self.dimension]).any():
-            raise ValueError("two posteriors are too far apart for one lattice")
-        axes = tuple(np.arange(a, b + STEP[self.dimension], STEP[self.dimension]) for a, b in zip(low, high, strict=True))
-        lattice = self._at(narrow.centre, narrow.root, axes)
-        self._lattices.append(lattice)
-        return lattice
-
-
-def _on(lattice: Lattice, weights: Array, threshold: float | None) -> LatticePosterior:
-    return LatticePosterior(weights, threshold, lattice, lattice.log_prior + lattice.log_likelihood(weights, threshold))
 
 
 def _distribution(mass: Array) -> Array:
