@@ -120,6 +120,12 @@ class _Looked:
         ranked = sorted(self.ranked[kind], key=lambda pair: -pair[0])
         return [neighbour for _, neighbour in ranked[:most]]
 
+    def worst_pair(self) -> tuple[int, int] | None:
+        """Positions of the worst record to remove and the worst one to add."""
+        remove = [each.removed for each in self.worst("remove")]
+        add = [each.added for each in self.worst("add")]
+        return (remove[0], add[0]) if remove and add and remove[0] is not None and add[0] is not None else None
+
     def note(self, kind: Kind) -> str:
         """What to say of those that were left out."""
         left_out = self.left_out[kind]
@@ -165,13 +171,9 @@ class _Audit:
         known = self._replay.known(self._base, self._n)
         for neighbour in [*neighbours, *added(self._n, len(self._replay.universe))]:
             self._try(neighbour, looked, known)
-        pairs = {
-            (out[0].removed, new[0].added)
-            for id in ids
-            if (out := looked[id].worst("remove")) and (new := looked[id].worst("add"))
-        }
-        for out, new in sorted((out, new) for out, new in pairs if out is not None and new is not None):
-            self._try(replaced(self._n, out, new), looked, known)
+        pairs = {pair for id in ids if (pair := looked[id].worst_pair()) is not None}
+        for remove, add in sorted(pairs):
+            self._try(replaced(self._n, remove, add), looked, known)
         return looked
 
     def _try(self, neighbour: Neighbour, looked: dict[str, _Looked], known: dict[str, Array]) -> None:
