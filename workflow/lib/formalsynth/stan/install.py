@@ -18,18 +18,26 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from formalsynth.runtime.scratch import own_temporary_folder, scratch_folder, sweep
 
 HOME = Path.home() / ".cmdstan"
 """Where CmdStan is installed, and looked for, unless told otherwise."""
-RELEASE = "2.37.0"
+RELEASE = "2.39.0"
+RELEASE_SHA256 = {
+    f"cmdstan-{RELEASE}.tar.gz": "ffe03c29c9f139d77deeb156a2a0911ebf0742ae38311c739f4fcea3bc4f8909",
+    f"cmdstan-{RELEASE}-linux-arm64.tar.gz": "58f0366614120f0f7be56179bb8f89a350af05f037ab5db32f8042fc05b5a587",
+    f"cmdstan-{RELEASE}-linux-ppc64el.tar.gz": "beccdc4e7416c1a861005d246ff71eafccac18217af6ba1cae1ff54ec7b151ca",
+}
+"""Checksums of the archives of the release, by name: the first for Macs, and for Linux on x86-64."""
 REACH_SECONDS = 10
 """How long the host of the release may take to answer before step 2 is passed over."""
 
@@ -295,7 +303,7 @@ def _version_key(path: Path) -> list[int]:
 
 
 def _release(record: Path, home: Path) -> Path | None:
-    """Step 2: the pinned release through cmdstanpy, where the network allows."""
+    """Step 2: the pinned release, where the network allows."""
     log.info(
         "step 2 of 3: downloading and building CmdStan %s (5 to 15 minutes; %d seconds at most if its host is out of reach)",
         RELEASE,
@@ -308,11 +316,16 @@ def _release(record: Path, home: Path) -> Path | None:
     return home / f"cmdstan-{RELEASE}"
 
 
-def _out_of_reach() -> str:
-    """Why the release cannot be downloaded, or an empty string: cmdstanpy itself would wait for minutes at a firewall."""
+def _release_url() -> str:
+    """Where the archive of the release for this machine is."""
     from cmdstanpy.utils.cmdstan import get_download_url
 
-    request = urllib.request.Request(get_download_url(RELEASE), method="HEAD")
+    return str(get_download_url(RELEASE))
+
+
+def _out_of_reach() -> str:
+    """Why the release cannot be downloaded, or an empty string."""
+    request = urllib.request.Request(_release_url(), method="HEAD")
     try:
         urllib.request.urlopen(request, timeout=REACH_SECONDS).close()
     except OSError as error:
@@ -321,13 +334,25 @@ def _out_of_reach() -> str:
 
 
 def _install_release(home: Path) -> str:
-    """Run cmdstanpy's installer; the reason for failure, or an empty string."""
-    # A process of its own: its messages are for its log, and its exit status is what it promises.
-    command = [sys.executable, "-m", "cmdstanpy.install_cmdstan", "--version", RELEASE, "--dir", str(home)]
-    run = subprocess.run(
-        [*command, "--overwrite", "--cores", str(_cores())], capture_output=True, text=True, check=False, env=_environment()
-    )  # fmt: skip
-    return _last_line(run.stderr) if run.returncode else ""
+    """Download, check and build the release; the reason for failure, or an empty string."""
+    url = _release_url()
+    name = url.rpartition("/")[2]
+    if name not in RELEASE_SHA256:
+        return f"the checksum of {name} is not known here"
+    try:
+        with _building(home / f"cmdstan-{RELEASE}") as building:
+            archive = building.parent / name
+            with urllib.request.urlopen(url, timeout=60) as response, open(archive, "wb") as out:
+                shutil.copyfileobj(response, out)
+            if (found := _sha256(archive)) != RELEASE_SHA256[name]:
+                raise CmdStanError(f"what came for {name} has the sha256 {found}, not {RELEASE_SHA256[name]}")
+            with tarfile.open(archive) as tar:
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.0 to 3.11.3 have none
+                tar.extractall(building.parent)
+            _make(building, "build")
+    except (CmdStanError, OSError, HTTPException, tarfile.TarError) as error:
+        return " ".join(str(error).split())
+    return ""
 
 
 def _from_pypi(record: Path, home: Path) -> Path | None:
