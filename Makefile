@@ -118,7 +118,7 @@ reference: setup ## keep the small part of a run at scale paper in docs/
 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	$(LOCKING) $(LOCK) --extra cluster --extra dev pyproject.toml --output-file requirements.txt
+	$(LOCKING) $(LOCK) --extra cluster --extra dev --extra release pyproject.toml --output-file requirements.txt
 	echo cyclonedx-bom | $(LOCKING) $(LOCK) --constraint requirements.txt - --output-file .github/sbom.txt
 
 sbom: $(COMPLETE) ## sbom.json: a software bill of materials, of the packages in requirements.txt with their checksums

@@ -1,0 +1,96 @@
+"""A made-up income.csv: 3,000 rows, some values missing, a few extreme incomes, one rare region. Nothing of it is real.
+
+``python tests/incomes.py income.csv`` writes it.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+REGIONS = ["North", "East", "South", "West", "Islands"]
+SECTORS = ["public", "private"]
+
+
+def incomes(n=3000, seed=1):
+    """The rows: income, age, region, sector and a number for each person."""
+    generator = np.random.default_rng(seed)
+    age = generator.integers(18, 80, n)
+    region = generator.choice(REGIONS, n, p=[0.3, 0.25, 0.25, 0.19, 0.01])
+    sector = generator.choice(SECTORS, n, p=[0.3, 0.7])
+    log_income = 9.6 + 0.012 * age + 0.1 * (region == "North") + 0.05 * (sector == "private") + 0.5 * generator.standard_normal(n)
+    income = np.round(np.exp(log_income))
+    income[generator.choice(n, 6, replace=False)] *= 25
+    table = pd.DataFrame(
+        {"person": [f"P{k:06d}" for k in range(n)], "income": income.astype(int).astype(str), "age": age.astype(str)}
+    )
+    table["region"], table["sector"] = region, sector
+    table.loc[generator.choice(n, 40, replace=False), "income"] = ""
+    table.loc[generator.choice(n, 25, replace=False), "sector"] = ""
+    return table
+
+
+DECLARED = {
+    "schema.yaml": {
+        "rows": 3000,
+        "protected": "person",
+        "rows_each": 1,
+        "neighbours": "add_remove",
+        "outside_bounds": "clip",
+        "missing": "drop_rows",
+        "zeros": "refuse",
+        "columns.person.categories": ...,
+        "columns.person.release": "suppressed",
+        "columns.income.lower": 1000,
+        "columns.income.upper": 500_000,
+        "columns.age.lower": 18,
+        "columns.age.upper": 80,
+        "columns.age.release": "as_is",
+        "columns.region.categories": REGIONS,
+        "columns.region.release": "as_is",
+        "columns.sector.categories": SECTORS,
+        "columns.sector.release": "as_is",
+    },
+    "study.yaml": {
+        "synthesizers.Histogram.parameters.low": 1000,
+        "synthesizers.Histogram.parameters.high": 500_000,
+        "scenarios.income.family": "lognormal_regression",
+    },
+    "release.yaml": {
+        "synthesizer": "Histogram",
+        "ceiling": 1,
+        "budget": 3,
+        "title": "Incomes",
+        "intended_use": "teaching",
+        "region": "Nowhere",
+        "sector": "Government",
+        "licence": "CC-BY-4.0",
+        "curator.name": "Office of Examples",
+        "curator.contact": "data@office.example",
+    },
+}
+"""What a person declares in the files that ``formalsynth inspect`` writes; an ellipsis takes a key away."""
+
+
+def declare(folder, changes=DECLARED):
+    """Fill in a study's files."""
+    import yaml
+
+    for name, keys in changes.items():
+        path = Path(folder) / name
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for key, value in keys.items():
+            *above, last = key.split(".")
+            inner = tree
+            for part in above:
+                inner = inner[part]
+            if value is ...:
+                inner.pop(last, None)
+            else:
+                inner[last] = value
+        path.write_text(yaml.safe_dump(tree, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    incomes().to_csv(sys.argv[1], index=False)

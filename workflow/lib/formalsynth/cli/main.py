@@ -1,0 +1,110 @@
+"""``formalsynth``: from a file to a release, one command for each step.
+
+Nothing that a command prints holds a value of the file; counts and warnings that do say something of it are marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from formalsynth.core.registry import DuplicateError
+from formalsynth.custody.schema import SCHEMA
+from formalsynth.data.files import DataError
+from formalsynth.plan.messages import ConfigError
+from formalsynth.runtime.scratch import own_temporary_folder
+
+Command = Callable[[argparse.Namespace], int]
+STUDIES = Path("studies")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command: 0 when all is well, 1 when something has to be done first, 2 when it was called in a wrong way."""
+    options = _parser().parse_args(arguments)
+    os.umask(0o077)
+    try:
+        own_temporary_folder()
+        command: Command = options.command
+        return command(options)
+    except (ConfigError, DataError, DuplicateError) as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename or 'formalsynth'}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted: what was being written is not there; give the command again", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="formalsynth", description="From a confidential file to synthetic data that may be sent."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    inspect = _add(
+        commands, "inspect", "write the folder of a study for a CSV file, with what you have to declare left open", _inspect
+    )
+    inspect.add_argument("csv", type=Path, help="the file")
+    inspect.add_argument("--outcome", required=True, help="the column that is confidential and will be made synthetic")
+    inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
+    inspect.add_argument(
+        "--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that say something of the file"
+    )
+    _of_study(_add(commands, "check", "compare the file with its schema", _check))
+    export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
+    export.add_argument("--to", type=Path, required=True, help="the file to write")
+    return parser
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, command: Command
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("study", type=_study, help="folder of the study, such as studies/income")
+    return parser
+
+
+def _study(text: str) -> Path:
+    folder = Path(text)
+    if not (folder / SCHEMA).is_file():
+        raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give the folder that formalsynth inspect wrote")
+    return folder
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from formalsynth.custody.formats import read_metadata
+    from formalsynth.custody.inspecting import inspect
+
+    known = read_metadata(options.metadata) if options.metadata else None
+    print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, known), sep="\n")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from formalsynth.custody.checking import check_rows
+    from formalsynth.custody.findings import check_and_write
+    from formalsynth.custody.schema import read_declared
+
+    declared = read_declared(options.study)
+    checked, lines = check_and_write(declared)
+    print(*lines, sep="\n")
+    if checked.table is None:
+        return 1
+    check_rows(declared.schema, checked.table)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from formalsynth.custody.formats import write_metadata
+    from formalsynth.custody.schema import read_declared
+
+    write_metadata(read_declared(options.study).schema, options.to)
+    print(f"Written: {options.to}. It holds what was declared and nothing of the data.")
+    return 0

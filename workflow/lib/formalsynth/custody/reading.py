@@ -1,0 +1,188 @@
+"""A CSV file as text: how it is written is found or declared, and what cannot be read ends in a sentence without its values."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.data.files import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 5_000_000
+SAMPLE_BYTES = 1 << 16
+"""Of a file, from which its delimiter is guessed."""
+MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
+ENDINGS = {
+    b"PK\x03\x04": "a spreadsheet or another zip file",
+    b"\x1f\x8b": "a gzip file",
+    b"%PDF": "a PDF",
+    b"\xd0\xcf": "an old spreadsheet",
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a CSV file is written."""
+
+    encoding: str
+    delimiter: str
+    decimal: str = "."
+
+
+def guess(path: Path) -> Written:
+    """How a file is written, from its first bytes.
+
+    Raises:
+        DataError: it is absent, empty, or no text.
+    """
+    head = _head(path)
+    encoding = _encoding(path, head)
+    text = head.decode(encoding, errors="replace")
+    first = text.splitlines()[0] if text.splitlines() else ""
+    delimiter = max(",;\t|", key=first.count)
+    if not first.count(delimiter):
+        delimiter = ","
+    return Written(encoding, delimiter, "," if delimiter != "," and _decimal_commas(text, delimiter) else ".")
+
+
+def read_text(path: Path, written: Written) -> pd.DataFrame:
+    """The rows of a file, each value as text without spaces around it.
+
+    Raises:
+        DataError: it is absent or empty, is not written as declared, or its rows have different lengths.
+    """
+    import pandas as pd
+
+    _head(path)
+    names = _header(path, written)
+    try:
+        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+            table = pd.read_csv(
+                file, sep=written.delimiter, dtype=str, keep_default_na=False, na_values=[], skip_blank_lines=True,
+                names=names, header=0, index_col=False, on_bad_lines="error", low_memory=False,
+            )  # fmt: skip
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(path, written.encoding, error)) from None
+    except (pd.errors.ParserError, csv.Error) as error:
+        raise DataError(_unparsed(path, str(error))) from None
+    _check_table(path, table, _short_rows(path, written, len(names)), written)
+    return table.apply(lambda column: column.str.strip())
+
+
+def _head(path: Path) -> bytes:
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file; correct the path")
+    if not path.is_file():
+        raise DataError(f"{path}: is no file; give the path of a CSV file")
+    try:
+        with open(path, "rb") as file:
+            head = file.read(SAMPLE_BYTES)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}; ask its owner for the right to read it") from None
+    if not head.strip():
+        raise DataError(f"{path}: is empty; export it again")
+    for mark, what in ENDINGS.items():
+        if head.startswith(mark):
+            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV")
+    if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(f"{path}: holds zero bytes, which no CSV file has; export it again as CSV in UTF-8")
+    return head
+
+
+def _encoding(path: Path, head: bytes) -> str:
+    for mark, encoding in MARKS.items():
+        if head.startswith(mark):
+            return "utf-8" if encoding == "utf-8-sig" else encoding
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _with_mark(encoding: str) -> str:
+    """The encoding that also reads files with a byte order mark."""
+    return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
+
+
+def _decimal_commas(text: str, delimiter: str) -> bool:
+    values = [value for line in text.splitlines()[1:200] for value in line.split(delimiter)]
+    return any(value.strip().replace(",", "", 1).replace("-", "", 1).isdigit() and "," in value for value in values)
+
+
+def _header(path: Path, written: Written) -> list[str]:
+    try:
+        codecs.lookup(written.encoding)
+    except LookupError:
+        raise DataError(
+            f"{path}: encoding: given {written.encoding!r}, which is none; allowed: one such as utf-8 or cp1252"
+        ) from None
+    try:
+        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+            names = [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])]
+    except (UnicodeDecodeError, UnicodeError) as error:
+        raise DataError(_undecodable(path, written.encoding, error)) from None
+    except csv.Error as error:
+        raise DataError(_unparsed(path, str(error))) from None
+    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    if twice:
+        raise DataError(f"{path}: the header has {', '.join(twice)} more than once; give each column a name of its own")
+    if "" in names:
+        raise DataError(f"{path}: column {names.index('') + 1} of the header has no name; give it one")
+    if all(_is_number(name) for name in names):
+        raise DataError(f"{path}: the first row holds numbers, not names; put a header with the names of the columns above it")
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _short_rows(path: Path, written: Written, names: int) -> int:
+    """Rows with fewer values than there are names, which pandas fills up without a word."""
+    with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+        return sum(0 < len(row) < names for row in csv.reader(file, delimiter=written.delimiter))
+
+
+def _check_table(path: Path, table: pd.DataFrame, short: int, written: Written) -> None:
+    if not len(table):
+        raise DataError(f"{path}: has a header and no rows; export it again")
+    if len(table) > MOST_ROWS:
+        raise DataError(f"{path}: has more than {MOST_ROWS} rows; take a sample of them, or split the file")
+    if short:
+        raise DataError(
+            f"{path}: {short} rows have fewer values than the header has names; the delimiter is taken to be "
+            f"{written.delimiter!r}: correct the rows, or delimiter in schema.yaml"
+        )
+    if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
+        raise DataError(
+            f"{path}: with the delimiter {written.delimiter!r} it has one column only; another one stands in its header: "
+            "correct delimiter in schema.yaml"
+        )
+
+
+def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
+    where = f" (byte {error.start} of what was read)" if isinstance(error, UnicodeDecodeError) else ""
+    return (
+        f"{path}: is not written in {encoding}{where}; declare its encoding in schema.yaml, such as cp1252, or save it in UTF-8"
+    )
+
+
+def _unparsed(path: Path, said: str) -> str:
+    """What a parser says, without the values that it may quote."""
+    import re
+
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", said)
+    if found:
+        wanted, line, saw = found.groups()
+        return f"{path}: line {line} has {saw} values and the header {wanted} names; correct it, or quote what holds a delimiter"
+    return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
