@@ -53,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
         "--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that say something of the file"
     )
     _of_study(_add(commands, "check", "compare the file with its schema", _check))
+    _of_study(_add(commands, "plan", "try the candidates on made-up rows, without opening the file", _plan))
+    _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
     export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
     export.add_argument("--to", type=Path, required=True, help="the file to write")
     return parser
@@ -98,6 +100,22 @@ def _check(options: argparse.Namespace) -> int:
     if checked.table is None:
         return 1
     check_rows(declared.schema, checked.table)
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from formalsynth.custody.schema import read_declared
+    from formalsynth.custody.trying import dry_run
+
+    print(*dry_run(read_declared(options.study)), sep="\n")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from formalsynth.custody.schema import read_declared
+    from formalsynth.custody.trying import internal_run
+
+    print(*internal_run(read_declared(options.study)), sep="\n")
     return 0
 
 

@@ -1,1 +1,1 @@
-"""A confidential file of a user: what is declared of it, its checks, made-up rows of the same kind."""
+"""The custodian's side up to the choice: a file and what is declared of it, checks, made-up rows, candidates, the budget."""

@@ -122,7 +122,7 @@ class Curator(Model):
 class Regression(Model):
     """A linear regression that the internal report compares."""
 
-    on: list[str] = Field(min_length=1, description="Predictors.")
+    predictors: list[str] = Field(min_length=1, description="Predictors.")
     log: bool = Field(False, description="Whether it is the logarithm of the outcome that is explained.")
 
 

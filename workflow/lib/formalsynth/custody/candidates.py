@@ -1,0 +1,184 @@
+"""The synthesizers of a study, fitted to one set of records in memory: nothing that is confidential goes to a file."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.family import FAMILIES, Predictor
+from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, DirectRelease, Findings
+from formalsynth.custody.schema import STUDY, Declared, declarations
+from formalsynth.data.files import DataError
+from formalsynth.plan.expand import Expanded, expand
+from formalsynth.plan.messages import ConfigError, message, validated
+from formalsynth.plan.model import FileScenario, PaperConfig, find_all
+from formalsynth.plan.scenario import Scenario
+from formalsynth.steps.batch import FitBatch, Fitted
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.fit import fit_batch
+from formalsynth.steps.measure import measure_batch
+from formalsynth.steps.replicate import context_of, form_of
+
+HISTOGRAM = "perturbed_histogram"
+"""The mechanism whose noise a release draws anew."""
+PER_NEIGHBOUR = {"add_remove": 2.0, "replace": 4.0}
+"""What a Lipschitz bound is multiplied with for epsilon: a replaced record is one removed and one added."""
+SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
+"""L1 sensitivity of counts."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study compares."""
+
+    file: Path
+    family: str
+    priors: Mapping[str, float]
+    expanded: Expanded = field(repr=False)
+
+    def ids(self) -> list[str]:
+        """Ids of its synthesizers."""
+        return list(self.expanded.synthesizers)
+
+    def needed(self, id: str) -> set[str]:
+        """A synthesizer with all that it builds on."""
+        synthesizer = self.expanded.synthesizers[id]
+        below = {*synthesizer.parents, synthesizer.fit} - {id}
+        return {id}.union(*(self.needed(other) for other in below))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A synthesizer that was fitted. All of it but its name, guarantee and parameters is confidential."""
+
+    synthesizer: Synthesizer
+    guarantee: str
+    reason: str
+    """Why it failed; empty where it did not."""
+    epsilon: float
+    """Of one synthetic data set, for the declared neighbours; NaN where it failed."""
+    draws: Draws
+    predictor: Predictor
+    by_record: Array | None
+    """(n,) Lipschitz bounds; None for a mechanism without."""
+    weights: Array | None
+    """(n,) likelihood weights; None for a mechanism without."""
+
+    @property
+    def pure(self) -> bool:
+        """Whether its epsilon is a parameter and holds as it stands."""
+        return self.by_record is None
+
+    def per_release(self, sets: int) -> float:
+        """Epsilon of some sets: one noisy table serves them all, posterior draws add up."""
+        return self.epsilon if self.pure else self.epsilon * sets
+
+
+def read_study(declared: Declared) -> Study:
+    """The study in a folder.
+
+    Raises:
+        ConfigError: a line for each thing that is not declared yet or not allowed.
+    """
+    find_all()
+    file = declared.folder / STUDY
+    known = {key: value for key, value in declarations(file).items() if key in PaperConfig.model_fields}
+    config = validated(PaperConfig, {"id": 1, "title": declared.name, "authors": "", **known}, file)
+    scenarios = {name: one for name, one in config.scenarios.items() if isinstance(one, FileScenario)}
+    if len(scenarios) != 1:
+        raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")
+    name, scenario = next(iter(scenarios.items()))
+    if scenario.family not in FAMILIES:
+        raise ConfigError(message(file, f"scenarios.{name}.family", scenario.family, FAMILIES))
+    expanded = expand(config, file)
+    chosen = {id: expanded.synthesizers[id] for entry in scenario.synthesizers for id in expanded.groups.get(entry, [])}
+    study = Study(file, scenario.family, dict(FAMILIES[scenario.family].priors) | scenario.priors, expanded)
+    _check(declared, study, chosen.values())
+    return study
+
+
+def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) -> None:
+    """Check that the family takes every value between the declared bounds, and that histograms have these."""
+    import numpy as np
+
+    low, high = declared.schema.target.ends
+    inside = np.array([low, (low + high) / 2, high])
+    allowed = FAMILIES[study.family].outcomes
+    if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
+        ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
+        raise ConfigError(message(study.file, "family", ends, [f"a family of these values; this one takes {allowed.what}"]))
+    for synthesizer in chosen:
+        ends_of = {key: synthesizer.parameters.get(key) for key in ("low", "high")}
+        if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
+            where = f"synthesizers.{synthesizer.id}.parameters"
+            raise ConfigError(message(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"]))
+
+
+def fit(
+    declared: Declared, study: Study, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings
+) -> dict[str, Candidate]:
+    """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
+
+    Args:
+        declared: what is declared of the file.
+        study: which synthesizers there are.
+        records: the confidential records, or made-up ones.
+        executable: compiled Stan program of the family.
+        ids: which synthesizers.
+        sampler: how they are sampled.
+
+    Returns:
+        Each by its id, without those that others build on only.
+
+    Raises:
+        DataError: the family cannot take the outcomes.
+    """
+    allowed = FAMILIES[study.family].outcomes
+    if not allowed.holds(records.x):
+        raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
+    scenario = _scenario(declared, study, len(records), set().union(*(study.needed(id) for id in ids)))
+    data, fitted, found = DataBatch.of([0], [records]), dict[str, Fitted](), dict[str, Candidate]()
+    for own in scenario.fits_in_turn():
+        job, measure_job = scenario.fit_job(own, sampler), scenario.measure_job(own)
+        batch = fit_batch(job, data, fitted, executable)
+        table, measured = measure_batch(measure_job, data, batch, fitted)
+        fitted[own] = Fitted(batch, measured)
+        deltas = dict(zip(table["synthesizer"], table["delta"], strict=True))
+        for member in measure_job.members:
+            found[member.id] = _candidate(declared, job, member, data, fitted, float(deltas[member.id]))
+    return {id: found[id] for id in found if id in ids}
+
+
+def _scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) -> Scenario:
+    """A scenario whose random streams nobody can draw again: its root seed is in no file."""
+    key = ScenarioKey(paper=declared.name, paper_id=1, scenario=declared.name, number=1, n=n, root=secrets.randbits(256))
+    synthesizers = {id: one for id, one in study.expanded.synthesizers.items() if id in ids}
+    return Scenario(
+        key=key, name=declared.name, place="own data", label="", family=study.family, priors=dict(study.priors), data=None,
+        stand_in=False, study=None, unit=1.0, size=n, replicates=1, batch_size=1, synthetic_sets=1, centre_sets=0,
+        data_folder="", files={}, doubt="", synthesizers=synthesizers, arms={},
+    )  # fmt: skip
+
+
+def _candidate(
+    declared: Declared, job: FitJob, member: Synthesizer, data: DataBatch, fitted: Mapping[str, Fitted], delta: float
+) -> Candidate:
+    batch: FitBatch = fitted[member.fit].fit
+    mechanism = MECHANISMS[member.mechanism]
+    candidate = Candidate(member, mechanism.guarantee, "", float("nan"), {}, FAMILIES[job.family], None, None)
+    if not batch.ok(0):
+        return replace(candidate, reason=str(batch.reason[0]), by_record=data.records(0).x * float("nan"))
+    if mechanism.releases:
+        form = form_of(member, context_of(job, member, data, 0, fitted, Findings()))
+        assert isinstance(form, DirectRelease)
+        return replace(candidate, epsilon=form.epsilon, draws=form.draws, predictor=form.predictor)
+    of_records = fitted[member.fit].measure.members[member.id]
+    epsilon = PER_NEIGHBOUR[declared.schema.neighbours] * delta
+    return replace(
+        candidate, epsilon=epsilon, draws=batch.draws_of(0), by_record=of_records.by_record[0],
+        weights=None if batch.weights is None else batch.weights[0],
+    )  # fmt: skip

@@ -1,0 +1,137 @@
+"""The candidates of a study tried out: on made-up rows without opening the file, or on the file for the internal report."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.custody.candidates import Candidate, Study, fit, read_study
+from formalsynth.custody.checking import check_file, usable
+from formalsynth.custody.comparing import compare, recommend
+from formalsynth.custody.page import Run, page
+from formalsynth.custody.records import made_up, records_of
+from formalsynth.custody.schema import DECLARE, RELEASE, Analyses, Declared
+from formalsynth.data.files import DataError
+from formalsynth.plan.load import load_yaml
+from formalsynth.plan.messages import validated
+from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.stan.compile import compile_program
+from formalsynth.stan.install import CmdStanError, ensure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPOSITORY = Path(__file__).parents[4]
+REPORT = "confidential/CONFIDENTIAL-report.html"
+DRY_REPORT = "plan.html"
+SETS = 5
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What of ``release.yaml`` is declared before anything is chosen."""
+
+    sets: int
+    ceiling: float | None
+    analyses: Analyses
+
+
+def read_wishes(folder: Path) -> Wishes:
+    """How many sets are wanted, under which epsilon, and for which analyses.
+
+    Raises:
+        ConfigError: the analyses are not what they have to be.
+    """
+    tree = load_yaml(folder / RELEASE)
+    sets, ceiling = tree.get("sets"), tree.get("ceiling")
+    analyses = tree.get("analyses")
+    return Wishes(
+        sets if isinstance(sets, int) and 1 <= sets <= 100 else SETS,
+        float(ceiling) if isinstance(ceiling, int | float) else None,
+        validated(Analyses, {} if analyses in (None, DECLARE) else analyses, folder / RELEASE, "analyses"),
+    )
+
+
+def dry_run(declared: Declared) -> list[str]:
+    """Try the candidates on made-up rows; the file is not opened.
+
+    Returns:
+        What came of it, in sentences.
+
+    Raises:
+        ConfigError: something is not declared yet, or not allowed.
+        DataError: there is no CmdStan.
+    """
+    study = read_study(declared)
+    table = made_up(declared.schema, np.random.default_rng())
+    seconds, failed = _run(declared, study, table, declared.folder / DRY_REPORT, (), made=True)
+    return [
+        f"The dry run worked on {len(table)} made-up rows; {declared.schema.file} was not opened.",
+        *(f"{id} failed on made-up rows: {reason}" for id, reason in failed),
+        f"The same on the file will take about {max(seconds, 1):.0f} seconds. What its report will look like: "
+        f"{declared.folder / DRY_REPORT}",
+        f"Next: formalsynth compare {declared.folder}",
+    ]
+
+
+def internal_run(declared: Declared) -> list[str]:
+    """Try the candidates on the file, for the internal report.
+
+    Returns:
+        What came of it, in sentences that say nothing of the data.
+
+    Raises:
+        ConfigError: something is not declared yet, or not allowed.
+        DataError: the file cannot be used, or there is no CmdStan.
+    """
+    study, table = read_study(declared), usable(declared)
+    private_folder((declared.folder / REPORT).parent)
+    _run(declared, study, table, declared.folder / REPORT, check_file(declared).warnings, made=False)
+    return [
+        f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
+        f"Next: read it, choose in {declared.folder / RELEASE}, then formalsynth release {declared.folder}",
+    ]
+
+
+def _run(
+    declared: Declared, study: Study, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
+) -> tuple[float, list[tuple[str, str]]]:
+    """Write the report: how many seconds it took, and which candidates failed why."""
+    wishes, start = read_wishes(declared.folder), time.monotonic()
+    found = fitted(declared, study, table, study.ids())
+    compared = compare(declared.schema, table, found, wishes.analyses, wishes.sets)
+    chosen, seconds = recommend(compared, wishes.ceiling), time.monotonic() - start
+    schema = declared.schema
+    run = Run(
+        declared.name, schema.protected, schema.neighbours, len(table), wishes.sets, made, seconds, wishes.ceiling, warnings
+    )  # fmt: skip
+    write_private(to, page(run, compared, chosen))
+    return seconds, [(one.id, one.reason) for one in compared if one.reason]
+
+
+def fitted(declared: Declared, study: Study, table: pd.DataFrame, ids: Collection[str]) -> dict[str, Candidate]:
+    """Some candidates fitted to some rows.
+
+    Raises:
+        DataError: the family cannot take the outcomes, or there is no CmdStan.
+    """
+    program = FAMILIES[study.family].program
+    with tempfile.TemporaryDirectory() as folder:
+        executable = Path(folder) / program
+        try:
+            cmdstan = ensure(REPOSITORY / ".cmdstan")
+        except CmdStanError as error:
+            raise DataError(str(error)) from error
+        with contextlib.redirect_stdout(io.StringIO()):
+            compile_program(REPOSITORY / "stan" / f"{program}.stan", executable, cmdstan)
+        return fit(declared, study, records_of(declared.schema, table), executable, ids, SamplerSettings())
