@@ -56,7 +56,7 @@ def test_check_says_what_is_out_of_date_and_a_run_mends_it(tmp_path, monkeypatch
     (tmp_path / "config").mkdir()
     marks = [
         f"<!-- begin: {name} -->\n<!-- end: {name} -->"
-        for name in ("tables of config", "tables of paper", "tables of claims", "tables of errata", "names")
+        for name in ("tables of config", "tables of paper", "tables of claims", "tables of errata", "tables of study", "names")
     ]
     (tmp_path / "config" / "README.md").write_text("mine\n" + "\n".join(marks))
     monkeypatch.setattr("sys.argv", ["docs", "--check"])

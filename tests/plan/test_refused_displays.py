@@ -96,7 +96,7 @@ CASES = [
     (REWEIGHT, "tables.1.statistics", ["q15"],
      "tables.1.statistics: given 'q15'; allowed: mean_low, mean_high, median_low, median_high, q15_low"),
     (ZCDP, "tables.1.kind", "sample",
-     "tables.1.medians: given ['width'];", "allowed keys: kind, scenario, statistics, synthesizers, where"),
+     "tables.1.medians: given ['width'];", "allowed keys: kind, scenario, size, statistics, synthesizers, where"),
     # claims: the first is an order of cells, the second a trend, the third within limits, the fourth printed values
     (CLAIM, "claims", {}, "claims: given {};"),
     (CLAIM, "claim", [], "claim: given [];", "allowed keys: claims"),

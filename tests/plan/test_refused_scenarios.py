@@ -12,7 +12,6 @@ NAN, INF = float("nan"), float("inf")
 CASES = [
     # scenarios
     (RANGE, "scenarios.simulation", None, "scenarios.simulation: given None;"),
-    (RANGE, "scenarios.simulation.id", ..., "scenarios.simulation.id;"),
     (RANGE, "scenarios.contraction.id", 1, "scenarios.contraction.id: given 1"),
     (RANGE, "scenarios.simulation.family", "lognormall", "scenarios.simulation.family: given 'lognormall'; allowed: ",
      "beta", "lognormal_regression", "negative_binomial", "poisson"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from formalsynth.plan import load
+from formalsynth.plan import yaml_file as load
+from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,4 +160,4 @@ def test_a_paper_that_is_no_yaml_of_keys_and_values_is_named(repository, tmp_pat
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "range.yaml").write_text(text)
     with pytest.raises(ConfigError, match=r"papers/range\.yaml: (\(whole file\)|cannot be read as YAML)"):
-        load.read_plan(run, tmp_path)
+        read_plan(run, tmp_path)

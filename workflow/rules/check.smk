@@ -27,7 +27,7 @@ try:
     from formalsynth.plan.paper import figure_file
     from formalsynth.plan.specifications import Specifications
     from formalsynth.report.describe import describe
-    from formalsynth.runtime.sources import PACKAGE, code_digest, sources
+    from formalsynth.runtime.sources import code_digest, source_of, sources
     from formalsynth.show.figures.base import FIGURES
     from formalsynth.show.tables.base import TABLES
 except ModuleNotFoundError as error:

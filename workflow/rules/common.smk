@@ -9,8 +9,12 @@ from pathlib import Path
 if Path(sys.executable).exists():
     sys.executable = shlex.quote(sys.executable)
 
+# A study is run alone unless the command line, or the workflow that this is a module of, names papers beside it.
+NAMED = workflow.config_settings.overwrite_config if not workflow.modifier.skip_configfile else config
+CHOSEN = config if "papers" in NAMED or not config.get("study") else {**config, "papers": []}
+
 try:
-    PLAN = read_plan(config, CONFIG)
+    PLAN = read_plan(CHOSEN, CONFIG)
 except ConfigError as error:
     raise WorkflowError(str(error))
 except ModuleNotFoundError as error:
@@ -231,7 +235,7 @@ def figure_tables(key, number):
 def table_tables(key, number):
     """The collected tables that a table reads."""
     table = PLAN.papers[key].tables[number]
-    return collected(key, table, PLAN.papers[key].of(table.scenario))
+    return collected(key, table, PLAN.papers[key].of(table.scenario, table.size))
 
 
 def shown_together(key):
@@ -390,9 +394,8 @@ def report_shown():
 
 def report_config():
     """The config files behind the run."""
-    claims = [CONFIG / "claims" / f"{key}.yaml" for key in CLAIMING]
-    claims += [CONFIG / "errata.yaml"] if PLAN.errata else []
-    return [str(path) for path in (CONFIG / "config.yaml", *(CONFIG / "papers" / f"{key}.yaml" for key in PLAN.papers), *claims)]
+    files = [CONFIG / "config.yaml", *(path for paper in PLAN.papers.values() for path in paper.files)]
+    return [str(path) for path in dict.fromkeys([*files, *([CONFIG / "errata.yaml"] if PLAN.errata else [])])]
 
 
 def report_modules():
@@ -415,7 +418,7 @@ def report_makers(kind):
         modules = ["formalsynth.show.tidy", *(TABLES.module(table.kind) for paper in papers for table in paper.tables.values())]
     else:
         modules = ["formalsynth.ledger.judge", *(TESTS.module(claim.test.kind) for paper in papers for claim in paper.claims)]
-    return [str(PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")) for module in dict.fromkeys(modules)]
+    return [str(source_of(module)) for module in dict.fromkeys(modules)]
 
 
 def announcement():

@@ -8,7 +8,6 @@ maximum is the bound, and, for censoring, a threshold that the fit uses too. A n
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_type_hints
@@ -20,7 +19,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor
 from formalsynth.core.parameters import Parameters, parameters_of
 from formalsynth.core.registry import DuplicateError, Registry
-from formalsynth.core.streams import Address, parameter_words
+from formalsynth.core.streams import Address, number_of, parameter_words
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 
@@ -150,17 +149,13 @@ def mechanism(
 
     def register(function: Callable[..., Form | DirectRelease]) -> Callable[..., Form | DirectRelease]:
         name = function.__name__
-        number = _number(name) if id is None else id
+        number = number_of(name) if id is None else id
         entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors)
         for other in MECHANISMS.values():
             if other.id == number and other.name != name:
-                raise DuplicateError(f"mechanisms {other.name} and {name} both have the id {number}: give one of them another")
+                both = f"{other.name} ({MECHANISMS.module(other.name)}) and {name} ({function.__module__})"
+                raise DuplicateError(f"mechanisms {both} both have the id {number}: give one of them another, or none")
         MECHANISMS.add(name, entry, function.__module__)
         return function
 
     return register
-
-
-def _number(name: str) -> int:
-    """An integer made from a name, above those that were picked by hand."""
-    return 2**32 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")

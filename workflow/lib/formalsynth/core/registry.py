@@ -1,16 +1,20 @@
 """Registers of what can be named in config: mechanisms, families, populations, studies, kinds of figures and so on.
 
 A register knows in which files of the package its entries are written. The plan imports them all; a job imports only the
-modules that its scenario names, so that nothing else can make it run again.
+modules that its scenario names, so that nothing else can make it run again. A file of a user's own lies anywhere: its absolute
+path stands where a module's name would, and :func:`load` runs it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Generic, TypeVar
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 PACKAGE = Path(__file__).parents[1]
 Entry = TypeVar("Entry")
@@ -18,6 +22,10 @@ Entry = TypeVar("Entry")
 
 class DuplicateError(ValueError):
     """Two things were registered under one name or number; the message says where both are."""
+
+
+class OwnCodeError(ValueError):
+    """A file of a user's own code cannot be used; the message says where and why."""
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
@@ -34,6 +42,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._files = files
         self._entries: dict[str, Entry] = {}
         self._modules: dict[str, str] = {}
+        _EVERY.add(self)
 
     def add(self, name: str, entry: Entry, module: str) -> None:
         """Register an entry.
@@ -59,6 +68,15 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         """Import every module of the package that may hold entries."""
         load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
 
+    def of(self, module: str) -> list[str]:
+        """Names of the entries that a module defines."""
+        return [name for name, defined_in in self._modules.items() if defined_in == module]
+
+    def forget(self, module: str) -> None:
+        """Forget the entries that a module defines."""
+        for name in self.of(module):
+            del self._entries[name], self._modules[name]
+
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
         """Forget at the end of the block what was registered inside it."""
@@ -82,10 +100,77 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return len(self._entries)
 
 
+_EVERY: weakref.WeakSet[Registry[Any]] = weakref.WeakSet()
+"""Every register."""
+
+
 def load(modules: Iterable[str]) -> None:
-    """Import modules by name, which registers what they define."""
+    """Import modules by name, and run files of own code by their paths, which registers what they define.
+
+    Raises:
+        OwnCodeError: a file of own code cannot be run.
+        DuplicateError: it registers what is there already.
+    """
     for module in modules:
-        importlib.import_module(module)
+        if is_own(module):
+            _run(Path(module))
+        else:
+            importlib.import_module(module)
+
+
+def is_own(module: str) -> bool:
+    """Whether the name of a module is the path of a file of a user's own."""
+    return Path(module).is_absolute()
+
+
+def forget_own() -> None:
+    """Forget all own code, and everything that it registered."""
+    for module in [module for module in sys.modules if is_own(module)]:
+        _forget(module)
+
+
+def _run(path: Path) -> None:
+    """Run a file of own code once, as a module whose name is its path, so that what it registers says where it is."""
+    name = str(path)
+    if name in sys.modules:
+        return
+    module = ModuleType(name)
+    module.__file__ = name
+    sys.modules[name] = module
+    try:
+        # not by Python's own loader, which would write compiled code beside the file and may take an older one for it
+        exec(compile(path.read_text(encoding="utf-8"), name, "exec", dont_inherit=True), module.__dict__)
+    except DuplicateError:
+        _forget(name)
+        raise
+    except BaseException as error:
+        _forget(name)
+        if not isinstance(error, Exception):
+            raise
+        raise OwnCodeError(_complaint(path, error)) from error
+
+
+def _forget(module: str) -> None:
+    """Forget a file of own code and everything that it registered."""
+    sys.modules.pop(module, None)
+    for register in _EVERY:
+        register.forget(module)
+
+
+def _complaint(path: Path, error: Exception) -> str:
+    """Why a file could not be run, with the last of its lines that was reached."""
+    lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == str(path) else []
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == str(path):
+            lines.append(step.tb_lineno)
+        step = step.tb_next
+    where = f"line {lines[-1]}: " if lines else ""
+    says = f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+    beside = path.parent / f"{getattr(error, 'name', None)}.py"
+    if isinstance(error, ModuleNotFoundError) and beside.is_file():
+        says += f"; own code does not import {beside.name} beside it: put both into one file"
+    return says
 
 
 def module_name(path: Path) -> str:

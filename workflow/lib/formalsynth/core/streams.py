@@ -7,6 +7,7 @@ and renaming a scenario changes nothing as long as its id stays.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
 """Integer ids of the stages; an id is never reused. Studies add stages of their own with :func:`add_stages`."""
 _MICRO = 1_000_000
+
+
+def number_of(name: str) -> int:
+    """An integer id made from a name, above those that were picked by hand."""
+    return 2**32 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
 def add_stages(stages: Mapping[str, int]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
-from formalsynth.core.registry import Registry
+from formalsynth.core.registry import Registry, is_own
 from formalsynth.runtime.files import whole
 
 Columns = Mapping[str, NDArray[np.str_]]
@@ -54,9 +54,12 @@ FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.p
 
 
 def find(name: str, folder: str | Path) -> Path | None:
-    """Where a registered file is, in ``folder`` or where FORMALSYNTH_DATA points; None when absent."""
-    file = FILES[name].file
-    places = [Path(folder)]
+    """Where a registered file is, in ``folder`` or where FORMALSYNTH_DATA points; None when absent.
+
+    One that own code registers is looked for beside that code first.
+    """
+    file, module = FILES[name].file, FILES.module(name)
+    places = [*([Path(module).parent] if is_own(module) else []), Path(folder)]
     if os.environ.get("FORMALSYNTH_DATA"):
         places.append(Path(os.environ["FORMALSYNTH_DATA"]))
     return next((place / file for place in places if os.path.lexists(place / file)), None)

@@ -67,6 +67,20 @@ class _Reader:
             if self.table not in _tables(config):
                 raise self.refuse(table_key, self.table, _tables(config))
 
+    def check_sizes(self, apart: bool, remedy: str) -> None:
+        """Check that nothing is made from several sample sizes of a scenario without saying so.
+
+        Args:
+            apart: whether the sizes are told apart.
+            remedy: what to give beside ``size`` that tells them apart.
+        """
+        sizes = {name: [scenario.size for scenario in self.run if scenario.name == name] for name in self.scenarios}
+        for name, several in sizes.items():
+            if len(several) > 1 and not apart:
+                ways = [f"size: {' or '.join(map(str, several))}", *([remedy] if remedy else [])]
+                allowed = f"one sample size at a time, because {name} has {len(several)}: give {', or '.join(ways)}"
+                raise self.refuse("scenario", name, [allowed])
+
     def check_columns(self, key: str, columns: Iterable[str], numbers: bool = True) -> None:
         """Check that every table has these columns, and that they are numbers."""
         for config, column in itertools.product(self.configs, columns):
@@ -196,6 +210,9 @@ def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path)
         return check_figure(figure.same_as, original, paper, file)
     reader = _Reader(paper, file, f"figures.{number}", _list(figure.scenario), figure.table, figure.size)
     reader.check_scenarios("table")
+    framed = [name for name in ("synthesizer", "scenario") if name in figure.FRAMES]
+    apart = figure.panels in framed or figure.across == "n" or "n" in figure.rows
+    reader.check_sizes(apart, f"panels: {framed[0]}" if framed else "")
     reader.check_columns("value", figure.columns())
     reader.check_columns("x", [figure.across] if figure.across else [])
     reader.check_rows(figure.rows)
@@ -220,11 +237,12 @@ def check_table(number: int, table: Table, paper: Paper, file: Path) -> bool:
     Raises:
         ConfigError: something that it names will not be there.
     """
-    reader = _Reader(paper, file, f"tables.{number}", [table.scenario], table.table)
+    reader = _Reader(paper, file, f"tables.{number}", [table.scenario], table.table, table.size)
     config = paper.config.scenarios.get(table.scenario)
     if isinstance(config, StudyScenario) and table.table == "sets":
         raise reader.refuse("kind", table.kind, ["a kind that reads replicates: the scenario has a study"])
     reader.check_scenarios("kind")
+    reader.check_sizes(table.OVER_SIZES, "")
     if table.summarized:
         reader.check_columns("value", [table.summarized])
     rows = table.rows_allowed()
@@ -258,6 +276,7 @@ def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
     of = claim.estimate
     reader = _Reader(paper, file, f"claims.{claim.id}.estimate", _list(of.scenario), of.table, of.size)
     reader.check_scenarios("table")
+    reader.check_sizes("n" in (of.over, of.by) or "n" in of.rows, "over: n")
     reader.check_columns("value", of.value)
     reader.check_rows(of.rows)
     reader.check_columns("by", [of.by], numbers=False)

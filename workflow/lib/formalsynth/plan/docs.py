@@ -27,6 +27,7 @@ from formalsynth.data.files import FILES
 from formalsynth.ledger.errata import ErrataConfig
 from formalsynth.plan.marks import between
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
+from formalsynth.plan.studies import StudyKeys
 from formalsynth.runtime.files import write_text
 
 REPOSITORY = Path(__file__).parents[4]
@@ -55,13 +56,15 @@ def rendered(repository: Path) -> dict[Path, str]:
     """What each generated file of a repository has to hold."""
     find_all()
     schemas = {name: schema_of(model) for name, model in SCHEMAS.items()}
+    study, paper = schema_of(StudyKeys), schemas["paper"]
+    of_study = {**study, "properties": {**study["properties"], **paper["properties"]}}
     files = {
         repository / "workflow" / "schemas" / f"{name}.schema.json": json.dumps(one, indent=2, ensure_ascii=False) + "\n"
-        for name, one in schemas.items()
+        for name, one in {**schemas, "study": of_study}.items()
     }
     readme = repository / "config" / "README.md"
     text = readme.read_text(encoding="utf-8")
-    for name, one in schemas.items():
+    for name, one in {**schemas, "study": study}.items():
         text = between(text, f"tables of {name}", "\n\n".join(tables(one)), README)
     return {**files, readme: between(text, "names", "\n\n".join(names()), README)}
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
 
-import yaml
-from yaml.composer import Composer
-
+from formalsynth.core.streams import number_of
 from formalsynth.data.files import is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario
 from formalsynth.ledger.errata import ErrataConfig, Erratum
@@ -24,12 +21,8 @@ from formalsynth.plan.messages import ConfigError, Problems, check_unique, messa
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
-
-if TYPE_CHECKING or not yaml.__with_libyaml__:
-    from yaml import SafeLoader as _FastLoader
-else:  # seven times as fast
-    from yaml import CSafeLoader as _FastLoader
-
+from formalsynth.plan.studies import ANYWHERE, Absent, Inherited, StudyFile, load_code, read_study, tree_over
+from formalsynth.plan.yaml_file import load_yaml
 
 RULES = (
     "all", "collect_batches", "compile_program", "data", "everything", "find_cmdstan", "judge_claims", "refuse_figure",
@@ -41,101 +34,6 @@ REPORT = "report"
 """Folder of the report, beside those of the papers: it is emptied before each report."""
 PROGRAMS = "stan"
 """Folder of the compiled programs, beside those of the scales."""
-NUMBERS = {
-    "tag:yaml.org,2002:int": (r"[-+]?(0|[1-9][0-9_]*)",),
-    "tag:yaml.org,2002:float": (
-        r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]+)?",
-        r"[-+]?[0-9]+[eE][-+]?[0-9]+",
-        r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-    ),
-}
-"""How numbers are written, by the tag of YAML."""
-LARGEST = 50_000
-"""Values in a config file at most, about ten times as many as in the largest one that is shipped."""
-LONGEST = 2_000_000
-"""Bytes of a config file at most."""
-
-
-class _KeysOnce(Composer):
-    """Puts YAML together, and refuses a key that is given twice."""
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        names = [key.value for key in keys]
-        for place, key in enumerate(keys):
-            if key.value in names[:place]:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
-        return node
-
-
-class _Bounded(Composer):
-    """Puts YAML together, and refuses what aliases make larger than any file that people write."""
-
-    def get_single_node(self) -> yaml.Node | None:
-        node: yaml.Node | None = super().get_single_node()
-        if node is not None:
-            _written_out(node, {})
-        return node
-
-
-def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values a node has with its aliases written out; ``known`` keeps those that were counted."""
-    if id(node) not in known:
-        known[id(node)] = LARGEST + 1  # found again below itself, it would have no end
-        parts = node.value if isinstance(node, yaml.SequenceNode) else []
-        parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else parts
-        known[id(node)] = 1 + sum(_written_out(part, known) for part in parts)
-    if known[id(node)] > LARGEST:
-        problem = f"with its aliases written out this has more than {LARGEST} values"
-        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
-    return known[id(node)]
-
-
-class _Loader(_Bounded, _KeysOnce, _FastLoader):
-    """YAML of a bounded size whose mappings have each key once, and in which numbers are what they are everywhere else.
-
-    1e-5 is a number; 010 is not 8, and 1:30 is not 90.
-    """
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 # a class variable of PyYAML, and so typed
-        first: [(tag, pattern) for tag, pattern in known if tag not in NUMBERS]
-        for first, known in _FastLoader.yaml_implicit_resolvers.items()
-    }
-
-    def __init__(self, stream: IO[str]) -> None:
-        _FastLoader.__init__(self, stream)
-        Composer.__init__(self)
-
-
-def _refuse(loader: _Loader, node: yaml.Node) -> None:
-    raise yaml.MarkedYAMLError(problem=f"{node.tag} has no order: give a list", problem_mark=node.start_mark)
-
-
-for _tag, _patterns in NUMBERS.items():
-    _Loader.add_implicit_resolver(_tag, re.compile(f"^({'|'.join(_patterns)})$"), list("-+.0123456789"))
-_Loader.add_constructor("tag:yaml.org,2002:set", _refuse)
-
-
-def load_yaml(path: Path) -> Mapping[Any, Any]:
-    """Read a YAML file of keys and values.
-
-    Raises:
-        ConfigError: it cannot be read or parsed, or holds something else.
-    """
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
-        if path.stat().st_size > LONGEST:
-            raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {LONGEST}")
-        with open(path, encoding="utf-8") as file:
-            values = yaml.load(file, Loader=_Loader)
-    # a number or date that Python cannot hold, or brackets without end, are no YAMLError
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
-    return values
 
 
 def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
@@ -152,6 +50,8 @@ def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
     file = folder / "config.yaml"
     run = validated(RunConfig, config, file)
     _check_run(run, file)
+    studies = _read_studies(run, folder)
+    load_code(studies)
     papers: dict[str, Paper] = {}
     skipped: list[str] = []
     problems, errata = Problems(), dict[str, Erratum]()
@@ -161,15 +61,39 @@ def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
         with problems.catch():
             papers[key], absent = _read_paper(key, run, folder, errata)
             skipped += absent
+    for study in studies:
+        with problems.catch():
+            papers[study.key], absent = _read_own(study, run, folder, errata)
+            skipped += absent
     problems.tell()
     _check_drawing(papers, file)
-    check_unique((paper.config.id, f"{folder / 'papers' / key}.yaml: id") for key, paper in papers.items())
-    check_unique(
-        (claim.id, f"{folder / 'claims' / key}.yaml: claims.{claim.id}.id")
-        for key, paper in papers.items()
-        for claim in paper.claims
-    )
+    _check_ids(papers, {study.key for study in studies if study.extends})
     return Plan(run, papers, skipped, _of_papers(errata, papers))
+
+
+def _check_ids(papers: Mapping[str, Paper], extending: Collection[str]) -> None:
+    """Check that no two papers share an id, nor two claims; a study has those of the paper that it extends."""
+    own = {key: paper for key, paper in papers.items() if key not in extending}
+    check_unique((paper.config.id or number_of(key), f"{paper.files[0]}: id") for key, paper in own.items())
+    check_unique((claim.id, f"{paper.files[-1]}: claims.{claim.id}.id") for paper in own.values() for claim in paper.claims)
+
+
+def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
+    """The study files of a run."""
+    studies: list[StudyFile] = []
+    problems, config = Problems(), folder / "config.yaml"
+    for given in run.studies:
+        with problems.catch():
+            if not Path(given).is_file():
+                raise ConfigError(message(config, "study", given, [f"a file that is there; looked for {Path(given).absolute()}"]))
+            study = read_study(Path(given).absolute(), load_yaml(Path(given)))
+            taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
+            if study.key in (*RULES, REPORT, *taken):
+                why = "a paper or another study" if study.key in taken else "a name of the workflow's own"
+                raise ConfigError(message(study.path, "key", study.key, [f"another name: this is {why}"]))
+            studies.append(study)
+    problems.tell()
+    return studies
 
 
 def _read_errata(folder: Path) -> dict[str, Erratum]:
@@ -220,18 +144,55 @@ def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
     """A paper, and what of it is left out."""
-    path = folder / "papers" / f"{key}.yaml"
-    if not path.exists():
-        known = sorted(other.stem for other in path.parent.glob("*.yaml"))
-        raise ConfigError(message(folder / "config.yaml", "papers", key, known))
-    config, claims = _read_files(path, folder / "claims" / f"{key}.yaml")
-    expanded = expand(config, path)
+    path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
+    _check_paper("papers", key, folder / "config.yaml", folder)
+    config, claims = _read_files(path, of_claims)
     problems = Problems()
-    spelled = spell_scenarios(key, config, run, expanded, path, problems)
-    paper = _with_shown(Paper(key, config, expanded, spelled.scenarios), path, problems)
-    paper = replace(paper, claims=_claims(paper, claims, errata, folder / "claims" / f"{key}.yaml", problems))
+    paper, skipped = _spelled(key, config, run, path, problems)
+    paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
+    paper = replace(paper, claims=_claims(paper, claims, errata, of_claims, problems))
     problems.tell()
-    return paper, spelled.skipped
+    return paper, skipped
+
+
+def _check_paper(key: str, paper: str, file: Path, folder: Path) -> None:
+    """Check that a paper that a key names is there."""
+    if not (folder / "papers" / f"{paper}.yaml").exists():
+        known = sorted(other.stem for other in (folder / "papers").glob("*.yaml"))
+        raise ConfigError(message(file, key, paper, known))
+
+
+def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems: Problems) -> tuple[Paper, list[str]]:
+    """A paper with its scenarios, and those that are left out."""
+    expanded = expand(config, path)
+    spelled = spell_scenarios(key, config, run, expanded, path, problems)
+    return Paper(key, config, expanded, spelled.scenarios), spelled.skipped
+
+
+def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
+    """A study of a user's own, and what of it is left out."""
+    if study.extends:
+        return _read_extending(study, run, folder, errata)
+    problems, config = Problems(), validated(PaperConfig, ANYWHERE | study.tree, study.path)
+    paper, skipped = _spelled(study.key, config, run, study.path, problems)
+    paper = _with_shown(paper, study.path, problems)
+    problems.tell()
+    return replace(paper, files=(study.path,)), skipped
+
+
+def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
+    """A study that extends a paper: what it takes over is left out where it makes no sense any more, and that is told."""
+    _check_paper("extends", study.extends, study.path, folder)
+    base, _ = _read_paper(study.extends, run, folder, errata)
+    tree = ANYWHERE | tree_over(load_yaml(base.files[0]), study)
+    problems, config = Problems(), validated(PaperConfig, tree, study.path)
+    paper, skipped = _spelled(study.key, config, run, study.path, problems)
+    inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
+    paper = _with_shown(inherited.pruned(paper), study.path, problems, inherited, absent)
+    problems.tell()
+    claims, not_asked = inherited.claims(paper)
+    absent.claims(not_asked)
+    return replace(paper, files=(study.path, *base.files[:1]), claims=claims), [*skipped, *absent.sentences]
 
 
 def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:
@@ -246,20 +207,28 @@ def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfi
     return config, found.claims
 
 
-def _with_shown(paper: Paper, file: Path, problems: Problems) -> Paper:
-    """The paper with the figures and tables that can be made."""
+def _with_shown(
+    paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None, absent: Absent | None = None
+) -> Paper:
+    """The paper with the figures and tables that can be made; ``absent`` is told of those that it only takes over."""
     config = paper.config
     figures, tables = {}, {}
+
+    def catch(section: str, number: object) -> AbstractContextManager[None]:
+        if inherited is None or absent is None or inherited.mentions(section, number):
+            return problems.catch()
+        return absent.shown(f"{section.removesuffix('s')} {number}")
+
     for number in config.telling:
         with problems.catch():
             if number not in config.figures:
                 raise ConfigError(message(file, "telling", number, config.figures))
     for number, figure in config.figures.items():
-        with problems.catch():
+        with catch("figures", number):
             if check_figure(number, figure, paper, file):
                 figures[number] = figure
     for place, table in config.tables.items():
-        with problems.catch():
+        with catch("tables", place):
             if check_table(place, table, paper, file):
                 tables[place] = table
     return replace(paper, figures=figures, tables=tables)

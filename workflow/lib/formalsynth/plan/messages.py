@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from formalsynth.core.kinds import allowed_keys
+from formalsynth.core.kinds import UNKNOWN_KEY, allowed_keys
 from formalsynth.core.model import PATTERNS
 
 LONGEST = 80
 """Characters of a value that a message shows."""
+NEAR = 0.7
+"""How like a name has to be, from 0 to 1, to be the one that was meant."""
 Section = TypeVar("Section", bound=BaseModel)
 Where = tuple[str, ...]
 
@@ -122,6 +126,10 @@ def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _
         says = f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
     if error["type"] == "extra_forbidden":
         says += f"; {allowed_keys(model, location[:-1])}"
+    if error["type"] in ("extra_forbidden", UNKNOWN_KEY):
+        says += meant(location[-1], says.partition("allowed keys: ")[2].split(", "))
+    if error["type"] == "literal_error":
+        says += meant(error["input"], re.findall(r"'([^']*)'", says))
     other_kinds = len(path) < len(location) and location[-1] != "[key]"
     return _Problem(tuple(path), given, says, other_kinds)
 
@@ -136,8 +144,15 @@ def short(value: object) -> str:
 
 
 def message(file: Path, key: str, given: object, allowed: Iterable[object]) -> str:
-    """The sentence about a name that is none of the allowed ones."""
-    return f"{file}: {key}: given {short(given)}; allowed: {', '.join(map(str, allowed))}"
+    """The sentence about a name that is none of the allowed ones, with the one that may have been meant."""
+    names = [str(name) for name in allowed]
+    return f"{file}: {key}: given {short(given)}; allowed: {', '.join(names)}{meant(given, names)}"
+
+
+def meant(given: object, names: Sequence[str]) -> str:
+    """A question about the name that is most like a given one; empty where none is, or where it is there."""
+    near = get_close_matches(given, names, 1, NEAR) if isinstance(given, str) and given not in names else []
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def check_unique(pairs: Iterable[tuple[int | str, str]]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, Field, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from formalsynth.core.family import FAMILIES
@@ -69,13 +69,33 @@ class RunConfig(Model):
     """``config/config.yaml``: what to run, how large, from which seed."""
 
     scale: str = Field("paper", description="Which of the scales to run.")
-    papers: list[Identifier] = Field(description="Papers to regenerate; each is config/papers/<key>.yaml.", min_length=1)
+    study: str | list[str] = Field(
+        default_factory=list,
+        description="Study files of your own, relative to the working folder; see docs/OWN_MECHANISM.md.",
+    )
+    papers: list[Identifier] = Field(
+        default_factory=list,
+        validate_default=True,
+        description="Papers to regenerate; each is config/papers/<key>.yaml. Needed unless study names a file.",
+    )
     root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
     batch_size: WholeNumber = Field(100, description="Replicates that one job handles; changes no number.")
     data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
     sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")
     verdicts: Thresholds = Field(default_factory=Thresholds, description="When the ledger says that a claim holds.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
+
+    @field_validator("papers")
+    @classmethod
+    def _something(cls, papers: list[str], info: ValidationInfo) -> list[str]:
+        if not papers and info.data.get("study") == []:
+            raise ValueError("Input should name at least one paper, unless study names a file of your own")
+        return papers
+
+    @property
+    def studies(self) -> list[str]:
+        """The study files."""
+        return [self.study] if isinstance(self.study, str) else self.study
 
     @property
     def size(self) -> ScaleConfig:
@@ -210,8 +230,10 @@ class AuditConfig(AuditSearch):
 class ScenarioConfig(Model):
     """Confidential data and what is done with them."""
 
-    id: WholeNumber = Field(description="Integer that keys the random streams; never change or reuse it.")
-    place: str = Field(description="Where in the paper it is.")
+    id: WholeNumber | None = Field(
+        None, description="Integer that keys the random streams; never change or reuse it. Left out, it is made from the name."
+    )
+    place: str = Field("", description="Where in the paper it is.")
     label: str = Field("", description="Title of its frame in figures with one for each scenario.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
     batch_size: WholeNumber | None = Field(
@@ -373,7 +395,9 @@ AnyTable = Annotated[Table, ByKind(TABLES, DEFAULT_TABLE)]
 class PaperConfig(Model):
     """``config/papers/<key>.yaml``."""
 
-    id: WholeNumber = Field(description="Integer that keys the random streams; never change or reuse it.")
+    id: WholeNumber | None = Field(
+        None, description="Integer that keys the random streams; never change or reuse it. Left out, it is made from the key."
+    )
     title: str = Field(description="Title of the paper.")
     authors: str = Field(description="Authors and year.")
     sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
@@ -37,6 +38,8 @@ class Paper:
     """Figures that can be made, by printed number."""
     tables: dict[int, Table] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
+    files: tuple[Path, ...] = ()
+    """The files of config behind it, its own first."""
 
     def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
         """The scenarios that config entries expanded to, by sample size; skipped ones are not among them."""
@@ -84,7 +87,7 @@ class Paper:
     def table(self, number: int, scale: str) -> TableDisplay:
         """What a table shows."""
         table = self.tables[number]
-        return TableDisplay(**dict(self._display(table, str(number), scale, self.of(table.scenario))), entry=table)
+        return TableDisplay(**dict(self._display(table, str(number), scale, self.of(table.scenario, table.size))), entry=table)
 
     def _display(self, entry: Figure | Table, number: str, scale: str, scenarios: Sequence[Scenario]) -> Display:
         ids = tuple(id for id in self.order(entry.synthesizers) if self.fits(id, entry.where))
@@ -125,7 +128,7 @@ class Plan:
     config: RunConfig
     papers: dict[str, Paper]
     skipped: list[str]
-    """What is left out because its data are absent, each a sentence."""
+    """What is left out, because its data are absent or because a study changed what it is about, each a sentence."""
     errata: tuple[Erratum, ...] = ()
     """What is printed in these papers and does not hold."""
 

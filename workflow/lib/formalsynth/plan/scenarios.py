@@ -11,6 +11,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated
 from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
 from formalsynth.plan.audits import AuditReader
@@ -75,7 +76,7 @@ def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expa
     """Every scenario of a paper at every sample size, without those in which something is wrong."""
     spelled = Spelled({}, [])
     with problems.catch():
-        check_unique((config.id, f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
+        check_unique((config.id or number_of(name), f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
     for name in paper.scenarios:
         with problems.catch():
             _spell(_Entry(key, paper, name, run, expanded, file), spelled)
@@ -248,8 +249,9 @@ def _simulated(choice: Choice) -> Simulated:
 
 def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:
     return ScenarioKey(
-        paper=entry.key, paper_id=entry.paper.id, scenario=id, number=entry.config.id, n=n, root=entry.run.root_seed
-    )
+        paper=entry.key, paper_id=entry.paper.id or number_of(entry.key), scenario=id,
+        number=entry.config.id or number_of(entry.name), n=n, root=entry.run.root_seed,
+    )  # fmt: skip
 
 
 def _replicates(entry: _Entry) -> int:

@@ -18,7 +18,7 @@ def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
     imported through a register does not: a job names those modules itself. A process reads each file once.
 
     Args:
-        modules: dotted names inside the package.
+        modules: dotted names inside the package, or absolute paths of files of own code.
         leave_out: modules not followed.
 
     Returns:
@@ -28,9 +28,20 @@ def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
         ModuleNotFoundError: the package has no such module.
     """
     for module in modules:
-        if _file(module, PACKAGE) is None:
-            raise ModuleNotFoundError(f"there is no module {module} in the package", name=module)
+        source_of(module)
     return list(_reached(modules, frozenset(leave_out), PACKAGE))
+
+
+def source_of(module: str) -> Path:
+    """The file of a module of the package, or of own code.
+
+    Raises:
+        ModuleNotFoundError: the package has no such module.
+    """
+    path = _file(module, PACKAGE)
+    if path is None:
+        raise ModuleNotFoundError(f"there is no module {module} in the package", name=module)
+    return path
 
 
 def code_digest(paths: Iterable[str | Path]) -> str:
@@ -90,7 +101,9 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @functools.cache
 def _file(module: str, package: Path) -> Path | None:
-    """The file of a module, or None for what is no module of the package."""
+    """The file of a module, or None for what is neither a module of the package nor a file of own code."""
+    if Path(module).is_absolute():
+        return Path(module) if Path(module).is_file() else None
     head, *rest = module.split(".")
     if head != "formalsynth":
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from formalsynth.core.model import Model, Number
+from formalsynth.core.model import Model, Number, WholeNumber
 from formalsynth.core.registry import Registry
 from formalsynth.core.words import metric
 
@@ -32,9 +32,12 @@ class Table(Model):
 
     READS: ClassVar[Literal["sets", "replicates"]] = "replicates"
     """The collected table that the estimates come from."""
+    OVER_SIZES: ClassVar[bool] = False
+    """Whether a number is made from several sample sizes."""
 
     kind: str = Field(description="How the numbers of the table are made.")
     scenario: str = Field(description="Scenario whose results it shows.")
+    size: WholeNumber | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
     statistics: list[str] = Field(description="Rows.")
     synthesizers: list[str | list[str]] = Field(description="Columns.")
     where: dict[str, Number] = Field(

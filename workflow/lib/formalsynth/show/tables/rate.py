@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Rate(Table):
     """Slope of log sd of a column over replicates on log n."""
 
+    OVER_SIZES = True
+
     kind: Literal["rate"]
     value: str = Field(min_length=1, description="Column whose contraction is shown.")
 

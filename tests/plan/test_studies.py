@@ -1,0 +1,225 @@
+"""Study files that lie anywhere: alone, with own code, and over a paper."""
+
+import pytest
+import yaml
+from formalsynth.core.registry import forget_own
+from formalsynth.core.streams import number_of
+from formalsynth.plan.load import load_yaml, read_plan
+from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.studies import extended
+
+CODE = '''
+import numpy as np
+from formalsynth.core.arrays import intercept_only
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.constraints import PositiveNumber, Proportion
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+from formalsynth.core.population import population
+
+
+@mechanism(ASYMPTOTIC, parents=0)
+def even(context: Context, *, share: Proportion = 0.5) -> Form:
+    """All records with the same weight."""
+    weights = np.full(len(context.records), float(share))
+    return Form(weights, Sensitive(weights))
+
+
+@population()
+def two_groups(generator, n: int, *, ratio: PositiveNumber):
+    """Lognormal records, half of them larger."""
+    return intercept_only(np.exp(generator.normal(size=n)) * np.where(np.arange(n) % 2, ratio, 1.0))
+'''
+STUDY = {
+    "code": ["my.py"],
+    "synthesizers": {"Unweighted": {"mechanism": "unweighted"}, "Even": {"mechanism": "even"}},
+    "scenarios": {
+        "groups": {
+            "family": "lognormal", "population": {"name": "two_groups", "ratio": 5}, "n": 50, "replicates": 3,
+            "synthesizers": ["Unweighted", "Even"],
+        }
+    },
+    "figures": {1: {"scenario": "groups", "value": "delta", "synthesizers": ["Unweighted", "Even"]}},
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _clean():
+    yield
+    forget_own()
+
+
+@pytest.fixture
+def read(repository, tmp_path):
+    """The plan of study files, from what they say; beside papers where some are named."""
+
+    def read(*studies, papers=(), code=CODE, **files):
+        (tmp_path / "my.py").write_text(code, encoding="utf-8")
+        paths = []
+        for place, tree in enumerate(studies):
+            paths.append(tmp_path / f"mine{place or ''}.yaml")
+            paths[-1].write_text(yaml.safe_dump(tree), encoding="utf-8")
+        run = dict(load_yaml(repository / "config" / "config.yaml")) | {"papers": list(papers)}
+        study = [str(path) for path in paths]
+        return read_plan(run | {"study": study if len(study) > 1 else study[0]}, repository / "config")
+
+    return read
+
+
+def changed(tree, **sections):
+    return extended(tree, sections)
+
+
+def refusal(read, *studies, **options):
+    with pytest.raises(ConfigError) as refused:
+        read(*studies, **options)
+    return str(refused.value)
+
+
+def test_a_study_with_own_code_is_planned(read, tmp_path):
+    plan = read(STUDY)
+    paper = plan.papers["mine"]
+    scenario = paper.scenarios["groups_n50"]
+    assert list(plan.papers) == ["mine"]
+    assert (scenario.key.paper_id, scenario.key.number) == (number_of("mine"), number_of("groups"))
+    job = scenario.batch_job("0000", plan.config.sampler)
+    own = str(tmp_path / "my.py")
+    assert own in job.simulate.modules
+    even, unweighted = (next(fit for fit in job.fits if fit.synthesizer.id == id) for id in ("Even", "Unweighted"))
+    assert own in even.modules
+    assert own not in unweighted.modules
+    assert list(paper.figures) == ["1"]
+
+
+def test_two_studies_may_share_their_code_and_stand_beside_a_paper(read):
+    plan = read(STUDY, changed(STUDY, scenarios={"groups": {"n": 60}}), papers=["zcdp"])
+    assert list(plan.papers) == ["zcdp", "mine", "mine1"]
+
+
+def test_what_a_study_registers_is_gone_for_the_next_one(read):
+    read(STUDY)
+    assert "code" in refusal(read, STUDY, code="broken")
+    message = refusal(read, changed(STUDY, code=None))
+    assert "scenarios.groups.population.name: given 'two_groups'" in message
+    assert "synthesizers.Even.mechanism: given 'even'" in message
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: a Python file that is there; looked for "]),
+        ({"key": "range"}, ["key: given 'range'; allowed: another name: this is a paper"]),
+        ({"key": "all"}, ["key: given 'all'; allowed: another name: this is a name of the workflow's own"]),
+        ({"extends": "rang"}, ["extends: given 'rang'", "did you mean range?"]),
+        ({"synthesizers": {"Even": {"mechanism": "evem"}}}, ["synthesizers.Even.mechanism: given 'evem'", "did you mean even?"]),
+        ({"synthesizers": {"Even": {"parameters": {"shar": 1}}}}, ["synthesizers.Even.parameters.shar", "did you mean share?"]),
+        ({"scenarios": {"groups": {"famly": "beta"}}}, ["scenarios.groups.famly", "did you mean family?"]),
+        (
+            {"scenarios": {"groups": {"n": [20, 50]}}},
+            ["figures.1.scenario", "because groups has 2: give size: 20 or 50, or panels: synthesizer"],
+        ),
+    ],
+    ids=lambda value: str(value)[:40],
+)  # fmt: skip
+def test_what_cannot_be_used_is_told_with_file_and_key(read, change, words):
+    message = refusal(read, changed(STUDY, **change))
+    assert all(word in message for word in words), message
+    assert "mine.yaml: " in message
+
+
+def test_everything_that_is_wrong_is_told_at_once(read):
+    wrong = changed(STUDY, synthesizers={"Even": {"parameters": {"share": 2}}}, scenarios={"groups": {"n": 1, "replicates": 0}})
+    message = refusal(read, wrong)
+    assert {"share", "n", "replicates"} <= {line.split(": given")[0].rpartition(".")[2] for line in message.splitlines()}
+
+
+@pytest.mark.parametrize("name", ["my study", "9lives", "a-b"])
+def test_a_file_whose_name_is_no_key_has_to_say_one(repository, tmp_path, name):
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+    run = dict(load_yaml(repository / "config" / "config.yaml")) | {"papers": [], "study": str(path)}
+    with pytest.raises(ConfigError, match="give key: <name> in the file"):
+        read_plan(run, repository / "config")
+
+
+def test_a_file_called_study_has_the_name_of_its_folder(repository, tmp_path):
+    (tmp_path / "income").mkdir()
+    (tmp_path / "income" / "my.py").write_text(CODE, encoding="utf-8")
+    (tmp_path / "income" / "study.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+    run = dict(load_yaml(repository / "config" / "config.yaml")) | {"papers": []}
+    plan = read_plan(run | {"study": str(tmp_path / "income" / "study.yaml")}, repository / "config")
+    assert list(plan.papers) == ["income"]
+
+
+def test_a_run_of_nothing_is_refused(repository):
+    run = dict(load_yaml(repository / "config" / "config.yaml")) | {"papers": []}
+    with pytest.raises(ConfigError, match=r"papers: given \[\]; Input should name at least one paper, unless study"):
+        read_plan(run, repository / "config")
+
+
+# Over a paper ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_unchanged_extension_has_the_claims_printed_values_and_streams_of_its_paper(read):
+    plan = read({"extends": "range"}, papers=["range"])
+    base, own = plan.papers["range"], plan.papers["mine"]
+    assert [claim.id for claim in own.claims] == [claim.id for claim in base.claims]
+    assert {claim.paper for claim in own.claims} == {"mine"}
+    assert own.tables == base.tables
+    assert own.figures == base.figures
+    for id, scenario in base.scenarios.items():
+        mine = own.scenarios[id].key
+        assert mine == scenario.key.model_copy(update={"paper": "mine"})
+    assert not [sentence for sentence in plan.skipped if sentence.startswith("mine")]
+
+
+def test_another_range_is_one_line(read):
+    """What speaks of the old range is not asked and not printed; what speaks of neither stays."""
+    plan = read({"extends": "range", "sweeps": {"range": [{"a": 0.5, "b": 1.5}, {"a": 0.6, "b": 1.2}]}}, papers=["range"])
+    base, own = plan.papers["range"], plan.papers["mine"]
+    assert {"averaged_0.5_1.5", "averaged_0.6_1.2"} <= set(own.expanded.looks)
+    asked, known = {claim.id for claim in own.claims}, {claim.id for claim in base.claims}
+    gone = [claim.id for claim in base.claims if "averaged_0.4_1.8" in claim.estimate.of]
+    assert gone
+    assert not asked & set(gone)
+    assert asked
+    assert asked < known
+    told = next(sentence for sentence in plan.skipped if "are not asked" in sentence)
+    assert all(id in told for id in known - asked)
+    assert "averaged_0.4_1.8" in base.tables[1].printed
+    assert set(own.tables[1].printed) == set(base.tables[1].printed) - {"averaged_0.4_1.8", "truncated_0.4_1.8"}
+    assert set(own.figures) == set(base.figures)
+    assert not any("averaged_0.4_1.8" in own.figure(number, "paper").ids for number in own.figures)
+
+
+def test_printed_values_drop_out_where_the_data_differ(read):
+    plan = read({"extends": "range", "scenarios": {"fatigue_alone": {"file": {"drop_rows": [1]}}}})
+    own = plan.papers["mine"]
+    if "fatigue_alone" in own.scenarios and not own.scenarios["fatigue_alone"].stand_in:
+        assert own.tables[1].printed == {}
+    assert not [claim.id for claim in own.claims for scenario in claim.scenarios if scenario.name == "fatigue_alone"]
+
+
+def test_a_figure_that_makes_no_sense_any_more_is_left_out_and_named(read):
+    gone = dict.fromkeys(["Weighted_solved", "truncated_solved", "Weighted_scaled", "truncated_scaled"])
+    plan = read({"extends": "range", "synthesizers": gone, "scenarios": {"scaled": None}})
+    told = [sentence for sentence in plan.skipped if "is left out" in sentence]
+    assert {"6", "7", "8", "9", "10"} == set(plan.papers["mine"].config.figures) - set(plan.papers["mine"].figures)
+    assert len(told) == 5
+    assert all(sentence.startswith("mine: figure ") for sentence in told)
+
+
+def test_more_replicates_leave_the_claims_as_they_are(read):
+    plan = read({"extends": "range", "scenarios": {"simulation": {"replicates": 200}}}, papers=["range"])
+    assert len(plan.papers["mine"].claims) == len(plan.papers["range"].claims)
+
+
+def test_a_figure_of_the_studys_own_has_to_be_right(read):
+    message = refusal(read, {"extends": "range", "figures": {2: {"synthesizers": ["Nobody"]}}})
+    assert "mine.yaml: figures.2.synthesizers: given 'Nobody'" in message
+
+
+def test_sections_are_merged_lists_replaced_and_null_takes_away():
+    base = {"a": {"x": 1, "y": [1, 2]}, "b": {"name": "one", "p": 1}, "c": 3}
+    assert extended(base, {"a": {"y": [3]}, "c": None}) == {"a": {"x": 1, "y": [3]}, "b": {"name": "one", "p": 1}}
+    assert extended(base, {"b": {"name": "two"}})["b"] == {"name": "two"}
+    assert base["a"]["y"] == [1, 2]

@@ -1,0 +1,114 @@
+"""Files of config as text: YAML of keys and values, each key once, of a size that people write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import yaml
+from yaml.composer import Composer
+
+from formalsynth.plan.messages import ConfigError, short
+
+if TYPE_CHECKING or not yaml.__with_libyaml__:
+    from yaml import SafeLoader as _FastLoader
+else:  # seven times as fast
+    from yaml import CSafeLoader as _FastLoader
+
+NUMBERS = {
+    "tag:yaml.org,2002:int": (r"[-+]?(0|[1-9][0-9_]*)",),
+    "tag:yaml.org,2002:float": (
+        r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9]+)([eE][-+]?[0-9]+)?",
+        r"[-+]?[0-9]+[eE][-+]?[0-9]+",
+        r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+    ),
+}
+"""How numbers are written, by the tag of YAML."""
+LARGEST = 50_000
+"""Values in a config file at most, about ten times as many as in the largest one that is shipped."""
+LONGEST = 2_000_000
+"""Bytes of a config file at most."""
+
+
+class _KeysOnce(Composer):
+    """Puts YAML together, and refuses a key that is given twice."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        names = [key.value for key in keys]
+        for place, key in enumerate(keys):
+            if key.value in names[:place]:
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
+        return node
+
+
+class _Bounded(Composer):
+    """Puts YAML together, and refuses what aliases make larger than any file that people write."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node: yaml.Node | None = super().get_single_node()
+        if node is not None:
+            _written_out(node, {})
+        return node
+
+
+def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values a node has with its aliases written out; ``known`` keeps those that were counted."""
+    if id(node) not in known:
+        known[id(node)] = LARGEST + 1  # found again below itself, it would have no end
+        parts = node.value if isinstance(node, yaml.SequenceNode) else []
+        parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else parts
+        known[id(node)] = 1 + sum(_written_out(part, known) for part in parts)
+    if known[id(node)] > LARGEST:
+        problem = f"with its aliases written out this has more than {LARGEST} values"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    return known[id(node)]
+
+
+class _Loader(_Bounded, _KeysOnce, _FastLoader):
+    """YAML of a bounded size whose mappings have each key once, and in which numbers are what they are everywhere else.
+
+    1e-5 is a number; 010 is not 8, and 1:30 is not 90.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 # a class variable of PyYAML, and so typed
+        first: [(tag, pattern) for tag, pattern in known if tag not in NUMBERS]
+        for first, known in _FastLoader.yaml_implicit_resolvers.items()
+    }
+
+    def __init__(self, stream: IO[str]) -> None:
+        _FastLoader.__init__(self, stream)
+        Composer.__init__(self)
+
+
+def _refuse(loader: _Loader, node: yaml.Node) -> None:
+    raise yaml.MarkedYAMLError(problem=f"{node.tag} has no order: give a list", problem_mark=node.start_mark)
+
+
+for _tag, _patterns in NUMBERS.items():
+    _Loader.add_implicit_resolver(_tag, re.compile(f"^({'|'.join(_patterns)})$"), list("-+.0123456789"))
+_Loader.add_constructor("tag:yaml.org,2002:set", _refuse)
+
+
+def load_yaml(path: Path) -> Mapping[Any, Any]:
+    """Read a YAML file of keys and values.
+
+    Raises:
+        ConfigError: it cannot be read or parsed, or holds something else.
+    """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
+        if path.stat().st_size > LONGEST:
+            raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {LONGEST}")
+        with open(path, encoding="utf-8") as file:
+            values = yaml.load(file, Loader=_Loader)
+    # a number or date that Python cannot hold, or brackets without end, are no YAMLError
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
+    return values
