@@ -38,7 +38,8 @@ PAGES = (
     "ledger.js",
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
-PROGRAMS = {name: workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
+OWN_PROGRAMS = {name: str(path) for name, path in PLAN.own_programs().items()}
+PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
 ROOT = PLAN.config.root_seed
 JUDGED = PLAN.config.scales[SCALE].judged

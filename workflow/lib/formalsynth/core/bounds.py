@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Draws, Records, blocks, take
-from formalsynth.core.family import Family, concave
+from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
@@ -94,7 +94,7 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
         draws: S posterior draws.
         sensitive: the sensitive log-likelihood of each mechanism.
     """
-    first, inverse = _distinct(records, sensitive)
+    first, inverse = _distinct(records, sensitive) if whole(family) is None else (np.arange(len(records)),) * 2
     sensitive = [_at(form, first) for form in sensitive]
     likelihood = _Likelihood.of(family, records.take(first), draws)
     found = _over_corners(likelihood, sensitive)
@@ -112,13 +112,23 @@ class _Likelihood:
     records: Records
     draws: Draws
     left: Array
-    """(S, k) factor of the log-likelihood."""
-    right: Array
+    """(S, k) factor of the log-likelihood; the log-likelihood itself (S, n) where the family gives it as a whole."""
+    right: Array | None
     """(n, k) factor of the log-likelihood."""
 
     @classmethod
     def of(cls, family: Family, records: Records, draws: Draws) -> _Likelihood:
+        if evaluated := whole(family):
+            return cls(family, records, draws, evaluated.log_likelihood(records, draws), None)
         return cls(family, records, draws, *family.factors(records, draws))
+
+    def rows(self, index: Index) -> Array | Index:
+        """What :meth:`plain` needs of the records at ``index``."""
+        return index if self.right is None else self.right[index]
+
+    def plain(self, rows: Array | Index) -> Array:
+        """The log-likelihood (S, m) of the records that :meth:`rows` is of."""
+        return self.left[:, rows] if self.right is None else self.left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
         """The same under other draws."""
@@ -131,7 +141,7 @@ class _Likelihood:
     def sensitive(self, form: Sensitive, index: Index) -> Array:
         """The sensitive log-likelihood (S, m) of the records at ``index`` before the threshold."""
         log_gamma = None if form.range is None else self.log_gamma(form.range, index)
-        return _combined(self.left @ self.right[index].T, log_gamma, form, index)
+        return _combined(self.plain(self.rows(index)), log_gamma, form, index)
 
     def log_gamma(self, range: tuple[float, float], index: Index | slice = slice(None)) -> Array:
         """Log probability (S, m) of the ranges of the records at ``index``."""
@@ -149,9 +159,9 @@ def _combined(values: Array, log_gamma: Array | None, form: Sensitive, index: In
 
 def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
     """``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
-    n_draws, n = len(likelihood.left), len(likelihood.right)
+    n_draws, n = len(likelihood.left), len(likelihood.records)
     active = [np.flatnonzero(_touched(form)) for form in sensitive]
-    rows = [likelihood.right[index] for index in active]
+    rows = [likelihood.rows(index) for index in active]
     by_record = [np.zeros(n) for _ in sensitive]
     by_draw = [np.zeros(n_draws) for _ in sensitive]
     for block in blocks(n_draws, n):
@@ -162,7 +172,7 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
             if not len(index):
                 continue
             known = None if form.range is None else log_gamma[form.range][:, index]
-            values = _combined(part.left @ rows[k].T, known, form, index)
+            values = _combined(part.plain(rows[k]), known, form, index)
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
             by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
@@ -209,7 +219,7 @@ def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> l
     concave_forms = [k for k, form in enumerate(sensitive) if _is_concave(form)]
     taken = {form.range for k, form in enumerate(sensitive) if k not in concave_forms}
     cost = [1 if sensitive[k].range in {None, *taken} else RANGE_COST for k in concave_forms]
-    return concave_forms if sum(cost) * likelihood.left.shape[0] * len(likelihood.right) >= LEAST_WORK else []
+    return concave_forms if sum(cost) * likelihood.left.shape[0] * len(likelihood.records) >= LEAST_WORK else []
 
 
 def _is_concave(form: Sensitive) -> bool:
@@ -235,7 +245,7 @@ def _settled(
     """
     n_draws = len(likelihood.left)
     last = n_draws - _tail(n_draws) - 1
-    by_record, by_draw = np.zeros(len(likelihood.right)), np.zeros(n_draws)
+    by_record, by_draw = np.zeros(len(likelihood.records)), np.zeros(n_draws)
     by_record[active] = largest
     closed = active[~is_open]
     order = np.concatenate([active[is_open], closed[np.argsort(-by_record[closed], kind="stable")]])

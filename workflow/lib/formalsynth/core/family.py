@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -81,13 +84,54 @@ class ConcaveFamily(Family, Protocol):
         """The draws that have these parameters (S, d); NaN where they are not parameters of the family."""
 
 
+class Evaluate(Protocol):
+    """Whatever runs a compiled program on draws."""
+
+    def __call__(self, data: StanData, draws: Draws, seed: int) -> Mapping[str, Array]:
+        """The generated quantities for S draws, with the draws along their first axis."""
+
+
+class WholeFamily(Family, Protocol):
+    """A family that gives its log-likelihood as a whole, in place of low-rank factors."""
+
+    def log_likelihood(self, records: Records, draws: Draws) -> Array:
+        """``log f(x_i | theta_s)`` as an (S, n) array."""
+
+
+class ProgramFamily(WholeFamily, Protocol):
+    """A family that is a Stan program: it is told how the compiled program is run."""
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of the fixed numbers that config has to give."""
+
+    def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
+        """Give it what runs the compiled program, and the program's fixed numbers."""
+
+
 FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
 Kind = TypeVar("Kind", bound=type)
+
+
+def program_name(path: Path) -> str:
+    """What the family and the compiled program of a user's own file are called: the file's name, and what the file says."""
+    name = re.sub(r"\W", "_", path.stem)
+    return f"{name}_{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
 
 
 def draws_from_prior(family: Family) -> FamilyWithPrior | None:
     """The family, if it can draw from its prior."""
     return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
+
+
+def whole(family: Family) -> WholeFamily | None:
+    """The family, if it gives its log-likelihood as a whole."""
+    return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]
+
+
+def program(family: Family) -> ProgramFamily | None:
+    """The family, if it has to be told how its compiled program is run."""
+    return family if hasattr(family, "bind") else None  # type: ignore[return-value]
 
 
 def concave(family: Family) -> ConcaveFamily | None:

@@ -118,6 +118,8 @@ class Mechanism:
     """What config may set."""
     censors: bool = False
     """Whether it needs a family whose program can clip each record's log-likelihood."""
+    truncates: bool = False
+    """Whether it needs a family with interval probabilities."""
 
     @functools.cached_property
     def releases(self) -> bool:
@@ -133,7 +135,7 @@ MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "pape
 
 
 def mechanism(
-    guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None
+    guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False
 ) -> Callable[[Callable[..., Form | DirectRelease]], Callable[..., Form | DirectRelease]]:
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
@@ -142,6 +144,7 @@ def mechanism(
         parents: how many synthesizers it is built on.
         censors: whether it needs a family whose program can clip each record's log-likelihood.
         id: integer that keys its random streams; left out, it is made from the function's name.
+        truncates: whether it needs a family with interval probabilities.
 
     Raises:
         DuplicateError: another mechanism has this name or id.
@@ -150,7 +153,7 @@ def mechanism(
     def register(function: Callable[..., Form | DirectRelease]) -> Callable[..., Form | DirectRelease]:
         name = function.__name__
         number = number_of(name) if id is None else id
-        entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors)
+        entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors, truncates)
         for other in MECHANISMS.values():
             if other.id == number and other.name != name:
                 both = f"{other.name} ({MECHANISMS.module(other.name)}) and {name} ({function.__module__})"

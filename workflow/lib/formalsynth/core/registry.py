@@ -68,6 +68,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         """Import every module of the package that may hold entries."""
         load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
 
+    def modules(self) -> set[str]:
+        """The modules that define its entries."""
+        return set(self._modules.values())
+
     def of(self, module: str) -> list[str]:
         """Names of the entries that a module defines."""
         return [name for name, defined_in in self._modules.items() if defined_in == module]
@@ -100,6 +104,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return len(self._entries)
 
 
+READERS = {".stan": "formalsynth.families.own_program"}
+"""Of own files that are not Python, by their endings: the module whose ``register`` reads them."""
 _EVERY: weakref.WeakSet[Registry[Any]] = weakref.WeakSet()
 """Every register."""
 
@@ -112,7 +118,9 @@ def load(modules: Iterable[str]) -> None:
         DuplicateError: it registers what is there already.
     """
     for module in modules:
-        if is_own(module):
+        if is_own(module) and Path(module).suffix in READERS:
+            _read(Path(module))
+        elif is_own(module):
             _run(Path(module))
         else:
             importlib.import_module(module)
@@ -125,8 +133,17 @@ def is_own(module: str) -> bool:
 
 def forget_own() -> None:
     """Forget all own code, and everything that it registered."""
-    for module in [module for module in sys.modules if is_own(module)]:
+    defining = {module for register in _EVERY for module in register.modules()}
+    for module in [module for module in {*sys.modules, *defining} if is_own(module)]:
         _forget(module)
+
+
+def _read(path: Path) -> None:
+    """Have a file of another language registered."""
+    try:
+        importlib.import_module(READERS[path.suffix]).register(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise OwnCodeError(f"cannot be read: {error}") from error
 
 
 def _run(path: Path) -> None:

@@ -43,7 +43,7 @@ def range_averaged(
     return Form(known + (1 - known) * alpha, Sensitive((1 - known) * alpha))
 
 
-@mechanism(TRUNCATED, id=4)
+@mechanism(TRUNCATED, id=4, truncates=True)
 def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """LW weights on the likelihood truncated to the sensitive range: bound ``|alpha (f - log gamma)|``.
 
@@ -54,7 +54,7 @@ def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegativ
     return Form(alpha, Sensitive(alpha, (a, b), alpha))
 
 
-@mechanism(TRUNCATED, id=5)
+@mechanism(TRUNCATED, id=5, truncates=True)
 def range_truncated_printed(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """The bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)

@@ -178,7 +178,7 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
     if isinstance(config, StudyScenario):
         return None
     if table == "draws":
-        family = FAMILIES.get(config.family)
+        family = FAMILIES.get(config.model)
         return (*SAMPLE_COLUMNS[table], *family.parameters) if family else None
     if table == AUDIT:
         return AUDIT_COLUMNS
@@ -191,7 +191,7 @@ def _beside(config: AnyScenario, table: str) -> list[str]:
     if isinstance(config, StudyScenario) or table in ("records", AUDIT):
         return []
     if table == "draws":
-        return [PRIOR] if config.family not in FAMILIES or draws_from_prior(FAMILIES[config.family]) else []
+        return [PRIOR] if config.model not in FAMILIES or draws_from_prior(FAMILIES[config.model]) else []
     return [DATA]
 
 

@@ -7,15 +7,17 @@ under that name; :func:`find_all` fills the registers.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from formalsynth.core.family import FAMILIES
+from formalsynth.core.family import FAMILIES, program_name
 from formalsynth.core.job import AuditSearch, SamplerSettings, Search
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
@@ -152,6 +154,21 @@ class FileChoice(Model):
     drop_rows: list[WholeNumber] = Field(default_factory=list, description="1-based rows to leave out.")
 
 
+class OwnStan(Model):
+    """A Stan program of the user's own in place of a family."""
+
+    stan: str = Field(
+        min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md says what it has to have."
+    )
+    data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares as data.")
+    lower: Number = Field(-math.inf, description="Least value that an outcome may have, declared and not read off the data.")
+    upper: Number = Field(math.inf, description="Largest value that an outcome may have.")
+
+    @model_validator(mode="after")
+    def _some_width(self) -> Self:
+        return ordered(self, "lower", "upper")
+
+
 @functools.cache
 def find_all() -> None:
     """Import everything that the package registers, once."""
@@ -244,7 +261,7 @@ class ScenarioConfig(Model):
 class FittedScenario(ScenarioConfig):
     """Confidential data and the model fitted to them."""
 
-    family: str = Field(description="Model family.")
+    family: str | OwnStan = Field(description="Model family: a name, or a Stan program of your own.")
     priors: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="Prior settings that differ from the family's."
     )
@@ -255,6 +272,11 @@ class FittedScenario(ScenarioConfig):
     )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     audit: AuditConfig | None = Field(None, description="Audit of what a record costs; none leaves it out.")
+
+    @property
+    def model(self) -> str:
+        """Name of the family."""
+        return self.family if isinstance(self.family, str) else program_name(Path(self.family.stan))
 
 
 class SimulatedScenario(FittedScenario):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
@@ -146,6 +147,12 @@ class Plan:
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
         return sorted({scenario.program for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""})
+
+    def own_programs(self) -> dict[str, Path]:
+        """Those of them that are a user's own, each with its file."""
+        families = {scenario.family for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""}
+        modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
+        return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
 
 def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:

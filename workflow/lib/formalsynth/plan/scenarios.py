@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from formalsynth.core.arrays import Records
-from formalsynth.core.family import FAMILIES
+from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import number_of
@@ -18,7 +18,16 @@ from formalsynth.plan.audits import AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
-from formalsynth.plan.model import Choice, FileScenario, FittedScenario, PaperConfig, RunConfig, SimulatedScenario, StudyScenario
+from formalsynth.plan.model import (
+    Choice,
+    FileScenario,
+    FittedScenario,
+    OwnStan,
+    PaperConfig,
+    RunConfig,
+    SimulatedScenario,
+    StudyScenario,
+)
 from formalsynth.plan.scenario import ChosenStudy, Scenario
 
 BATCHES = 10_000
@@ -149,19 +158,44 @@ def _check_source(entry: _Entry, config: SimulatedScenario | FileScenario) -> No
 
 
 def _check_family(entry: _Entry, config: FittedScenario) -> None:
-    if config.family not in FAMILIES:
-        raise entry.refuse("family", config.family, sorted(FAMILIES))
-    family = FAMILIES[config.family]
+    if config.model not in FAMILIES:
+        raise entry.refuse("family", config.model, sorted(FAMILIES))
+    family = FAMILIES[config.model]
+    if isinstance(config.family, OwnStan):
+        _check_numbers(entry, config.family, program(family))
+    allowed_priors = [] if isinstance(config.family, OwnStan) else list(family.priors)
     for prior in config.priors:
-        if prior not in family.priors:
-            raise entry.refuse("priors", prior, list(family.priors))
-    if family.censors:
-        return
+        if prior not in allowed_priors:
+            raise entry.refuse("priors", prior, allowed_priors or ["none: a program's numbers are under family.data"])
     for name in config.synthesizers:
-        chosen = (entry.expanded.synthesizers[id] for id in entry.expanded.groups[name])
-        if any(MECHANISMS[synthesizer.mechanism].censors for synthesizer in chosen):
-            allowed = f"no censoring: family {config.family} has no censored likelihood"
+        chosen = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
+        if not family.censors and any(mechanism.censors for mechanism in chosen):
+            allowed = f"no censoring: family {config.model} has no censored likelihood"
             raise entry.refuse("synthesizers", name, [allowed])
+        if whole(family) and program(family) and any(mechanism.truncates for mechanism in chosen):
+            allowed = f"no truncation: the Stan program {config.model} gives no interval probabilities"
+            raise entry.refuse("synthesizers", name, [allowed])
+
+
+def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) -> None:
+    """Check that a program is given the numbers that it declares, and no others."""
+    declared = family.numbers if family else []
+    for name in own.data:
+        if name not in declared:
+            raise entry.refuse("family.data", name, declared or ["none: the program declares no number of its own"])
+    missing = [name for name in declared if name not in own.data]
+    if missing:
+        allowed = f"a number for each that the program declares; {', '.join(missing)} has none"
+        raise entry.refuse("family.data", own.data, [allowed])
+
+
+def _check_bounds(entry: _Entry, config: FittedScenario, records: Records) -> None:
+    """Check that confidential data are between the declared bounds; no value is told."""
+    own = config.family
+    if isinstance(own, OwnStan) and not ((records.x >= own.lower) & (records.x <= own.upper)).all():
+        outside = int(((records.x < own.lower) | (records.x > own.upper)).sum())
+        allowed = f"bounds that hold all values: {outside} of {len(records)} lie outside"
+        raise entry.refuse("family", f"lower: {own.lower:g}, upper: {own.upper:g}", [allowed])
 
 
 def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
@@ -194,7 +228,9 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
 
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
-    check_outcomes(entry.where, config.family, records, entry.file)
+    check_outcomes(entry.where, config.model, records, entry.file)
+    _check_bounds(entry, config, records)
+    numbers = config.family.data if isinstance(config.family, OwnStan) else dict(FAMILIES[config.model].priors) | config.priors
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
     reader = AuditReader(entry.file, entry.where, config.family, groups, entry.expanded.synthesizers, scale)
@@ -202,7 +238,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=config.place,
-        label=config.label or entry.name, family=config.family, priors=dict(FAMILIES[config.family].priors) | config.priors,
+        label=config.label or entry.name, family=config.model, priors=numbers,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
         size=n if from_file or size is None else size, replicates=_replicates(entry),
         batch_size=config.batch_size or entry.run.batch_size,

@@ -53,6 +53,7 @@ class StudyFile:
     extends: str
     """Key of the paper that it extends; empty for none."""
     code: tuple[Path, ...]
+    """Files of own code, and own Stan programs."""
     tree: Tree = field(repr=False)
     """What it says as a paper's config."""
 
@@ -73,9 +74,27 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
         with problems.catch():
             if file.suffix != ".py" or not file.is_file():
                 raise ConfigError(message(path, "code", name, [f"a Python file that is there; looked for {file}"]))
+    rest = {name: _copy(value) for name, value in tree.items() if name not in own}
+    programs = _programs(path, rest, problems)
     problems.tell()
-    rest = {name: value for name, value in tree.items() if name not in own}
-    return StudyFile(key, path, keys.extends or "", tuple(file.resolve() for file in code), rest)
+    return StudyFile(key, path, keys.extends or "", tuple(file.resolve() for file in [*code, *programs]), rest)
+
+
+def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
+    """The Stan programs that scenarios name in place of a family; in the tree each gets its whole path."""
+    found = []
+    scenarios = tree.get("scenarios")
+    for name, scenario in scenarios.items() if isinstance(scenarios, dict) else ():
+        family = scenario.get("family") if isinstance(scenario, dict) else None
+        if isinstance(family, dict) and isinstance(family.get("stan"), str):
+            file = (path.parent / family["stan"]).resolve()
+            with problems.catch():
+                if file.suffix != ".stan" or not file.is_file():
+                    allowed = f"a Stan program that is there; looked for {file}"
+                    raise ConfigError(message(path, f"scenarios.{name}.family.stan", family["stan"], [allowed]))
+                found.append(file)
+            family["stan"] = str(file)
+    return found
 
 
 def _key_of(path: Path) -> str:
@@ -101,7 +120,9 @@ def load_code(studies: Iterable[StudyFile]) -> None:
                 try:
                     load([str(file)])
                 except (OwnCodeError, DuplicateError) as error:
-                    raise ConfigError(f"{study.path}: code: given {file.name!r}; {error}") from error
+                    raise ConfigError(
+                        f"{study.path}: {'code' if file.suffix == '.py' else 'family.stan'}: given {file.name!r}; {error}"
+                    ) from error
     problems.tell()
 
 

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+NEEDED = {".stan": ("formalsynth.families.own_program", "formalsynth.stan.generate")}
+"""Modules behind own files that are not Python, by their endings."""
 
 
 def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
@@ -71,6 +73,8 @@ def _reached(modules: tuple[str, ...], leave_out: frozenset[str], package: Path)
 @functools.cache
 def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
     """The modules of the package that one of them imports, and the package that it is in."""
+    if path.suffix in NEEDED:
+        return NEEDED[path.suffix]
     outer = module.rpartition(".")[0]
     names = [outer, *_imported(ast.parse(path.read_text(encoding="utf-8")), module if path.name == "__init__.py" else outer)]
     return tuple(name for name in dict.fromkeys(names) if _file(name, package))
@@ -103,7 +107,7 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 def _file(module: str, package: Path) -> Path | None:
     """The file of a module, or None for what is neither a module of the package nor a file of own code."""
     if Path(module).is_absolute():
-        return Path(module) if Path(module).is_file() else None
+        return Path(module) if Path(module).suffix in (".py", *NEEDED) and Path(module).is_file() else None
     head, *rest = module.split(".")
     if head != "formalsynth":
         return None

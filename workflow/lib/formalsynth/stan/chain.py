@@ -140,11 +140,11 @@ def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
     values = np.loadtxt(lines[1:], delimiter=",", usecols=[place for name in wanted for place in columns[name]], ndmin=2)
     ends = np.cumsum([len(columns[name]) for name in wanted])
     depth, divergent, *found = np.split(values, ends[:-1], axis=1)
-    kept = {name: _shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, found, strict=True)}
+    kept = {name: shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, found, strict=True)}
     return Chain(kept, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
 
 
-def _shaped(values: Array, last: str) -> Array:
+def shaped(values: Array, last: str) -> Array:
     """Values (S, elements), whose first index runs fastest, in the shape of their variable; its last element is ``name.i.j``."""
     shape = [int(index) for index in last.split(".")[1:]]
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))

@@ -6,15 +6,18 @@ the same input, and the same source code, that is of the modules that this very 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, BatchJob, FitJob, MeasureJob, SimulateJob, specification
 from formalsynth.core.rows import AUDIT, audit_table
 from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
 from formalsynth.runtime.sources import code_digest, sources
+from formalsynth.stan.generate import generate
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.fit import fit_batch
@@ -43,6 +46,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         OSError: the program is damaged, or the disk is full.
     """
     batch = _Batch(folder, unbroken(executable))
+    if own := program(FAMILIES[job.tables.family]):
+        own.bind(functools.partial(generate, executable), job.tables.priors)
     data = batch.data(job.simulate)
     rows: dict[str, pd.DataFrame] = {}
     sample: SampleParts = {}

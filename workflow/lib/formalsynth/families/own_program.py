@@ -1,0 +1,154 @@
+"""A family that is nothing but a Stan program of a user's own.
+
+The program declares data ``n``, ``x``, ``weights`` and, where it has predictors, ``p`` and ``design`` (n, p; the constant is the
+first column); adds ``weights[i]`` times the log-likelihood of each record to the target; and generates ``log_lik``, unweighted,
+and ``x_rep``, a predictive value for each record. What else it declares as data are fixed numbers, which config gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.constraints import Allowed
+from formalsynth.core.family import FAMILIES, Evaluate, StanData, program_name
+from formalsynth.core.registry import OwnCodeError
+
+CONTRACT = ("n", "x", "weights", "p", "design")
+"""Data that the records give."""
+GENERATED = ("log_lik", "x_rep")
+"""Generated quantities, one value for each record."""
+BLOCKS = ("data", "parameters", "generated quantities")
+
+
+@dataclass
+class OwnProgram:
+    """The family of one program; :meth:`bind` gives it the compiled program before it is used on draws."""
+
+    program: str
+    parameters: tuple[str, ...]
+    data: tuple[str, ...]
+    """Names of the data that it declares."""
+    whole: bool
+    """Whether its outcomes are whole numbers."""
+    priors: Mapping[str, float] = field(default_factory=dict)
+    """Its fixed numbers, as :meth:`bind` was told them."""
+    censors: bool = False
+    evaluate: Evaluate | None = None
+
+    @property
+    def outcomes(self) -> Allowed:
+        """Finite numbers, or whole ones; a study declares their bounds."""
+        if self.whole:
+            return Allowed("whole numbers", lambda x: bool((np.isfinite(x) & (x == np.floor(x))).all()))
+        return Allowed("finite numbers", lambda x: bool(np.isfinite(x).all()))
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of the fixed numbers that config has to give."""
+        return [name for name in self.data if name not in CONTRACT]
+
+    def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
+        """Give it what runs the compiled program, and its fixed numbers."""
+        self.evaluate, self.priors = evaluate, dict(priors)
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """The records and their weights under the names of the contract, and the fixed numbers."""
+        x = records.x.astype(int) if self.whole else records.x
+        known: dict[str, int | float | Array] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
+        known |= {"design": records.design, **priors}
+        return {name: x if name == "x" else known[name] for name in self.data}
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """None: Stan starts where it likes."""
+        return {}
+
+    def log_likelihood(self, records: Records, draws: Draws) -> Array:
+        """Log-likelihood (S, n) of the records under the draws, from ``log_lik``."""
+        return self._generated("log_lik", records, draws, 1)
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """Predictive values (S, n), from ``x_rep``."""
+        return self._generated("x_rep", records, draws, int(generator.integers(1, 2**31 - 1)))
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """None: the log-likelihood comes as a whole."""
+        raise ValueError(f"the Stan program {self.program} gives no factors of its log-likelihood, which this mechanism needs")
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """None: a program of the contract does not integrate its density."""
+        raise ValueError(f"the Stan program {self.program} gives no interval probabilities, which this mechanism needs")
+
+    def _generated(self, name: str, records: Records, draws: Draws, seed: int) -> Array:
+        if self.evaluate is None:
+            raise ValueError(f"the Stan program {self.program} is not compiled yet")
+        data = self.stan_data(records, np.ones(len(records)), self.priors)
+        return self.evaluate(data, {parameter: draws[parameter] for parameter in self.parameters}, seed)[name]
+
+
+def register(path: Path) -> None:
+    """Register the family of a program under :func:`program_name`, unless it is there.
+
+    Raises:
+        OwnCodeError: the file lacks something of the contract.
+    """
+    text = path.read_text(encoding="utf-8")
+    if program_name(path) not in FAMILIES:
+        FAMILIES.add(program_name(path), _family(program_name(path), text), str(path))
+
+
+def _family(name: str, text: str) -> OwnProgram:
+    blocks = {block: _declared(text, block) for block in BLOCKS}
+    data, parameters, generated = (blocks[block] for block in BLOCKS)
+    problems = [f"data {each} are not declared: add them" for each in ("n", "x", "weights") if each not in data]
+    problems += [f"generated quantity {each} is missing: declare vector[n] {each}" for each in GENERATED if each not in generated]
+    problems += [] if parameters else ["it has no parameters"]
+    problems += ["#include is not possible: put everything into the one file"] if re.search(r"^\s*#include", text, re.M) else []
+    problems += [] if not ({"design", "p"} & set(data)) or {"design", "p"} <= set(data) else ["declare both p and design"]
+    scalars = [each for each, kind in data.items() if each not in CONTRACT and not re.match(r"(int|real)\b(?!.*\[)", kind)]
+    problems += [f"data {each} are no single number: only n, x, weights, p and design hold more" for each in scalars]
+    if problems:
+        raise OwnCodeError("; ".join(problems))
+    return OwnProgram(name, tuple(parameters), tuple(data), whole=bool(re.search(r"\bint\b", data["x"])))
+
+
+def _declared(text: str, block: str) -> dict[str, str]:
+    """The variables that a block declares at its top level, each with its type."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", " ", text, flags=re.S)
+    found = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{", text)
+    if found is None:
+        return {}
+    declared: dict[str, str] = {}
+    for statement in _statements(text[found.end() :]):
+        match = re.match(
+            r"\s*((?:array\s*\[[^\]]*\]\s*)?(?:int|real|vector|row_vector|matrix|simplex|ordered|positive_ordered|unit_vector|"
+            r"cov_matrix|corr_matrix|cholesky_factor_cov|cholesky_factor_corr)\b\s*(?:<[^;]*?>)?\s*(?:\[[^\]]*\])?)\s*(\w+)",
+            statement,
+        )
+        if match:
+            declared[match[2]] = match[1]
+    return declared
+
+
+def _statements(text: str) -> list[str]:
+    """The statements at the top level of a block, from behind its opening brace; of inner blocks only what is before them."""
+    statements, depth, current = [], 1, ""
+    for character in text:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth == 0:
+            break
+        if character == ";" and depth == 1:
+            statements.append(current)
+            current = ""
+        elif character == "}":
+            current = ""
+        elif depth == 1:
+            current += character
+    return statements

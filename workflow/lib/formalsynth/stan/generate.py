@@ -1,0 +1,116 @@
+"""CmdStan: evaluate a program without sampling: its log density at a point, and its generated quantities for draws."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, count
+from formalsynth.core.family import StanData
+from formalsynth.stan.chain import ChainFailed, shaped
+
+SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+"""Columns that stand before the parameters in a file of draws."""
+STANDSTILL = "1e-12"
+"""Step that moves a point by less than rounding shows: the sampler then tells the log density where it was put."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A program at one point."""
+
+    log_density: float
+    """``lp__``, with the Jacobian of constrained parameters."""
+    values: Mapping[str, Array]
+    """Parameters, transformed parameters and generated quantities."""
+
+
+def evaluate(executable: Path, data: StanData, at: StanData) -> Point:
+    """The log density of a program at a point, and everything that the program works out there.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        at: values of all parameters.
+
+    Raises:
+        ChainFailed: the program refuses the data or the point, with its words.
+    """
+    options = [
+        "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
+        "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
+    ]  # fmt: skip
+    found = _run(executable, {"data": data, "inits": at}, 1, options)
+    return Point(float(found["lp__"][0]), {name: values[0] for name, values in found.items() if not name.endswith("__")})
+
+
+def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[str, Array]:
+    """The generated quantities of a program for S draws of its parameters, with the draws along their first axis.
+
+    Args:
+        executable: the compiled program.
+        data: its data, which need not be those that the draws are from.
+        draws: all parameters, in the order in which the program declares them.
+        seed: of Stan.
+
+    Raises:
+        ChainFailed: the program refuses the data or the draws, with its words.
+    """
+    return _run(executable, {"data": data}, seed, ["method=generate_quantities"], draws)
+
+
+def _run(
+    executable: Path, files: Mapping[str, StanData], seed: int, options: Sequence[str], draws: Draws | None = None
+) -> dict[str, Array]:
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        command = [str(executable.absolute()), "id=1", "random", f"seed={seed}", "data", f"file={folder}/data.json"]
+        command += [f"init={folder}/inits.json"] if "inits" in files else []
+        command += ["output", f"file={folder}/output.csv", "refresh=0", "sig_figs=17", *options]
+        for name, values in files.items():
+            plain = {
+                key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()
+            }
+            Path(folder, f"{name}.json").write_text(json.dumps(plain), encoding="utf-8")
+        if draws is not None:
+            _write_draws(Path(folder, "draws.csv"), draws)
+            command.append(f"fitted_params={folder}/draws.csv")
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
+        output = Path(folder, "output.csv")
+        found = _read(output) if ran.returncode == 0 and output.exists() else {}
+        if not found or any(len(values) != (1 if draws is None else count(draws)) for values in found.values()):
+            raise ChainFailed(_complaint(ran.stderr + "\n" + ran.stdout))
+        return found
+
+
+def _write_draws(path: Path, draws: Draws) -> None:
+    """Draws as CmdStan writes them, with all their digits."""
+    names, columns = list(SAMPLER), [np.zeros((count(draws), len(SAMPLER)))]
+    for name, values in draws.items():
+        # the first index runs fastest
+        places = [place[::-1] for place in np.ndindex(values.shape[:0:-1])]
+        names += [".".join([name, *(str(index + 1) for index in place)]) for place in places]
+        columns.append(values.reshape(len(values), -1, order="F"))
+    np.savetxt(path, np.hstack(columns), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+
+
+def _read(path: Path) -> dict[str, Array]:
+    """The variables of a file of CmdStan's, each with the draws along its first axis."""
+    import pandas as pd
+
+    table = pd.read_csv(path, comment="#", dtype=float)
+    found: dict[str, list[int]] = {}
+    for place, name in enumerate(table.columns):
+        found.setdefault(name.partition(".")[0], []).append(place)
+    values = table.to_numpy()
+    return {name: shaped(values[:, places], table.columns[places[-1]]) for name, places in found.items()}
+
+
+def _complaint(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if "xception" in line or "rror" in line or "mismatch" in line.lower()]
+    return lines[-1] if lines else "it came to no end and did not say why"
