@@ -8,7 +8,6 @@ bound of epsilon that holds with the stated confidence.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import overload
 
@@ -21,6 +20,8 @@ from formalsynth.core.family import Family
 CONFIDENCE = 0.95
 THRESHOLDS = 1000
 """That are tried, about."""
+UNSEEN = 1000.0
+"""Log-likelihood below the largest that counts as this."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,9 @@ def scores(family: Family, synthetic: Array, design: Array, one: Draws, other: D
 
 def ratio_of_means(values: Array, first: int) -> Array:
     """Log ratio (R,) of two mean likelihoods, from log-likelihoods (S + S', R) whose first ones are those of D."""
-    means = [np.logaddexp.reduce(part, axis=0) - math.log(len(part)) for part in (values[:first], values[first:])]
-    found: Array = means[0] - means[1]
+    largest = values.max(axis=0)
+    with np.errstate(divide="ignore"):
+        means = [np.log(np.exp(part - largest).mean(axis=0)) for part in (values[:first], values[first:])]
+    # a hypothesis that no number can hold any more is as good as excluded
+    found: Array = np.clip(means[0], -UNSEEN, None) - np.clip(means[1], -UNSEEN, None)
     return found

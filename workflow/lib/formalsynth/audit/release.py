@@ -102,6 +102,6 @@ def linear_scores(design: Array, released: Draws, learnt: tuple[Draws, Draws], g
     estimated = (released["beta"] - centre) @ basis.T
     estimated = estimated + released["sigma"][:, None] * generator.standard_normal(estimated.shape)
     left_over = released["sigma"] ** 2 * 2 * generator.standard_gamma((n - p) / 2, len(estimated))
-    distance = ((coefficients[:, None, :] - estimated) ** 2).sum(axis=2)
-    values = -n * np.log(sigma)[:, None] - (distance + left_over) / (2 * sigma[:, None] ** 2)
+    squares = (coefficients**2).sum(axis=1)[:, None] + (estimated**2).sum(axis=1) - 2 * coefficients @ estimated.T
+    values = -n * np.log(sigma)[:, None] - (squares + left_over) / (2 * sigma[:, None] ** 2)
     return ratio_of_means(values, count(learnt[0]))
