@@ -6,6 +6,9 @@ import yaml
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.data import files
+from formalsynth.data.files import FILES
+from formalsynth.plan import scenario
 from formalsynth.plan.load import read_plan
 from formalsynth.report.describe import describe
 from formalsynth.report.told import ToldRun
@@ -99,3 +102,31 @@ def test_stand_in_data_in_any_scenario_mark_what_shows_it(plan_of):
     several = next(figure for figure in told.figures if figure.number == "11")
     assert several.stand_in
     assert not drawn.figure("11", "paper").scenarios[0].stand_in
+
+
+def test_what_is_made_from_published_files_is_named_and_not_confidential(told):
+    range_, censor = (next(paper for paper in told.papers if paper.key == key) for key in ("range", "censor"))
+    assert told.confidential == ()
+    assert not told.confidential_claims
+    assert {item.confidential for paper in told.papers for item in (*paper.figures, *paper.tables)} == {""}
+    published = {figure.number: figure.published for figure in range_.figures}
+    assert published["1"] == ()
+    assert ("fatigue.csv",) in published.values()
+    assert {figure.published for figure in censor.figures} <= {(), ("EPSD17.DAT",)}
+
+
+def test_what_is_made_from_other_files_is_confidential(plan, monkeypatch):
+    monkeypatch.setattr(scenario, "FILES", {name: replace(file, confidential="fatigue" in name) for name, file in FILES.items()})
+    told = describe(plan)
+    range_ = next(paper for paper in told.papers if paper.key == "range")
+    assert told.confidential == range_.confidential == ("fatigue.csv",)
+    kinds = {figure.number: figure.confidential for figure in range_.figures}
+    assert kinds["1"] == ""
+    assert set(kinds.values()) == {"", "records"}
+    assert {table.confidential for table in range_.tables} == {"", "statistics"}
+    assert told.confidential_claims
+    assert all(id.startswith("range-") for id in told.confidential_claims)
+
+
+def test_a_file_is_confidential_unless_it_says_otherwise():
+    assert files.Dataset("mine.csv", None, None, "me", lambda path: None).confidential

@@ -216,12 +216,27 @@ def test_without_claims_figures_fits_or_costs(tmp_path):
     assert not (folder / "papers" / "first.html").exists()
 
 
-def test_a_newer_report_takes_the_place_of_an_older_one(tmp_path):
+def test_a_newer_report_removes_what_the_older_one_wrote_and_nothing_else(tmp_path):
     folder = made_up_report.report(tmp_path)
     assert (folder / "papers" / "first" / "fig01.png").is_file()
+    mine = [folder / "notes.txt", folder / ".git" / "HEAD", folder / "papers" / "first" / "notes.txt"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
     made_up_report.report(tmp_path, changed(TOLD, papers=[paper("second")]), ledger=[])
-    assert sorted(path.name for path in (folder / "papers").iterdir()) == ["second.html"]
+    assert [path.read_text() for path in mine] == ["mine"] * 3
+    assert sorted(path.name for path in (folder / "papers").iterdir()) == ["first", "second.html"]
+    assert list((folder / "papers" / "first").iterdir()) == [mine[2]]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_a_list_that_leads_out_of_the_folder_removes_nothing_there(tmp_path):
+    folder = made_up_report.report(tmp_path)
+    outside = tmp_path / "outside.txt"
+    outside.write_text("mine")
+    (folder / ".files").write_text(f"../outside.txt\n{outside}\nindex.html\n")
+    made_up_report.report(tmp_path)
+    assert outside.read_text() == "mine"
 
 
 def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):

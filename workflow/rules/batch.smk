@@ -25,6 +25,7 @@ rule run_batch:
     params:
         code=code_of_job,
         job=batch_job,
+        private=private_folders,
     message:
         "Simulating, fitting and measuring {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

@@ -30,6 +30,7 @@ rule collect_batches:
         batches_made_from=made_from_batches,
         code=code_of_job,
         made_from=made_from_collected,
+        private=private_folders,
     message:
         "Collecting the batches of {wildcards.paper} {wildcards.scenario}"
     script:

@@ -45,6 +45,11 @@ ROOT = PLAN.config.root_seed
 JUDGED = PLAN.config.scales[SCALE].judged
 THRESHOLDS = PLAN.config.verdicts.model_dump()
 CLAIMING = [key for key, paper in PLAN.papers.items() if paper.claims]
+CONFIDENTIAL = {
+    key: list(dict.fromkeys(file for scenario in paper.scenarios.values() for file in scenario.confidential))
+    for key, paper in PLAN.papers.items()
+}
+CONFIDENTIAL = {key: files for key, files in CONFIDENTIAL.items() if files}
 
 
 pathvars:
@@ -104,6 +109,16 @@ def growing(first):
         return first * attempt
 
     return amount
+
+
+def private_of(key):
+    """The folders of a paper that only their owner may read: all of them where a data file of it is not published."""
+    return [f"results/{SCALE}/{key}", f"figures/{SCALE}/{key}"] if key in CONFIDENTIAL else []
+
+
+def private_folders(wildcards):
+    """The folders of a job's paper that only their owner may read."""
+    return private_of(wildcards.paper)
 
 
 def batch_job(wildcards):
@@ -215,7 +230,9 @@ def figure_files(key, number):
 
 
 def marked_figure(key, number):
-    """The files of a figure, its drawing marked for Snakemake's own report."""
+    """The files of a figure, its drawing marked for Snakemake's own report unless only its owner may see it."""
+    if key in CONFIDENTIAL:
+        return figure_files(key, number)
     labels = {"figure": number, "shows": PLAN.papers[key].original(number).subject}
     mark = {"caption": "../report/shown.rst", "category": PLAN.papers[key].config.title, "labels": labels}
     return [report(path, **mark) if path.endswith(".svg") else path for path in figure_files(key, number)]
@@ -317,7 +334,9 @@ def table_files(key, number):
 
 
 def marked_table(key, number):
-    """The files of a table, itself marked for Snakemake's own report."""
+    """The files of a table, itself marked for Snakemake's own report unless only its owner may see it."""
+    if key in CONFIDENTIAL:
+        return table_files(key, number)
     paper = PLAN.papers[key]
     labels = {"table": str(number), "shows": paper.tables[number].subject}
     mark = {"caption": "../report/shown.rst", "category": paper.config.title, "labels": labels}
@@ -426,4 +445,14 @@ def announcement():
     """What this run does, and what it leaves out because data are absent."""
     papers = ", ".join(PLAN.papers)
     lines = [f"formalsynth: scale {SCALE}, papers {papers}, root seed {ROOT}"]
-    return "\n".join(lines + [f"WARNING: {one}" for one in PLAN.warnings] + [f"SKIPPED: {one}" for one in PLAN.skipped])
+    lines += [f"WARNING: {one}" for one in PLAN.warnings] + [f"SKIPPED: {one}" for one in PLAN.skipped]
+    return "\n".join(lines + [f"CONFIDENTIAL: {one}" for one in confidential()])
+
+
+def confidential():
+    """What of this run has to stay with its owner, a sentence for each paper."""
+    return [
+        f"{key}: made from {' and '.join(files)}, which nobody publishes: {' and '.join(private_of(key))} can be read by you alone; "
+        "what may be sent is made by the target share"
+        for key, files in CONFIDENTIAL.items()
+    ]

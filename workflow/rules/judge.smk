@@ -20,6 +20,7 @@ rule judge_claims:
         judged=JUDGED,
         made_from=made_from_tables,
         modules=judge_modules,
+        private=private_folders,
         root=ROOT,
         thresholds=THRESHOLDS,
     message:
@@ -32,8 +33,12 @@ rule write_ledger:
     input:
         ledgers=[f"results/{SCALE}/{key}/claims.csv" for key in CLAIMING],
     output:
-        ledger=report(
-            "<results>/claims.csv", caption="../report/ledger.rst", category="Claims", labels={"shows": "ledger of claims"}
+        ledger=(
+            "<results>/claims.csv"
+            if CONFIDENTIAL
+            else report(
+                "<results>/claims.csv", caption="../report/ledger.rst", category="Claims", labels={"shows": "ledger of claims"}
+            )
         ),
     log:
         "<logs>/write_ledger.log",
@@ -44,6 +49,8 @@ rule write_ledger:
     resources:
         mem_mb=500,
         runtime=10,
+    params:
+        private=[folder for key in CLAIMING for folder in private_of(key)],
     message:
         "Writing the ledger of claims"
     script:

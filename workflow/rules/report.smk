@@ -28,8 +28,28 @@ rule write_report:
         code=code_of_job,
         made_from=made_from_all,
         modules=report_modules(),
+        private=[f"results/{SCALE}/report"] if CONFIDENTIAL else [],
+        sent=False,
         told=dict(describe(PLAN).plain()),
     message:
         "Writing the report: {output.index}"
     script:
         "../scripts/write_report.py"
+
+
+# share: the part of the report that may be sent to others, without what is made from data that are not published.
+use rule write_report as share with:
+    output:
+        index="<results>/share/index.html",
+    log:
+        "<logs>/share.log",
+    params:
+        benchmarks=f"benchmarks/{SCALE}",
+        code=code_of_job,
+        made_from=made_from_all,
+        modules=report_modules(),
+        private=[],
+        sent=True,
+        told=dict(describe(PLAN).plain()),
+    message:
+        "Writing what may be sent: {output.index}"

@@ -25,6 +25,7 @@ for key, shown in [(paper, group) for paper in PLAN.papers for group in shown_to
             figures=figures_told(key, **shown),
             made_from=made_from_tables,
             modules=shown_modules(key, **shown),
+            private=private_of(key),
             tables=tables_told(key, **shown),
         message:
             f"Making figures and tables of {key}: {', '.join([*shown['figures'], *(f'table {one}' for one in shown['tables'])])}"

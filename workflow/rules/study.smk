@@ -21,6 +21,7 @@ rule run_study:
     params:
         code=code_of_job,
         job=study_job,
+        private=private_folders,
     message:
         "Running {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"
     script:

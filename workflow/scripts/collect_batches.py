@@ -4,8 +4,10 @@ from pathlib import Path
 
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
 from formalsynth.steps.collect import collect_tables
 
+keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
 
 for name, path in snakemake.output.items():

@@ -6,9 +6,11 @@ from formalsynth.core.job import BatchJob, specification
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_table
 from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.steps.run import run_batch
 
+keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
 own_temporary_folder()
 

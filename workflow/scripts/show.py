@@ -8,11 +8,13 @@ import pandas as pd
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
 from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
 from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import FigureDisplay, TableDisplay
 from formalsynth.show.draw import draw_figure
 from formalsynth.show.tidy import figure_table, table_of
 
+keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
 load(snakemake.params.modules)
 check_made_from(snakemake.input.tables, snakemake.params.made_from)

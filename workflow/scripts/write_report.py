@@ -12,7 +12,9 @@ from formalsynth.report.provenance import commit, costs, losses, read_rows, samp
 from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
 
+keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
 load(snakemake.params.modules)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
@@ -52,4 +54,5 @@ write_report(
         makers={kind: list(made) for kind, made in makers.items()},
     ),
     [Path(path) for path in snakemake.input.templates],
+    snakemake.params.sent,
 )

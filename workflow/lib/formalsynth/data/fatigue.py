@@ -33,6 +33,7 @@ FATIGUE = Dataset(
     "7c3d629db22856548db45d1e69241fa20fc849e2d09f2975686e6fa08270717e",
     "R package BayesLN 0.2.10, data set fatigue (Upadhyay and Peshwani 2008)",
     read_fatigue,
+    confidential=False,
 )
 FILES.add("fatigue", FATIGUE, __name__)
 FILES.add("fatigue_cycles", replace(FATIGUE, read=read_cycles), __name__)

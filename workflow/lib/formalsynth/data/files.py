@@ -48,6 +48,8 @@ class Dataset:
     """What it holds: the records of a scenario, published counts that a population draws from, or columns for a study."""
     printed: int | None = None
     """Records that a paper says it gives, where neither ``rows`` nor a checksum is known: another number is warned of."""
+    confidential: bool = True
+    """Whether what is computed from it has to stay with its owner; not so where the file is published."""
 
 
 FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.py")

@@ -124,6 +124,7 @@ FILES.add(
         "2017 Survey of Doctorate Recipients, public-use file, National Center for Science and Engineering Statistics",
         read_sdr,
         printed=1601,
+        confidential=False,
     ),
     __name__,
 )
@@ -136,6 +137,7 @@ FILES.add(
         "codebook of the 2017 Survey of Doctorate Recipients public-use file: univariate counts",
         read_sdr_margins,
         holds="counts",
+        confidential=False,
     ),
     __name__,
 )

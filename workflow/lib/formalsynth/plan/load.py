@@ -27,11 +27,11 @@ from formalsynth.plan.yaml_file import load_yaml
 RULES = (
     "all", "collect_batches", "compile_program", "data", "everything", "find_cmdstan", "judge_claims", "refuse_figure",
     "refuse_paper", "refuse_scale", "refuse_table", "refuse_table_of_a_study", "refuse_table_of_fits", "run_batch", "run_study",
-    "write_ledger", "write_report",
+    "share", "write_ledger", "write_report",
 )  # fmt: skip
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
-"""Folder of the report, beside those of the papers: it is emptied before each report."""
+"""Folder of the report, beside those of the papers."""
 PROGRAMS = "stan"
 """Folder of the compiled programs, beside those of the scales."""
 

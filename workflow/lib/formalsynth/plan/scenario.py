@@ -98,6 +98,18 @@ class Scenario:
         """What stands side by side in its tables: its synthesizers, or the arms of its study."""
         return [*self.synthesizers, *self.arms]
 
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """The data files that it reads and that are not published: what is made from them stays with their owner."""
+        datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
+        return tuple(dict.fromkeys(dataset.file for dataset in datasets if dataset.confidential))
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The published data files that its records are read from."""
+        datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
+        return tuple(dict.fromkeys(one.file for one in datasets if not one.confidential and one.holds != "counts"))
+
     def fits(self) -> list[str]:
         """Ids of the synthesizers with a fit of their own; a study counts as one."""
         if self.study:

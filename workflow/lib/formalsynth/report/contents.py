@@ -11,7 +11,8 @@ from pathlib import Path
 
 from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
-from formalsynth.report.told import ToldFigure, ToldPaper, ToldTable
+from formalsynth.report.copies import Copies, withheld
+from formalsynth.report.told import ToldFigure, ToldPaper, ToldShown, ToldTable
 from formalsynth.runtime.files import unbroken
 
 About = Mapping[str, Sequence[LedgerRow]]
@@ -74,6 +75,10 @@ class Item:
     """The claims that belong to it."""
     line: int
     """Where the config of its paper has its entry."""
+    withheld: str
+    """Why it is not shown; empty where it is."""
+    copies: Mapping[str, str]
+    """Its files in the report, by the ending of the original."""
 
 
 @dataclass(frozen=True)
@@ -119,14 +124,27 @@ class ShownPaper:
         return [*self.figures, *self.tables]
 
 
-def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], files: Files, lines: Mapping[str, int]) -> ShownPaper:
+@dataclass(frozen=True)
+class Source:
+    """Where the page of a paper takes from what it shows."""
+
+    files: Files
+    """What the run made."""
+    copies: Copies
+    """What of it goes into the report."""
+    lines: Mapping[str, int]
+    """Where the paper's config has which key."""
+    sent: bool
+    """Whether the report is to be sent to others."""
+
+
+def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], source: Source) -> ShownPaper:
     """The page of a paper.
 
     Args:
         told: what the plan says of it.
         claims: the ledger of every paper.
-        files: what the run made.
-        lines: where its config has which key.
+        source: where it takes from what it shows.
 
     Raises:
         OSError: a table is damaged.
@@ -135,8 +153,8 @@ def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], files: Files, line
     for claim in claims:
         if claim.paper == told.key:
             about.setdefault(claim.shows, []).append(claim)
-    figures = [_figure(figure, about, files, lines) for figure in told.figures]
-    tables = [_table(table, about, files, lines) for table in told.tables]
+    figures = [_figure(figure, about, source) for figure in told.figures]
+    tables = [_table(table, about, source) for table in told.tables]
     items: list[Item] = [*figures, *tables]
     shown = {item.what for item in items}
     other = [claim for what, group in about.items() if what not in shown for claim in group]
@@ -145,20 +163,24 @@ def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], files: Files, line
     return ShownPaper(told, figures, tables, other, len(own), tests)
 
 
-def _figure(told: ToldFigure, about: About, files: Files, lines: Mapping[str, int]) -> ShownFigure:
-    what, line = f"figure {told.number}", lines.get(f"figures.{told.number}", 1)
-    width, height = png_size(files.shown[f"{told.file}.png"])
-    return ShownFigure(what, _caption(told.file, files), about.get(what, []), line, told, width, height)
+def _figure(told: ToldFigure, about: About, source: Source) -> ShownFigure:
+    size = png_size(source.files.shown[f"{told.file}.png"])
+    return ShownFigure(*_item(told, "figure", about, source), told, *size)
 
 
-def _table(told: ToldTable, about: About, files: Files, lines: Mapping[str, int]) -> ShownTable:
-    what, line = f"table {told.number}", lines.get(f"tables.{told.number}", 1)
-    grid = read_grid(files.shown[f"{told.file}.csv"])
-    return ShownTable(what, _caption(told.file, files), about.get(what, []), line, told, grid)
+def _table(told: ToldTable, about: About, source: Source) -> ShownTable:
+    item = _item(told, "table", about, source)
+    return ShownTable(*item, told, Grid([], []) if item[4] else read_grid(source.files.shown[f"{told.file}.csv"]))
 
 
-def _caption(file: str, files: Files) -> str:
-    return files.shown[f"{file}.txt"].read_text(encoding="utf-8").strip()
+def _item(
+    told: ToldShown, kind: str, about: About, source: Source
+) -> tuple[str, str, Sequence[LedgerRow], int, str, Mapping[str, str]]:
+    """The fields of :class:`Item`."""
+    what, why = f"{kind} {told.number}", withheld(told, source.sent)
+    caption = "" if why and source.sent else source.files.shown[f"{told.file}.txt"].read_text(encoding="utf-8").strip()
+    line = source.lines.get(f"{kind}s.{told.number}", 1)
+    return what, caption, about.get(what, []), line, why, source.copies.of(told.file)
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:

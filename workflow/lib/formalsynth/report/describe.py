@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypedDict
 
+from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
 from formalsynth.data.files import FILES, find
 from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import data_files
 from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
 from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display
 from formalsynth.show.figures.base import Repeat
+
+RECORDS = frozenset({"records", "values", "details", "audit"})
+"""Collected tables that tell of single records, or whose rows a study alone knows."""
 
 
 def describe(plan: Plan) -> ToldRun:
@@ -48,6 +54,10 @@ def _paper(paper: Paper, plan: Plan) -> ToldPaper:
         title=paper.config.title,
         authors=paper.config.authors,
         scenarios=tuple(paper.scenarios),
+        confidential=_files_of(paper.scenarios.values()),
+        confidential_claims=tuple(
+            claim.id for claim in paper.claims if _files_of(paper.scenarios[one.id] for one in claim.scenarios)
+        ),
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),
@@ -67,6 +77,7 @@ def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
         stand_in=display.stand_in,
         columns=columns,
         guarantees=_guarantees(display, columns),
+        **_origin(paper, display, not RECORDS.isdisjoint(drawn.tables())),
         same_as=entry.same_as if isinstance(entry, Repeat) else "",
         alt=drawn.alt(),
     )
@@ -83,8 +94,30 @@ def _table(paper: Paper, number: int, scale: str) -> ToldTable:
         stand_in=display.stand_in,
         columns=columns,
         guarantees=_guarantees(display, columns),
+        **_origin(paper, display, by_record=False),
         headings={statistic: entry.heading(statistic) for statistic in entry.statistics},
     )
+
+
+class _Origin(TypedDict):
+    confidential: Literal["", "statistics", "records"]
+    published: tuple[str, ...]
+
+
+def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
+    """What is shown of real data files: records or a number for each of them, or only statistics."""
+    scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
+    kind: Literal["statistics", "records"] = "records" if by_record else "statistics"
+    data = DATA in display.ids and by_record
+    return {
+        "confidential": kind if _files_of(scenarios) else "",
+        "published": tuple(dict.fromkeys(file for one in scenarios if data for file in one.published)),
+    }
+
+
+def _files_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """The data files of scenarios that are not published."""
+    return tuple(dict.fromkeys(file for scenario in scenarios for file in scenario.confidential))
 
 
 def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +25,14 @@ from formalsynth.ledger.verdicts import (
     VERDICTS,
 )
 from formalsynth.report import glossary
-from formalsynth.report.contents import Files, ShownPaper, read_ledger, shown_paper
+from formalsynth.report.contents import Files, ShownPaper, Source, read_ledger, shown_paper
+from formalsynth.report.copies import Copies, by_reason, copies
 from formalsynth.report.findings import findings
 from formalsynth.report.formats import duration, number, slug, source_page
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.told import ToldRun
-from formalsynth.runtime.files import unbroken, whole_folder
+from formalsynth.runtime.files import filled_folder, unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -67,8 +69,8 @@ class Ran:
     """Time during which at least one job was running."""
 
 
-def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates: Sequence[Path]) -> None:
-    """Write the report; the folder takes its name only when it is whole.
+def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates: Sequence[Path], sent: bool = False) -> None:
+    """Write the report over an older one.
 
     Args:
         folder: becomes the report, in place of an older one.
@@ -76,21 +78,36 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
         ran: what was run.
         files: what the run made.
         templates: Jinja2 templates, the style sheet and the script of the pages.
+        sent: whether it is to be sent to others, who may see nothing that is made from data which are not published.
 
     Raises:
         OSError: a file of the run is damaged.
     """
     texts = {path.name: path.read_text(encoding="utf-8") for path in templates}
-    claims = read_ledger(files.ledger)
+    claims = [row for row in read_ledger(files.ledger) if not (sent and row.id in told.confidential_claims)]
+    ran = _without(ran, [paper.key for paper in told.papers if paper.confidential]) if sent else ran
+    chosen = copies(told, files.shown, sent)
     lines = {name: key_lines(path) for name, path in files.sources.items() if path.suffix == ".yaml"}
-    papers = [shown_paper(paper, claims, files, lines.get(f"papers/{paper.key}.yaml", {})) for paper in told.papers]
+    papers = [
+        shown_paper(paper, claims, Source(files, chosen, lines.get(f"papers/{paper.key}.yaml", {}), sent))
+        for paper in told.papers
+    ]
     environment = _environment(texts)
-    environment.globals |= _about_the_run(told, ran, files, claims, papers) | {"lines": lines}
-    with whole_folder(folder) as partial:
+    environment.globals |= _about_the_run(told, ran, files, claims, papers)
+    environment.globals |= {"lines": lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
+    with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
             (partial / name).write_text(texts[name], encoding="utf-8")
-        _copy_shown(partial, files)
+        _copy_shown(partial, chosen)
+        if files.ledger:
+            _write_ledger(partial / LEDGER, unbroken(files.ledger), {claim.id for claim in claims})
+
+
+def _without(ran: Ran, papers: Sequence[str]) -> Ran:
+    """What the run adds to the plan, without how sampling went for some papers."""
+    sampling, losses = ({key: one for key, one in each.items() if key not in papers} for each in (ran.sampling, ran.losses))
+    return replace(ran, sampling=sampling, losses=losses)
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
@@ -146,15 +163,21 @@ def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownP
     (folder / "sources" / "code.css").write_text(code_style(), encoding="utf-8")
 
 
-def _copy_shown(folder: Path, files: Files) -> None:
-    """Copy what the pages show and the ledger.
-
-    Raises:
-        OSError: a file is damaged.
-    """
-    for name, path in files.shown.items():
+def _copy_shown(folder: Path, chosen: Copies) -> None:
+    """Copy what the pages show."""
+    for name, content in chosen.contents.items():
         copy = folder / "papers" / name
         copy.parent.mkdir(exist_ok=True)
-        shutil.copyfile(unbroken(path), copy)
-    if files.ledger:
-        shutil.copyfile(unbroken(files.ledger), folder / LEDGER)
+        if isinstance(content, bytes):
+            copy.write_bytes(content)
+        else:
+            shutil.copyfile(content, copy)
+
+
+def _write_ledger(path: Path, ledger: Path, ids: Collection[str]) -> None:
+    """Copy the rows of these claims."""
+    with open(ledger, encoding="utf-8", newline="") as source, open(path, "w", encoding="utf-8", newline="") as copy:
+        rows = csv.DictReader(source)
+        writer = csv.DictWriter(copy, rows.fieldnames or (), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["id"] in ids)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import Told
 from formalsynth.ledger.errata import Erratum
@@ -41,6 +43,10 @@ class ToldShown(Told):
     """What it shows, by the names of :data:`formalsynth.core.words.METRICS`."""
     guarantees: tuple[str, ...]
     """Kinds of guarantee behind its numbers; none where it shows no privacy number."""
+    confidential: Literal["", "statistics", "records"] = ""
+    """What it holds of data files that are not published: statistics, records or a number for each of them, or nothing."""
+    published: tuple[str, ...] = ()
+    """The published data files whose records it shows as the confidential data of the example."""
 
 
 class ToldFigure(ToldShown):
@@ -67,6 +73,10 @@ class ToldPaper(Told):
     authors: str
     scenarios: tuple[str, ...]
     """Ids of the scenarios that were run."""
+    confidential: tuple[str, ...] = ()
+    """Its data files that are not published."""
+    confidential_claims: tuple[str, ...] = ()
+    """Ids of the claims that speak of them."""
     left_out: tuple[str, ...]
     """Figures and tables that need data which are absent, as in ``figure 4``."""
     skipped: tuple[str, ...]
@@ -92,3 +102,13 @@ class ToldRun(Told):
     papers: tuple[ToldPaper, ...]
     errata: tuple[Erratum, ...]
     """What is printed in these papers and does not hold."""
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """The data files of the run that are not published."""
+        return tuple(dict.fromkeys(file for paper in self.papers for file in paper.confidential))
+
+    @property
+    def confidential_claims(self) -> frozenset[str]:
+        """Ids of the claims that speak of them."""
+        return frozenset(id for paper in self.papers for id in paper.confidential_claims)

@@ -23,6 +23,8 @@ FULL = {
 """What the system says of a full disk, of a used-up share of it, and of a limit on the size of files; and what to do."""
 NO_MEMORY = "out of memory"
 """In what pandas says of a table that it has no room for, as of one that is damaged."""
+FILLED = ".files"
+"""List of the files that a folder was filled with."""
 MADE_FROM = "# made from "
 """What stands before a file's specification in its seal."""
 
@@ -132,16 +134,47 @@ def _damaged(path: str | Path, reason: object) -> OSError:
 
 
 @contextlib.contextmanager
-def whole_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to fill; it takes its name, in place of an older one, only when the block has ended without an error."""
+def filled_folder(path: str | Path) -> Iterator[Path]:
+    """A folder to fill; what it holds goes to its place only when the block has ended without an error.
+
+    The folder may hold files of others, which stay: only what an earlier call put there is removed, as its list of files says.
+    """
     path = Path(path)
     with scratch_folder(path.parent, path.name) as folder:
         partial = folder / path.name
         partial.mkdir()
         yield partial
-        if path.exists():
-            path.rename(folder / "replaced")
-        partial.rename(path)
+        made = sorted(str(file.relative_to(partial)) for file in partial.rglob("*") if file.is_file())
+        path.mkdir(exist_ok=True)
+        before = _listed(path)
+        # Killed from here on, every file of ours is on the list.
+        write_text(path / FILLED, "\n".join([*dict.fromkeys([*before, *made]), ""]))
+        for name in made:
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (partial / name).replace(path / name)
+        for name in set(before) - set(made):
+            _remove(path, name)
+        write_text(path / FILLED, "\n".join([*made, ""]))
+
+
+def _listed(folder: Path) -> list[str]:
+    """What an earlier call put into a folder; names that lead out of it are passed over."""
+    with contextlib.suppress(FileNotFoundError):
+        names = (folder / FILLED).read_text(encoding="utf-8").splitlines()
+        return [name for name in names if name and not Path(name).is_absolute() and ".." not in Path(name).parts]
+    return []
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove a file of a folder, and the folders in between that are empty then."""
+    (folder / name).unlink(missing_ok=True)
+    for above in (folder / name).parents:
+        if above == folder:
+            return
+        try:
+            above.rmdir()
+        except OSError:
+            return
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.runtime.files import whole
@@ -34,3 +35,15 @@ def write_private_bytes(path: Path, content: bytes) -> None:
 def open_to_others(path: Path) -> bool:
     """Whether somebody else than the owner can read a file or enter a folder."""
     return bool(path.stat().st_mode & 0o077)
+
+
+def keep_to_owner(folders: Sequence[str | Path]) -> None:
+    """Let nobody else read these folders, nor any file that this process makes from now on; nothing where none is named.
+
+    Args:
+        folders: made where they are absent.
+    """
+    if folders:
+        os.umask(0o077)
+    for folder in map(Path, folders):
+        private_folder(folder)

@@ -53,6 +53,7 @@ FILES.add(
         partial(read_columns, names=ADULT_COLUMNS, n=32_561),
         f"{UCI}/adult/adult.data",
         holds="columns",
+        confidential=False,
     ),
     __name__,
 )
@@ -66,6 +67,7 @@ FILES.add(
         partial(read_columns, names=ADULT_COLUMNS, n=16_281, skip=1),
         f"{UCI}/adult/adult.test",
         holds="columns",
+        confidential=False,
     ),
     __name__,
 )
@@ -79,6 +81,7 @@ FILES.add(
         partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
         f"{UCI}/statlog/german/german.data",
         holds="columns",
+        confidential=False,
     ),
     __name__,
 )

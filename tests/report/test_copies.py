@@ -1,0 +1,100 @@
+"""What of a run goes into a report, and what stays with its owner."""
+
+import gzip
+
+import made_up_report
+import pytest
+from formalsynth.report import copies as copied
+from formalsynth.report.copies import LARGE, ROOM, TOO_LARGE, copies
+from formalsynth.report.pages import write_report
+from made_up_report import RAN, TEMPLATES, TOLD, changed, claims, figure, paper, table
+
+SECRET = 48_271_944
+
+
+@pytest.fixture
+def run(tmp_path):
+    """What is told of a run with a file that is not published, and the files of the run, which only their owner can read."""
+    mine = paper(
+        "mine",
+        confidential=["income.csv"],
+        confidential_claims=["second-0"],
+        figures=[
+            figure("1", file="mine/fig01", confidential="records"),
+            figure("2", file="mine/fig02", confidential="statistics"),
+        ],
+        tables=[table("1", file="mine/table1", confidential="statistics")],
+    )
+    told = changed(TOLD, papers=[*TOLD.papers, mine])
+    files = made_up_report.made(
+        tmp_path / "run", told.papers, [one | {"note": f"{SECRET}"} if one["id"] == "second-0" else one for one in claims()]
+    )
+    for name, path in files.shown.items():
+        if name.startswith("mine/") and path.suffix != ".png":
+            path.write_text(
+                path.read_text(encoding="utf-8").replace("57771", f"{SECRET}") + f"{SECRET}\n" * (path.suffix != ".csv")
+            )
+            path.chmod(0o600)
+    return told, files
+
+
+def written(folder, run, sent):
+    told, files = run
+    write_report(folder, told, RAN, files, TEMPLATES, sent)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def holding(texts):
+    """The files that hold the secret, packed ones included."""
+    unpacked = {name: gzip.decompress(text) if name.endswith(".gz") else text for name, text in texts.items()}
+    return {name for name, text in unpacked.items() if str(SECRET).encode() in text}
+
+
+def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_path, run):
+    texts = written(tmp_path / "share", run, sent=True)
+    assert holding(texts) == set()
+    assert not [name for name in texts if name.startswith("papers/mine/")]
+    assert "papers/first/fig01.svg" in texts
+    index, page = texts["index.html"].decode(), texts["papers/mine.html"].decode()
+    assert "Left out: 4 files, since it holds records" in index
+    assert "Left out: 7 files, since it is made from" in index
+    assert "<li>mine/fig01.csv</li>" in index
+    assert "1 claim, since they speak of a data file that is not published" in index
+    assert page.count("Confidential: not in this report") == 3
+    assert b"second-0" not in texts["claims.csv"]
+    assert b"first-0" in texts["claims.csv"]
+
+
+def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, run):
+    texts = written(tmp_path / "report", run, sent=False)
+    statistics = ("fig02.csv", "fig02.svg", "fig02.txt", "table1.csv", "table1.svg", "table1.txt")
+    pages = {"claims.csv", "claims.html", "papers/mine.html", "papers/second.html"}
+    assert holding(texts) == pages | {f"papers/mine/{name}" for name in statistics}
+    assert not [name for name in texts if name.startswith("papers/mine/fig01")]
+    page = texts["papers/mine.html"].decode()
+    assert page.count("Confidential: not in this report") == 1
+    assert page.count("no private output") == 2
+    assert "do not send this report" in texts["index.html"].decode()
+
+
+def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
+    told, files = run
+    path = files.shown["first/fig02.csv"]
+    path.write_text("a,b\n" + "0.1,2\n" * (LARGE // 5))
+    first, second = (copies(told, files.shown, sent=False) for _ in range(2))
+    assert first.contents["first/fig02.csv.gz"] == second.contents["first/fig02.csv.gz"]
+    assert gzip.decompress(first.contents["first/fig02.csv.gz"]) == path.read_bytes()
+    assert first.of("first/fig02") == {
+        "csv": "first/fig02.csv.gz", "txt": "first/fig02.txt", "svg": "first/fig02.svg", "png": "first/fig02.png",
+    }  # fmt: skip
+
+
+def test_what_is_sent_has_room_in_a_mail(run, monkeypatch):
+    told, files = run
+    files.shown["first/fig02.svg"].write_text(" " * 3000)
+    monkeypatch.setattr(copied, "ROOM", 5000)
+    sent = copies(told, files.shown, sent=True)
+    assert "first/fig02.svg" in [one.name for one in sent.left_out if one.why == TOO_LARGE]
+    assert "first/fig02.png" in sent.contents
+    assert "first/fig02.svg" in copies(told, files.shown, sent=False).contents
+    assert ROOM < 15_000_000

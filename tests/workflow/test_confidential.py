@@ -1,0 +1,65 @@
+"""A run on a data file that is not published: nobody else can read its results, and nothing of it is in what is sent."""
+
+import gzip
+import os
+import re
+from pathlib import Path
+
+import pytest
+from formalsynth.data.files import find
+from runs import SCALE
+
+pytestmark = [pytest.mark.workflow]
+
+NOT_PUBLISHED = """
+from formalsynth.data.fatigue import FATIGUE
+from formalsynth.data.files import FILES
+
+for name in ("fatigue", "fatigue_cycles"):
+    object.__setattr__(FILES[name], "confidential", True)
+"""
+
+
+@pytest.fixture
+def custom(tmp_path):
+    """The variables of a run for which fatigue.csv is not published."""
+    folder = tmp_path / "custom"
+    folder.mkdir()
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [f"{path}/sitecustomize.py" for path in paths if path and Path(path, "sitecustomize.py").exists()]
+    runs = "".join(f"import runpy\nrunpy.run_path({path!r})\n" for path in others)
+    (folder / "sitecustomize.py").write_text(runs + NOT_PUBLISHED)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, paths)])}
+
+
+def numbers_of(path):
+    """The numbers of a file that no other number begins or ends with by chance."""
+    return {one for one in re.findall(r"\d+", path.read_text()) if len(one) > 4}
+
+
+def texts(folder):
+    for path in folder.rglob("*"):
+        if path.is_file() and path.suffix != ".png":
+            content = path.read_bytes()
+            yield path, (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+
+
+def test_nobody_else_can_read_the_results_and_nothing_of_the_file_is_in_what_is_sent(again, snakemake, custom):
+    config = " ".join(path.read_text(encoding="utf-8") for path in (again / "config").rglob("*.yaml"))
+    secret = numbers_of(find("fatigue", "")) - set(re.findall(r"\d+", config))  # a printed median is a record, too
+    assert len(secret) > 10
+    run = snakemake(again, "--cores", 2, "--config", "papers=[range]", "--", "everything", "share", **custom)
+    assert run.returncode == 0, run.stdout[-5000:]
+    assert "CONFIDENTIAL: range: made from fatigue.csv" in run.stdout
+    results, figures = again / "results" / SCALE, again / "figures" / SCALE
+    for folder in (results / "range", figures / "range", results / "report"):
+        assert folder.stat().st_mode & 0o777 == 0o700, folder
+    tables = [*results.glob("range/*/*.csv"), *figures.glob("range/*.csv"), results / "claims.csv"]
+    assert len(tables) > 50
+    assert [path for path in tables if path.stat().st_mode & 0o077] == []
+    found = {number for _, text in texts(results / "range") for number in secret if number in text}
+    assert len(found) > 10  # the test sees them where they are
+    sent = dict(texts(results / "share"))
+    assert (results / "share" / "index.html") in sent
+    for path, text in sent.items():
+        assert not secret & set(re.findall(r"\d+", text)), path
