@@ -16,6 +16,7 @@ from formalsynth.ledger.verdicts import (
     REPRODUCED,
     STAND_IN,
     TOO_FEW,
+    UNDETERMINED,
     VERDICTS,
 )
 from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table_of, verdict_of
@@ -26,21 +27,21 @@ from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table
     [
         (normal(9, seed=2), REPRODUCED),
         (normal(1, seed=2), NOT_REPRODUCED),
-        (np.roll(normal(5), 1) + 0.01, DIRECTION),
-        (np.roll(normal(5), 1) - 0.01, NOT_REPRODUCED),
+        (np.roll(normal(5), 1) + 0.01, UNDETERMINED),
+        (np.roll(normal(5), 1) - 0.01, UNDETERMINED),
         (normal(5), NOT_REPRODUCED),
     ],
 )
-def test_an_order_of_two_cells_holds_leans_or_fails(second, verdict):
-    """What cannot be told from no step at all is direction only where the statistic goes the claimed way."""
+def test_an_order_of_two_cells_holds_fails_or_cannot_be_told(second, verdict):
+    """A difference within chance says nothing; cells that are equal in every unit have no order."""
     assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
 
 
 @pytest.mark.parametrize(
     ("means", "verdict"),
-    [((1, 5, 9), REPRODUCED), ((1, 5, 5.01), DIRECTION), ((1, 5, 4.99), NOT_REPRODUCED), ((5, 9, 1), NOT_REPRODUCED)],
+    [((1, 5, 9), REPRODUCED), ((1, 5, 5.01), DIRECTION), ((1, 5, 4.99), DIRECTION), ((5, 9, 1), NOT_REPRODUCED)],
 )
-def test_an_order_is_direction_only_where_every_statistic_goes_the_claimed_way(means, verdict):
+def test_an_order_is_direction_only_where_a_step_goes_the_claimed_way_and_none_the_other(means, verdict):
     cells = {name: np.roll(normal(0), k) + mean for k, (name, mean) in enumerate(zip("ABC", means, strict=True))}
     assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
 
@@ -62,7 +63,7 @@ def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
 
 def test_a_step_short_of_its_margin_has_to_be_there_beyond_chance():
     cells = {"A": normal(5), "B": np.roll(normal(5), 1) + 0.01}
-    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == DIRECTION
+    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == UNDETERMINED
     assert verdict_of(claim_of({"kind": "order", "margin": 0.5}), table_of(**cells)) == NOT_REPRODUCED
 
 
@@ -189,7 +190,7 @@ def shrinking(power, test, statistic="sd", sd=1.0):
         (-2.0, DIRECTION, REPRODUCED),
         (-0.3, DIRECTION, REPRODUCED),
         (-0.15, NOT_REPRODUCED, REPRODUCED),
-        (-0.01, NOT_REPRODUCED, DIRECTION),
+        (-0.01, NOT_REPRODUCED, UNDETERMINED),
         (0.1, NOT_REPRODUCED, NOT_REPRODUCED),
         (0.5, NOT_REPRODUCED, NOT_REPRODUCED),
     ],
@@ -289,5 +290,5 @@ def test_columns_of_the_ledger_are_those_that_others_rely_on():
 
 def test_every_verdict_has_a_meaning():
     assert set(VERDICTS) == {
-        REPRODUCED, DIRECTION, NOT_REPRODUCED, MISPRINT, REFUTED, STAND_IN, ABSENT, NO_ROWS, TOO_FEW,
+        REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED, MISPRINT, REFUTED, STAND_IN, ABSENT, NO_ROWS, TOO_FEW,
     }  # fmt: skip

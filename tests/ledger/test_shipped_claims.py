@@ -59,7 +59,7 @@ def test_a_broken_table_changes_the_verdict(id, plan, ledger, repository):
         return judge(claim, [rows], plan.config.verdicts, plan.config.root_seed, True).verdict
 
     assert verdict(table) == ledger.set_index("id").loc[id, "verdict"] == "reproduced"
-    assert verdict(BROKEN[id](table)) in ("not reproduced", "direction only")
+    assert verdict(BROKEN[id](table)) in ("not reproduced", "undetermined", "direction only")
 
 
 def test_the_reference_ledger_has_every_shipped_claim_once(plan, ledger):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED
+from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
 
-JUDGED = (REPRODUCED, DIRECTION, NOT_REPRODUCED)
+JUDGED = (REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED)
 """Verdicts that count in the headline."""
 FINDINGS = (MISPRINT, REFUTED)
 """Verdicts of claims that are part of an erratum: the erratum counts, not they."""

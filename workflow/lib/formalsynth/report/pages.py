@@ -22,6 +22,7 @@ from formalsynth.ledger.verdicts import (
     REPRODUCED,
     STAND_IN,
     TOO_FEW,
+    UNDETERMINED,
     VERDICTS,
 )
 from formalsynth.report import glossary
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 SYMBOLS = {
     REPRODUCED: "✓",
     DIRECTION: "↗",
+    UNDETERMINED: "?",
     NOT_REPRODUCED: "✗",
     MISPRINT: "≠",
     REFUTED: "⊥",

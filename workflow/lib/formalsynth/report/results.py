@@ -8,7 +8,7 @@ from pathlib import Path
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
-from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, VERDICTS
+from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
 from formalsynth.report.glossary import ERRATUM
@@ -33,7 +33,8 @@ def headline(found: Findings) -> str:
     share = f" ({held / found.judged:.0%})" if found.judged else ""
     sentence = (
         f"Of {found.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
-        f"{found.of([DIRECTION])} in direction only and {found.of([NOT_REPRODUCED])} not."
+        f"{found.of([DIRECTION])} in direction only, {found.of([UNDETERMINED])} undetermined "
+        f"and {found.of([NOT_REPRODUCED])} not."
     )
     others = ", ".join(f"{verdict} {number}" for verdict, number in found.unjudged.items() if number)
     return f"{sentence} Not judged: {others}." if others else sentence

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from formalsynth.ledger.notes import joined, unit_name
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, share_interval, test_kind
-from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim
@@ -25,16 +25,16 @@ class Gain(Test):
     direction: Literal["rising", "falling"] = Field("falling", description="What a gain is: a rise or a fall.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where it is larger in more than half of the units, beyond chance; direction only where that is unclear."""
+        """Reproduced where it is larger in more than half of the units, beyond chance; undetermined where that may be chance."""
         sign = 1 if self.direction == "rising" else -1
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)
-        low = share_interval(share, len(first), thresholds.confidence)[0]
+        low, high = share_interval(share, len(first), thresholds.confidence)
         medians = " against ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
         note = f"a gain of {medians} (medians), larger in {share:.2f} of {unit_name(claim.estimate.by)}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
-        return Judgement(DIRECTION if share > 0.5 else NOT_REPRODUCED, note)
+        return Judgement(NOT_REPRODUCED if high < 0.5 else UNDETERMINED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """Two changes have four ends."""

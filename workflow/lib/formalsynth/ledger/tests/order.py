@@ -22,7 +22,7 @@ from formalsynth.ledger.tests.base import (
     share_interval,
     test_kind,
 )
-from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim, Estimate
@@ -37,17 +37,20 @@ class Step:
     """Share of the units that take it, beyond the margin; of a statistic without units, how sure it is."""
     holds: bool
     """Whether it is as claimed."""
-    leans: bool
-    """Whether the statistic at least goes the claimed way, and nothing speaks against it beyond chance."""
+    ahead: bool
+    """Whether it goes the claimed way beyond chance, though maybe not as far or as often as claimed."""
+    back: bool
+    """Whether it goes the other way beyond chance, or nowhere at all: the cells are equal in every unit."""
 
 
 @test_kind("order")
 class Order(Test):
     """The cells rise or fall, each by more than the margin, on the statistic and in most of the units.
 
-    An order is direction only where every statistic goes the claimed way and no step goes the other way beyond chance; with a
-    margin, every step has to go the claimed way beyond chance. Statistics out of order are not reproduced. The order of a
-    statistic that has no value for a single unit, such as a standard deviation, is judged on its Monte Carlo error.
+    An order is direction only where a step goes the claimed way beyond chance and none the other way; with a margin, every step
+    has to go the claimed way. It is undetermined where no step goes either way beyond chance, and not reproduced where one goes
+    the other way. The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on its
+    Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -65,7 +68,7 @@ class Order(Test):
     margin: float = Field(0.0, ge=0, description="The least step, in the units of the cells.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every step holds; direction only where every step leans the claimed way."""
+        """Reproduced where every step holds; undetermined where all of them may be chance."""
         by_unit = _by_unit(claim.estimate)
         steps = [self._step(cells, a, b, by_unit, thresholds) for a, b in self._compared(len(cells.estimates))]
         shares = " / ".join(f"{step.share:.2f}" for step in steps)
@@ -76,7 +79,9 @@ class Order(Test):
         )
         if all(step.holds for step in steps):
             return Judgement(REPRODUCED, note)
-        return Judgement(DIRECTION if all(step.leans for step in steps) else NOT_REPRODUCED, note)
+        if any(step.back for step in steps) or (self.margin and not all(step.ahead for step in steps)):
+            return Judgement(NOT_REPRODUCED, note)
+        return Judgement(DIRECTION if any(step.ahead for step in steps) else UNDETERMINED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """One cell alone has no order, nor has one without its twin."""
@@ -101,7 +106,8 @@ class Order(Test):
         least = least_share(self.share, thresholds)
         if least is not None and units is not None and len(units) > 1:
             above = share_interval(share, len(units), thresholds.confidence)[1] >= least
-        return Step(share, goes > self.margin and above, goes > 0 and (ahead if self.margin else not back))
+        level = goes == 0 and (not error if units is None else not units.any())
+        return Step(share, goes > self.margin and above, goes > 0 and ahead, back or level)
 
 
 def _by_unit(estimate: Estimate) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from formalsynth.core.model import ordered
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
-from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim
@@ -48,8 +48,8 @@ class Trend(Test):
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
         """Reproduced where the slope is between the limits, up to its error, and surely not zero.
 
-        A slope points the way the claim does where it is between the limits and has their sign, though it may be zero, or where
-        it is outside of them and surely at least half as steep as the nearer one.
+        It is undetermined where it is between the limits and may be zero. A slope that is outside of them points the way the
+        claim does where it is surely not zero and at least half as steep as the nearer one.
         """
         x = np.log(np.array(claim.estimate.of, dtype=float))
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
@@ -57,11 +57,10 @@ class Trend(Test):
         sign, slack = (1 if self._low >= 0 else -1), thresholds.errors * error
         note = f"slope {slope:.3f} (standard error {error:.3f})"
         inside, sure = self._low - slack <= slope <= self._high + slack, sign * slope > slack
-        if inside and sure:
-            return Judgement(REPRODUCED, note)
+        if inside:
+            return Judgement(REPRODUCED if sure else UNDETERMINED, note)
         steep = sign * slope >= min(sign * self._low, sign * self._high) / 2
-        leans = sign * slope > 0 if inside else sure and steep
-        return Judgement(DIRECTION if leans else NOT_REPRODUCED, note)
+        return Judgement(DIRECTION if sure and steep else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """A slope needs two cells or more, which are numbers above 0."""
