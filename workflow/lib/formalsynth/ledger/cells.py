@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,18 @@ PLANNED = ("synthesizer", "n", "scenario", "replicate")
 """What cells may differ in that the plan has checked: a cell without rows is no slip of the config there."""
 
 
-def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]:
-    """Values (units, cells) that a claim compares, units with a value in every cell only, and the number of replicates.
+class Compared(NamedTuple):
+    """What a claim compares."""
+
+    values: Array
+    """(units, cells); only units with a value in every cell."""
+    replicates: int
+    names: tuple[str, ...]
+    """What each cell is called."""
+
+
+def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
+    """What a claim compares, from the tables.
 
     Args:
         claim: the claim.
@@ -56,7 +67,18 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> tuple[Array, int]
     values = _against(claim, wide)[wanted].to_numpy(float)
     if estimate.differences:
         values = values[:, ::2] - values[:, 1::2]
-    return values, len(wide) if estimate.by == "replicate" or not replicates else replicates
+    return Compared(values, len(wide) if estimate.by == "replicate" or not replicates else replicates, _names(claim, wanted))
+
+
+def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
+    """What cells are called: by their label where they have one, a number by what the cells differ in."""
+    texts = [f"{cell:g}" if isinstance(cell, int | float | np.number) else str(cell) for cell in cells]
+    numbers = [not isinstance(cell, str) for cell in cells]
+    of = claim.estimate.over.replace("_", " ")
+    names = [claim.labels.get(text, f"{of} {text}" if each else text) for text, each in zip(texts, numbers, strict=True)]
+    if claim.estimate.differences:
+        return tuple(f"{first} less {second}" for first, second in zip(names[::2], names[1::2], strict=True))
+    return tuple(names)
 
 
 def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -163,3 +163,5 @@ class Claim(Told):
     """The scenarios it speaks of; empty when their data are absent."""
     truth: float | None
     """The population's value, where the estimate is a distance to it."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What its cells are called, by id, where they have a label."""

@@ -13,7 +13,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import EXTREMES, STATISTICS, scatter, without_error
 from formalsynth.ledger.cells import NoRowsError, values_of
 from formalsynth.ledger.claims import Claim
-from formalsynth.ledger.notes import joined, sentences, unit_name
+from formalsynth.ledger.notes import NAMES, joined, sentences, unit_name
 from formalsynth.ledger.tests.base import Cells
 from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW
@@ -47,6 +47,8 @@ class LedgerRow:
     test: str
     kind: str
     """What its verdict says of the paper; of a claim that another one implies, by which."""
+    cells: str = ""
+    """What each cell is called, from left to right."""
 
 
 COLUMNS = tuple(field.name for field in fields(LedgerRow))
@@ -96,13 +98,13 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     if not tables:
         return _row(claim, ABSENT, sentences(claim.note, "the records are not there"))
     try:
-        values, replicates = values_of(claim, tables)
+        values, replicates, names = values_of(claim, tables)
     except NoRowsError as error:
         return _row(claim, NO_ROWS, sentences(claim.note, str(error)), replicates=0)
     by, extreme = claim.estimate.by, claim.estimate.statistic in EXTREMES
     chance = len(values) > 1 and by in RANDOM and not extreme
     unsure = len(values) > 1 and by in REPEATED and extreme
-    cells = _cells(claim, values, chance, thresholds.resamples, root)
+    cells = _cells(claim, values, names, chance, thresholds.resamples, root)
     found = claim.test.judge(cells, claim, thresholds)
     units = "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"
     return _row(
@@ -112,17 +114,18 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
         joined(cells.estimates),
         joined(cells.errors if chance else np.full(values.shape[1], np.nan)),
         replicates,
+        NAMES.join(names),
     )
 
 
-def _cells(claim: Claim, values: Array, chance: bool, resamples: int, root: int) -> Cells:
+def _cells(claim: Claim, values: Array, names: tuple[str, ...], chance: bool, resamples: int, root: int) -> Cells:
     """The values (units, cells) of a claim with their statistics and, from the claim's own random stream, their errors."""
     name = claim.estimate.statistic
     estimates = STATISTICS[name](values)
     if not chance:
-        return Cells(values, estimates, without_error(estimates))
+        return Cells(values, estimates, without_error(estimates), names)
     generator = np.random.default_rng([root, zlib.crc32(claim.id.encode())])
-    return Cells(values, estimates, scatter(values, name, resamples, generator))
+    return Cells(values, estimates, scatter(values, name, resamples, generator), names)
 
 
 def _verdict(claim: Claim, found: str, judged: bool) -> str:
@@ -135,10 +138,16 @@ def _verdict(claim: Claim, found: str, judged: bool) -> str:
 
 
 def _row(
-    claim: Claim, verdict: str, note: str, estimate: str | None = None, mcse: str | None = None, replicates: int | None = None
+    claim: Claim,
+    verdict: str,
+    note: str,
+    estimate: str | None = None,
+    mcse: str | None = None,
+    replicates: int | None = None,
+    cells: str = "",
 ) -> LedgerRow:
     return LedgerRow(
         id=claim.id, paper=claim.paper, place=claim.place, claim=claim.claim, printed=claim.printed, estimate=estimate,
         mcse=mcse, replicates=replicates, verdict=verdict, note=note, shows=claim.shows, erratum=claim.erratum,
-        test=claim.test.kind, kind=f"implied by {claim.implied_by}" if claim.implied_by else claim.kind,
+        test=claim.test.kind, kind=f"implied by {claim.implied_by}" if claim.implied_by else claim.kind, cells=cells,
     )  # fmt: skip

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from formalsynth.core.streams import number_of
+from formalsynth.core.words import metric
 from formalsynth.data.files import is_folder
-from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario
+from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
 from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.ledger.notes import sentences
-from formalsynth.plan.checks import check_claim, check_figure, check_table
+from formalsynth.plan.checks import Checked, check_claim, check_figure, check_table
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.errata import by_number, check_implied, check_named
 from formalsynth.plan.expand import expand
@@ -247,6 +248,29 @@ def _claims(
     return claims
 
 
+def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
+    """What the cells of a claim are called, by id: two of one label also by the parameters in which they differ."""
+    if of.over == "value":
+        return {column: metric(column).name for column in of.value}
+    if of.over == "scenario":
+        return {scenario.name: scenario.label or scenario.name for scenario in checked.scenarios}
+    if of.over != "synthesizer":
+        return {}
+    ids = [str(cell) for cell in checked.cells]
+    labels = {id: look.label if (look := paper.expanded.looks.get(id)) else id for id in ids}
+    twins = {id: [other for other in labels if labels[other] == labels[id]] for id in ids}
+    return {id: ", ".join([label, *_differing(paper, id, twins[id])]) for id, label in labels.items()}
+
+
+def _differing(paper: Paper, id: str, twins: Sequence[str]) -> list[str]:
+    """The parameters of a synthesizer that others of its label have not; its id where there are none."""
+    if len(twins) < 2:
+        return []
+    own, others = paper.parameters(id), [paper.parameters(twin) for twin in twins if twin != id]
+    found = [f"{name} {value:g}" for name, value in own.items() if any(other.get(name) != value for other in others)]
+    return found or [id]
+
+
 def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:
     checked = check_claim(config, paper, file)
     of, first = config.estimate, next(iter(checked.scenarios), None)
@@ -256,6 +280,7 @@ def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Pat
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
         kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
         finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
+        labels=_labels(paper, of, checked),
         estimate=of.model_copy(update={"of": checked.cells}),
         scenarios=tuple(
             ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios

@@ -31,10 +31,12 @@ DIAGNOSTICS = {
 
 LEDGER = {
     "claim": Words("Claim", "What the paper says, in our words, and where it says it."),
-    "printed": Words("Printed", "The number or formula in the paper, where it has one."),
-    "estimate": Words("This run", "The same numbers from this run, from left to right as the claim names them."),
+    "printed": Words("Printed (our paraphrase)", "The number or formula in the paper, where it has one."),
+    "estimate": Words("Ours", "The same numbers from this run, each with the name of what it belongs to."),
     "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
     "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
+    "verdict": Words("Same?", "What this run says of the claim; each verdict is explained below."),
+    "note": Words("Why", "What the verdict rests on, and what a reader has to know of it."),
     "kind": Words("Kind", "What the verdict says of the paper; only claims of kind test count in the headline."),
     "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
 }

@@ -32,6 +32,7 @@ from formalsynth.report.findings import findings
 from formalsynth.report.formats import duration, number, slug, source_page
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
+from formalsynth.report.rows import ours, printed
 from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import filled_folder, unbroken
 
@@ -121,7 +122,7 @@ def _environment(texts: Mapping[str, str]) -> Environment:
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
-        "kind_name": kind_name,
+        "kind_name": kind_name, "ours": ours, "printed": printed,
     }  # fmt: skip
     environment.globals |= {
         "diagnostics": glossary.DIAGNOSTICS, "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,

@@ -12,6 +12,7 @@ from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REF
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
 from formalsynth.report.glossary import ERRATUM
+from formalsynth.report.rows import ours
 
 
 def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
@@ -166,7 +167,7 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Calla
 def _claim(row: LedgerRow) -> str:
     """A claim with its verdict, in a line."""
     aside = f" ({row.note})" if row.note else ""
-    found = f" Found {row.estimate}{aside}." if row.estimate else aside
+    found = f" Found {ours(row)}{aside}." if row.estimate else aside
     number = f" ({row.erratum})" if row.erratum else ""
     kind = f", {row.kind}" if row.kind.startswith("implied") else ""
     return f"**{row.verdict}**{number}, {row.place}{kind}: {row.claim}{found}"

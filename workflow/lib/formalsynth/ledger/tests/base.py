@@ -37,6 +37,8 @@ class Cells:
     """The claim's statistic of each cell, (cells,)."""
     scatter: Scatter
     """The statistics on changed copies of the values, from which errors follow."""
+    names: tuple[str, ...]
+    """What each cell is called."""
 
     @property
     def errors(self) -> Array:

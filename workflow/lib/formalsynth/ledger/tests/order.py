@@ -11,7 +11,7 @@ from pydantic import Field
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
-from formalsynth.ledger.notes import unit_name
+from formalsynth.ledger.notes import named, unit_name
 from formalsynth.ledger.tests.base import (
     Cells,
     Judgement,
@@ -71,12 +71,13 @@ class Order(Test):
         """Reproduced where every step holds; undetermined where all of them may be chance."""
         by_unit = _by_unit(claim.estimate)
         steps = [self._step(cells, a, b, by_unit, thresholds) for a, b in self._compared(len(cells.estimates))]
-        shares = " / ".join(f"{step.share:.2f}" for step in steps)
-        note = (
-            f"in this order in {shares} of {unit_name(claim.estimate.by)}"
-            if by_unit
-            else f"in this order with {shares} certainty"
-        )
+        shares = [f"{step.share:.2f}" for step in steps]
+        pairs = [f"{cells.names[a]} to {cells.names[b]}" for a, b in self._compared(len(cells.estimates))]
+        of = f"of {unit_name(claim.estimate.by)}" if by_unit else "certainty"
+        if len(set(shares)) == 1:
+            note = f"in this order {'in' if by_unit else 'with'} {shares[0]} {of}{', each step' if len(shares) > 1 else ''}"
+        else:
+            note = f"steps in this order, {'share' if by_unit else 'with'} {of}: {named(pairs, shares)}"
         if all(step.holds for step in steps):
             return Judgement(REPRODUCED, note)
         if any(step.back for step in steps) or (self.margin and not all(step.ahead for step in steps)):

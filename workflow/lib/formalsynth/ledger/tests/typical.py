@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth.ledger.notes import joined, unit_name
+from formalsynth.ledger.notes import joined, named, unit_name
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
 
@@ -38,7 +38,8 @@ class Typical(Test):
         low, high = np.quantile(values, [outside, 1 - outside], axis=0)
         among = (low <= printed) & (printed <= high)
         less = ", all but the first less the first" if self.less_first else ""
-        note = f"{joined(printed)} against {_limits(low, high)} in the middle of the {unit_name(claim.estimate.by)}{less}"
+        texts = [f"{joined(told)} against {joined(a)} to {joined(b)}" for told, a, b in zip(printed, low, high, strict=True)]
+        note = f"{named(cells.names, texts)}, in the middle of the {unit_name(claim.estimate.by)}{less}"
         if among.all():
             return Judgement(REPRODUCED, note)
         pairs = list(itertools.combinations(range(len(printed)), 2))
@@ -53,7 +54,3 @@ class Typical(Test):
     def _taken(self, values: Array) -> Array:
         """Values (units, cells) as they are compared."""
         return np.column_stack([values[:, 0], values[:, 1:] - values[:, :1]]) if self.less_first else values
-
-
-def _limits(low: Array, high: Array) -> str:
-    return " / ".join(f"{joined(a)} to {joined(b)}" for a, b in zip(low[:, None], high[:, None], strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth.ledger.notes import joined
+from formalsynth.ledger.notes import joined, named
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
 
@@ -50,7 +50,9 @@ class Value(Test):
             if shown + thresholds.errors * error >= SHOWN:
                 return Judgement(REPRODUCED)
             return Judgement(DIRECTION, f"within {within:.0%}, but with {shown:.0%} of the printed differences")
-        note = f"beyond {within:.0%}: {joined(estimates[~near])} against {joined(printed[~near])}"
+        far = np.flatnonzero(~near)
+        texts = [f"{joined(estimates[[k]])} against {joined(printed[[k]])}" for k in far]
+        note = f"beyond {within:.0%}: {named([cells.names[k] for k in far], texts)}"
         pairs = list(itertools.combinations(range(len(printed)), 2))
         ordered = [np.sign(printed[b] - printed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)

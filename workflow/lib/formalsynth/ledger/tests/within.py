@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from formalsynth.core.model import ordered
-from formalsynth.ledger.notes import joined
+from formalsynth.ledger.notes import joined, named
 from formalsynth.ledger.tests.base import Cells, Judgement, NeededShare, Test, least_share, share_interval, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
 
@@ -47,7 +47,7 @@ class Within(Test):
         values = cells.values
         shares = ((values >= low) & (values <= high)).mean(axis=0)
         enough = [share_interval(share, len(values), thresholds.confidence)[1] >= least for share in shares]
-        note = f"share between the limits {joined(shares)}"
+        note = f"share between the limits {named(cells.names, [joined(share) for share in shares])}"
         if all(enough):
             return Judgement(REPRODUCED, note)
         median = np.median(values, axis=0)

@@ -1,0 +1,69 @@
+"""A row of the ledger in words: no list of numbers without names, in any row of the reference run."""
+
+import re
+
+import made_up_report
+import pytest
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.report.contents import read_ledger
+from formalsynth.report.reference import LEDGER
+from formalsynth.report.rows import ours, printed
+
+UNNAMED = re.compile(r"(?<![\w.])[-−]?\d[\d.e+-]*%?\s/\s[-−]?\d")
+"""Two numbers with nothing but a slash between them."""
+QUOTIENT = "0.95 / 1.05"
+"""What a note reckons with."""
+
+
+def row(**fields):
+    return LedgerRow(**made_up_report.claim(0, "reproduced") | {"replicates": 2, "note": ""} | fields)
+
+
+@pytest.fixture(scope="module")
+def reference(repository):
+    return read_ledger(repository / LEDGER)
+
+
+def test_no_row_prints_a_list_of_numbers_without_names(reference):
+    assert len(reference) > 300
+    several = [one for one in reference if one.estimate and "/" in one.estimate]
+    assert len(several) > 200
+    for one in reference:
+        for text in (ours(one), printed(one), one.note):
+            assert not UNNAMED.search(text.replace(QUOTIENT, "")), (one.id, text)
+        if one.estimate:
+            assert len(one.cells.split(" | ")) == len(one.estimate.split(" / ")), one.id
+
+
+def test_cells_of_one_claim_have_different_names(reference):
+    for one in reference:
+        names = one.cells.split(" | ")
+        assert len(set(names)) == len(names), (one.id, names)
+
+
+def test_an_order_shows_which_way_each_step_goes():
+    found = {"estimate": "3 / 2.5 / 2.5 / 4", "mcse": "0.1 / 0.2 / 0.3 / 0.4", "cells": "A | B | C | D"}
+    assert ours(row(**found)) == "A 3 ± 0.1 > B 2.5 ± 0.2 = C 2.5 ± 0.3 < D 4 ± 0.4"
+    assert ours(row(**found, test="value")) == "A 3 ± 0.1; B 2.5 ± 0.2; C 2.5 ± 0.3; D 4 ± 0.4"
+    assert ours(row(estimate="1 / 2", mcse="", cells="A | B")) == "A 1 < B 2"
+    assert ours(row(estimate="5", mcse="0.1", cells="A", test="value")) == "A 5 ± 0.1"
+    assert ours(row(estimate="", mcse="", cells="")) == ""
+
+
+def test_a_ledger_of_an_older_version_numbers_its_cells():
+    assert ours(row(estimate="1 / 2", mcse="", cells="", test="value")) == "(1) 1; (2) 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.760 / 0.728", "A 0.760; B 0.728"),
+        ("57771, 15616", "A 57771; B 15616"),
+        ("[70.0, 75.0], [70.0, 74.3]", "A [70.0, 75.0]; B [70.0, 74.3]"),
+        ("1.2", "1.2"),
+        ("m n_syn 4d² / (2 n²)", "m n_syn 4d² / (2 n²)"),
+        ("roughly, ε", "roughly, ε"),
+    ],
+)
+def test_a_printed_number_for_each_cell_is_named(text, expected):
+    assert printed(row(printed=text, cells="A | B")) == expected

@@ -1,0 +1,54 @@
+"""A row of the ledger in words: every number with the name of its cell."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.notes import NAMES
+
+SEPARATOR = " / "
+"""What stands between the numbers of a row."""
+LISTED = re.compile(r"\[[^\]]*\]|[^,/\s]+")
+"""A number or an interval of a printed list."""
+ORDERS = {"order", "gain"}
+"""Kinds of test that compare a cell with the next one."""
+
+
+def ours(row: LedgerRow) -> str:
+    """What the run found, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``."""
+    numbers = _parts(row.estimate)
+    errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
+    texts = [f"{number} ± {error}" if error else number for number, error in zip(numbers, errors, strict=True)]
+    names = _names(row, len(numbers))
+    cells = [f"{name} {text}".strip() for name, text in zip(names, texts, strict=True)]
+    if row.test not in ORDERS or len(cells) < 2:
+        return "; ".join(cells)
+    signs = [_sign(float(a), float(b)) for a, b in itertools.pairwise(numbers)]
+    return cells[0] + "".join(f" {sign} {cell}" for sign, cell in zip(signs, cells[1:], strict=True))
+
+
+def printed(row: LedgerRow) -> str:
+    """What is printed, each number with its cell where there is one for each."""
+    parts, names = LISTED.findall(row.printed), _names(row, 0)
+    if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
+        return row.printed
+    return "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
+
+
+def _parts(text: str | None) -> list[str]:
+    return text.split(SEPARATOR) if text else []
+
+
+def _names(row: LedgerRow, count: int) -> Sequence[str]:
+    """The names of a row's cells; a number in their place where an older ledger has none."""
+    names = row.cells.split(NAMES) if row.cells else []
+    if count in (0, len(names)):
+        return names
+    return [""] if count == 1 else [f"({k})" for k in range(1, count + 1)]
+
+
+def _sign(first: float, second: float) -> str:
+    return "=" if first == second else ">" if first > second else "<"
