@@ -6,6 +6,7 @@ import pytest
 from formalsynth.core.model import DATA
 from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import NOT_SYNTHETIC, Panel
+from formalsynth.show.figures.base import FIGURES
 from made_up_displays import figure_of, rows_of, scenario_of, table_display
 
 
@@ -17,7 +18,8 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     )  # fmt: skip
     assert caption(display) == (
         "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
-        "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. Dashed line: ε / 2. Chosen.\n"
+        "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. "
+        f"{FIGURES['violin'].READING}. Dashed line: ε / 2. Chosen.\n"
     )
 
 

@@ -23,7 +23,8 @@ def axes_of():
     drawings = []
 
     def axes_of(display, tidy):
-        drawings.append(display.figure.draw(display, tidy.fillna({"panel": ""})))
+        drawings.append(plt.figure(layout="constrained"))
+        display.figure.paint(display, tidy.fillna({"panel": ""}), drawings[-1])
         return drawings[-1].axes
 
     yield axes_of
@@ -91,11 +92,11 @@ def test_scenarios_are_frames_in_the_order_of_the_figure_and_lines_keep_their_st
     tidy = tidy[::-1]
     tidy = tidy[~((tidy["scenario"] == "second_n30") & (tidy["synthesizer"] == "A"))]
     first, second = axes_of(display, tidy)
-    assert [first.get_title(), second.get_title()] == ["First", "Second"]
+    assert [first.get_title("left"), second.get_title("left")] == ["First", "Second"]
     (line,) = second.lines
     same = next(other for other in first.lines if other.get_label() == "label B")
     assert (line.get_linestyle(), line.get_marker()) == (same.get_linestyle(), same.get_marker())
-    assert [axis.get_ylabel() != "" for axis in (first, second)] == [True, False]
+    assert [axis.get_ylabel() != "" for axis in (first, second)] == [True, True]
 
 
 def test_parameters_are_frames(axes_of):
@@ -103,8 +104,8 @@ def test_parameters_are_frames(axes_of):
     scenario = scenario_of("first", replicates=20)
     display = figure_of(scenarios=[scenario], frames=frames, kind="ecdf", panels="M", y="bound")
     axes = axes_of(display, figure_table(display, [rows_of(scenario)]))
-    assert [axis.get_title() for axis in axes] == ["M = 2", "M = 4"]
-    assert [axis.get_xlabel() for axis in axes] == ["bound", "bound"]
+    assert [axis.get_title("left") for axis in axes] == ["M = 2", "M = 4"]
+    assert [axis.get_xlabel() for axis in axes] == ["", "bound"]
     assert [[line.get_label() for line in axis.lines] for axis in axes] == [["label A"], ["label B"]]
 
 

@@ -79,6 +79,7 @@ def test_every_figure_and_table_of_the_plan_is_made_with_its_caption(finished, k
         png = stem.with_suffix(".png").read_bytes()
         assert png.startswith(b"\x89PNG")
         assert int.from_bytes(png[16:20], "big") > 400
+        assert stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
         assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Figure {number}.")
     for number in paper.tables:
         stem = finished / "results" / SCALE / key / f"table{number}"

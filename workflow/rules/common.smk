@@ -226,7 +226,7 @@ def code_of(*modules):
 
 def figure_files(key, number):
     """Every file of a figure: its tidy table, its drawings and its caption."""
-    return [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for kind in ("csv", "png", "svg", "txt")]
+    return [f"figures/{SCALE}/{key}/{figure_file(number)}.{kind}" for kind in ("csv", "pdf", "png", "svg", "txt")]
 
 
 def marked_figure(key, number):
@@ -404,10 +404,10 @@ def targets(key):
 
 
 def report_shown():
-    """Every figure, table and caption."""
+    """Every figure, table and caption; the PDF of a figure is for print."""
     papers = PLAN.papers.items()
     figures = [path for key, paper in papers for number in paper.figures for path in figure_files(key, number)]
-    return figures + [
+    return [path for path in figures if not path.endswith(".pdf")] + [
         f"results/{SCALE}/{key}/table{n}.{kind}" for key, one in papers for n in one.tables for kind in ("csv", "txt")
     ]
 

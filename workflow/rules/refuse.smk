@@ -28,7 +28,7 @@ rule refuse_figure:
     output:
         "<figures>/{missing}.{kind}",
     wildcard_constraints:
-        kind="csv|png|svg|txt",
+        kind="csv|pdf|png|svg|txt",
         missing=rf"(?!(?:{made_figures()})\.)({'|'.join(PLAN.papers)})/fig\w+",
 
 

@@ -11,7 +11,7 @@ from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
 from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import FigureDisplay, TableDisplay
-from formalsynth.show.draw import draw_figure
+from formalsynth.show.draw import KINDS, draw_figure
 from formalsynth.show.tidy import figure_table, table_of
 
 keep_to_owner(snakemake.params.private)
@@ -29,15 +29,16 @@ def collected(place):
 for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_as"]):
     display, folder = FigureDisplay.of(figure["display"]), Path(snakemake.output.figures[0]).parent
     tables = [collected(place) for place in figure["reads"]]
-    table, png, svg, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "png", "svg", "txt"))
+    table, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "txt"))
+    drawings = [folder / f"{figure['file']}.{kind}" for kind in KINDS]
     if figure["same_as"]:
         # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
-        for path in (table, png, svg):
+        for path in (table, *drawings):
             with whole(path) as partial:
                 shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
     else:
         write_table(table, figure_table(display, tables))
-        draw_figure(display, read_table(table), [svg, png])
+        draw_figure(display, read_table(table), drawings)
     write_text(words, caption(display, failures(display, tables)))
 
 for entry in snakemake.params.tables:

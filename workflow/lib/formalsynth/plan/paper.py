@@ -80,7 +80,7 @@ class Paper:
         return FigureDisplay(
             **dict(shown) | {"looks": looks},
             figure=figure,
-            panels=self._panels(shown.ids, figure.panels, figure.where),
+            panels=self._panels(shown.ids, figure),
             at={id: self.parameters(id).get(at) for id in shown.ids} if at else {},
             truths=self._truths(figure),
         )
@@ -105,13 +105,14 @@ class Paper:
         truths = {column: truth_of(scenarios[0].data, column) for column in figure.columns()}
         return {column: value for column, value in truths.items() if value is not None}
 
-    def _panels(self, ids: Sequence[str], by: str, where: Mapping[str, float]) -> tuple[Panel, ...]:
+    def _panels(self, ids: Sequence[str], figure: Figure) -> tuple[Panel, ...]:
+        by, where = figure.panels, figure.where
         if by in FRAMES:
             return (Panel(title="", ids=tuple(ids), epsilon=where.get("epsilon")),)
         values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
         return tuple(
             Panel(
-                title=f"{SYMBOLS.get(by, by)} = {value:g}",
+                title=figure.titles.get(value, f"{SYMBOLS.get(by, by)} = {value:g}"),
                 ids=tuple(id for id in ids if self.fits(id, {by: value})),
                 epsilon=value if by == "epsilon" else where.get("epsilon"),
             )

@@ -29,7 +29,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
-        line = display.figure.line_words()
+        line = ". ".join(text for text in (display.figure.READING, display.figure.line_words()) if text)
         titles = [panel.title for panel in display.panels if panel.title]
     else:
         kind, place, line, titles = "Table", "", "", []

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import whole
-from formalsynth.show.drawing import plain_powers
+from formalsynth.show.compose import compose, composition
+from formalsynth.show.drawing import plain_powers, subscripts
+from formalsynth.show.style import COLUMN, DPI, STYLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,18 +17,18 @@ if TYPE_CHECKING:
 
     from formalsynth.show.display import FigureDisplay
 
-STYLE = {
-    "svg.hashsalt": "formalsynth",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.parse_math": False,
-}
-"""How all drawings look; a dollar sign in a label is a dollar sign."""
-STAND_IN = "STAND-IN: simulated data, the records of the paper are absent"
+STAND_IN = "STAND-IN: simulated data, the records are absent"
 """Over a drawing that shows stand-in data."""
 NOTHING = "no results: all fits failed"
 """In a drawing without any value."""
+KINDS = ("svg", "png", "pdf")
+"""Endings of the files of a drawing."""
+METADATA: dict[str, dict[str, None]] = {
+    ".svg": {"Date": None},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""What a file of each format would say of when and by what it was made: nothing."""
 
 
 def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path]) -> None:
@@ -49,21 +51,33 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.fillna({"panel": ""})
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
-    drawing = display.figure.draw(display, table) if len(table) else _nothing()
-    plain_powers(drawing)
-    if display.stand_in:
-        drawing.suptitle(STAND_IN, fontsize=9, color="#a00000", fontweight="bold")
+    drawing = _drawing(display, table) if len(table) else _nothing()
+    drawing.canvas.draw()  # lays it out, once for all formats
+    drawing.set_layout_engine("none")
     for path in paths:
         with whole(path) as partial:
-            drawing.savefig(partial, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {"Software": None})
+            drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
     plt.close(drawing)
+
+
+def _drawing(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+    """The whole figure."""
+    from matplotlib import pyplot as plt
+
+    table = table.assign(**{column: table[column] / display.figure.per for column in ("value", "line") if column in table})
+    around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
+    drawing = plt.figure(figsize=(around.width, around.height), layout="constrained")
+    compose(display, table, drawing, around)
+    plain_powers(drawing)
+    subscripts(drawing)
+    return drawing
 
 
 def _nothing() -> Drawing:
     """A drawing that says that there is nothing to draw."""
     from matplotlib import pyplot as plt
 
-    drawing, axis = plt.subplots(figsize=(3.2, 2.4))
+    drawing, axis = plt.subplots(figsize=(COLUMN, COLUMN / 2))
     axis.set_axis_off()
     axis.text(0.5, 0.5, NOTHING, ha="center", va="center", transform=axis.transAxes)
     return drawing

@@ -3,44 +3,183 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.model import DATA
+from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
+
+    from formalsynth.show.display import FigureDisplay
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits of exponents."""
+LETTERS = 54
+"""Letters of the title that a column holds."""
+STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
+    "-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)),
+)  # fmt: skip
+MARKERS = ("o", "^", "s", "v", "P", "X", "p")
+"""No multiple of the number of styles: lines that share a style have different markers."""
+SUBSCRIPT = re.compile(r"\b([A-Za-z])_([A-Za-z]+)\b")
+"""A letter with a subscript."""
+FEW_TICKS = 10
+"""Up to so many different values across have a tick each."""
 
 
-def frames(count: int, stacked: bool, width: float, shared: bool = True) -> tuple[Drawing, list[Axes]]:
-    """Frames beside or below each other.
+def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bool = True) -> list[list[Axes]]:
+    """Frames below each other, each of them so many inches high, and ``across`` beside each other.
 
     Args:
-        count: how many.
-        stacked: whether they stand below each other.
-        width: of each, in inches.
-        shared: whether they share the axis of the values, because they show the same one.
+        canvas: the drawing, or a part of it.
+        heights: of the rows of frames, as shares.
+        across: how many frames stand beside each other.
+        shared: whether the frames of a column have the same axis across.
     """
-    from matplotlib import pyplot as plt
+    axes = canvas.subplots(
+        len(heights), across, squeeze=False, sharex="col" if shared else False, gridspec_kw={"height_ratios": heights}
+    )
+    return [list(row) for row in axes]
 
-    down, across = (count, 1) if stacked else (1, count)
-    size = (width * across, (2.6 if stacked else 3.6) * down)
-    drawing, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False, sharey=shared)
-    return drawing, list(axes.flat)
+
+def headed(axis: Axes, title: str, size: str) -> None:
+    """A frame's title on the left, and how much is behind it on the right."""
+    axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
+    axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
+
+
+def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
+    """The sample sizes of a frame and how many values each of its groups has, in few signs."""
+    shown = set(table["scenario"])
+    n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
+    several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
+    keys = [key for key in ("replicate", "set") if key in table]
+    number = int(table[keys[-1]].nunique()) if keys else 1
+    words = {
+        "replicates": f"R = {number}",
+        "details": f"R = {number}" if number > 1 else "",
+        "sets": f"{number} sets",
+    }
+    return ", ".join(part for part in (several, words.get(display.table, "one sample")) if part)
+
+
+def titled(title: str, width: float, stand_in: str) -> str:
+    """The title over a drawing, in lines as wide as it is."""
+    lines = textwrap.wrap(title, int(LETTERS * width / COLUMN))
+    return "\n".join([*([stand_in] if stand_in else []), *lines])
+
+
+def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Line2D]:
+    """What tells in a legend which marker stands for which kind of guarantee.
+
+    Args:
+        display: the figure.
+        ids: synthesizers that it draws.
+        lines: whether markers have shapes of their own, so that only their filling tells the kind.
+    """
+    from matplotlib.lines import Line2D
+
+    guarantees = [display.looks[id].guarantee for id in ids]
+    marks = dict.fromkeys(mark_of(guarantee) for guarantee in guarantees if guarantee not in WITHOUT)
+    handles = [] if lines or not marks else [Line2D([], [], linestyle="", label="Guarantee:")]
+    for mark in sorted(marks, key=list(Mark).index):
+        handle = Line2D([], [], **line_look(INK, mark, 0), label=f"{'guarantee: ' * lines}{mark.words}")
+        handle.set(linestyle="", markersize=4, markeredgewidth=0.7)
+        if not lines:
+            handle.set(marker=mark.marker, markerfacecolor=mark.fill, fillstyle="full")
+        handles.append(handle)
+    return handles
+
+
+WITHOUT = ("none: confidential", "none: prior")
+"""What stands for a guarantee where there is nothing to guarantee."""
+
+
+def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
+    """A legend below the frames, where it hides nothing."""
+    if handles:
+        lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
+        canvas.legend(
+            handles=list(handles), loc="outside lower left", ncols=across, columnspacing=0.9,
+            handletextpad=0.4, handlelength=2.6 if lines else 0.7,
+            borderaxespad=0.1, borderpad=0.1, labelspacing=0.25,
+        )  # fmt: skip
+
+
+def legend_height(handles: Sequence[Line2D], across: int) -> float:
+    """Inches that such a legend needs."""
+    return 0.14 * math.ceil(len(handles) / across) + 0.06 if handles else 0.0
 
 
 def plain_powers(drawing: Drawing) -> None:
-    """Label logarithmic axes with 10⁻³ and 2e-3 as plain text, for nothing in a drawing is read as mathematics."""
-    from matplotlib.ticker import FuncFormatter, LogFormatter
+    """Label axes with 10⁻³ and 2e-3 as plain text, for nothing in a drawing is read as mathematics."""
+    from matplotlib.ticker import FixedLocator
 
     for axes in drawing.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            if axis.get_scale() == "log":
-                axis.set_major_formatter(FuncFormatter(_power))
-                axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
+            if axis.get_scale() == "log" and not isinstance(axis.get_major_locator(), FixedLocator):
+                _decades(axis)
+            elif axis.get_scale() == "linear" and _is_number(axis):
+                _small_numbers(axis)
+
+
+def _decades(axis: Axis) -> None:
+    """Ticks at powers of ten, and at 2 and 5 times these where there would be few."""
+    from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator
+
+    low, high = axis.get_view_interval()
+    axis.set_major_formatter(FuncFormatter(_power))
+    if 0 < low < high < 200 * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 6 * low else tuple(range(1, 10))))
+        axis.set_minor_formatter(LogFormatter(labelOnlyBase=True))
+    else:
+        axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
+
+
+def subscripts(drawing: Drawing) -> None:
+    """Set T_f and n_syn with a subscript: one letter, then what stands below it. No other text is mathematics."""
+    from matplotlib.text import Text
+
+    for text in drawing.findobj(Text):
+        words = text.get_text()
+        if "$" not in words and "\\" not in words and SUBSCRIPT.search(words):
+            text.set_parse_math(True)
+            text.set_text(SUBSCRIPT.sub(r"$\\mathregular{\1_{\2}}$", words))
+
+
+def _is_number(axis: Axis) -> bool:
+    from matplotlib.ticker import ScalarFormatter
+
+    return isinstance(axis.get_major_formatter(), ScalarFormatter)
+
+
+def _small_numbers(axis: Axis) -> None:
+    """Ticks of small numbers with their power of ten raised behind them: 2×10⁻³ instead of 0.002."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    low, high = axis.get_view_interval()
+    largest = max(abs(low), abs(high))
+    if 0 < largest < 0.009:
+        exponent = math.floor(math.log10(largest))
+        axis.set_major_formatter(FuncFormatter(lambda value, place: _times(value, exponent)))
+
+
+def _times(value: float, exponent: int) -> str:
+    """A number as a multiple of a power of ten."""
+    return f"{value / 10.0**exponent:.3g}×10{str(exponent).translate(RAISED)}" if value else "0"
 
 
 def _power(value: float, place: int) -> str:
@@ -51,7 +190,100 @@ def _power(value: float, place: int) -> str:
     return {0: "1", 1: "10"}.get(exponent, f"10{str(exponent).translate(RAISED)}")
 
 
-def dashed(draw: Callable[..., object], lines: pd.Series) -> None:
-    """Dashed lines at the values of a frame, each once; NaN is none."""
+def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The frames of a figure with their titles: its panels, or its scenarios in the order of the figure."""
+    titles = {scenario.id: scenario.label for scenario in display.scenarios}
+    groups = list(table.groupby("scenario" if display.figure.panels == "scenario" else "panel", sort=False))
+    groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
+    return [(titles.get(name, str(name)), group) for name, group in groups]
+
+
+class LineLook(TypedDict):
+    """How matplotlib is told of the look of a line."""
+
+    color: str
+    linewidth: float
+    linestyle: Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]]
+    marker: str
+    markersize: float
+    markerfacecolor: str
+    markeredgecolor: str
+    markeredgewidth: float
+    fillstyle: Literal["full", "left"]
+    markerfacecoloralt: str
+
+
+def line_look(colour: str, mark: Mark, place: int) -> LineLook:
+    """How a line looks: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
+    return LineLook(
+        color=colour,
+        linewidth=1.1,
+        linestyle=STYLES[place % len(STYLES)],
+        marker=MARKERS[place % len(MARKERS)],
+        markersize=4.2,
+        markerfacecolor=colour if mark in (Mark.EVERY, Mark.CONDITION) else "white",
+        markeredgecolor=colour,
+        markeredgewidth=1.0,
+        fillstyle="left" if mark is Mark.CONDITION else "full",
+        markerfacecoloralt="white",
+    )
+
+
+def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+    """What a legend says of lines: one for each label, as they are drawn."""
+    from matplotlib.lines import Line2D
+
+    handles: dict[str, Line2D] = {}
+    for id in (id for id in display.ids if id in set(table["synthesizer"])):
+        look = display.looks[id]
+        if look.label not in handles:
+            drawn = line_look(look.colour, mark_of(look.guarantee), line_place(display, id))
+            handles[look.label] = Line2D([], [], label=look.label, **drawn)
+    return list(handles.values())
+
+
+def line_place(display: FigureDisplay, id: str) -> int:
+    """Which of the lines of a figure a synthesizer is on: those with one label share one."""
+    labels = list(dict.fromkeys(display.looks[each].label for each in display.ids))
+    return labels.index(display.looks[id].label)
+
+
+def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> None:
+    """Dashed lines at the values of a frame, each once and with its label; NaN is none."""
     for value in lines.dropna().unique():
-        draw(value, linestyle="--", color="#444444", linewidth=0.9, zorder=0)
+        draw = axis.axvline if upwards else axis.axhline
+        draw(value, linestyle=(0, (4, 2)), color=INK, linewidth=0.8, zorder=0.6)
+        if upwards:
+            axis.annotate(label, (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points", ha="left", va="top")
+        else:
+            axis.annotate(label, (1, value), (0, 1.5), axis.get_yaxis_transform(), "offset points", ha="right", va="bottom")
+
+
+def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
+    """A line and a band across where the confidential data lie: their median and their middle half."""
+    values = table.loc[table["synthesizer"] == DATA, "value"]
+    if len(values) and table["synthesizer"].nunique() > 1:
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        axis.axvspan(low, high, color=colour, alpha=0.13, linewidth=0, zorder=0.4)
+        axis.axvline(middle, color=colour, linewidth=0.8, zorder=0.5)
+
+
+def density(values: Array, points: Array) -> Array:
+    """A kernel density with Scott's bandwidth of values (n,) at points (m,)."""
+    from matplotlib.mlab import GaussianKDE
+
+    found: Array = GaussianKDE(values).evaluate(points)
+    return found
+
+
+def ticks_at(axis: Axis, values: pd.Series) -> None:
+    """A tick at each value where there are few of them."""
+    places = sorted(set(values.dropna()))
+    if 0 < len(places) <= FEW_TICKS:
+        axis.set_ticks(places, [f"{place:g}" for place in places])
+        axis.set_ticks([], minor=True)
+
+
+def signed(value: float) -> str:
+    """A number with two decimals and a minus sign that is one."""
+    return f"{value:.2f}".replace("-", "−")

@@ -12,7 +12,8 @@ from formalsynth.core.registry import Registry
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
+    from matplotlib.figure import FigureBase as Canvas
 
     from formalsynth.show.display import FigureDisplay, Panel
 
@@ -31,6 +32,8 @@ class Figure(Model):
 
     ALT: ClassVar[str] = ""
     """What the drawing is, for those who cannot see it."""
+    READING: ClassVar[str] = ""
+    """What the caption says of how to read it."""
     FRAMES: ClassVar[tuple[str, ...]] = ("none",)
     """What ``panels`` may be beside a parameter."""
     BY_PARAMETER: ClassVar[bool] = False
@@ -53,8 +56,10 @@ class Figure(Model):
         default_factory=dict, description="Only synthesizers with these parameters, or without them."
     )
     panels: str = Field("none", description="none, synthesizer (n across), scenario, or the parameter whose values are frames.")
+    titles: dict[float, str] = Field(default_factory=dict, description="Titles of frames by the parameter's value.")
     labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
     y: str = Field("", description="Label of the axis of the values, with its unit.")
+    per: float = Field(1.0, gt=0, description="Values are drawn divided by this, as in 1000 for thousands.")
     subject: str = Field("", description="What the caption says is drawn.")
     place: str = Field("", description="Where in the paper it is, if not where its scenario is.")
     note: str = Field("", description="Sentence that ends the caption.")
@@ -104,12 +109,25 @@ class Figure(Model):
         """
         return tidy
 
-    def draw(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> Sequence[Line2D]:
+        """What a legend below the frames says beside the kinds of guarantee."""
+        return []
+
+    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> Sequence[str]:
+        """Synthesizers whose markers show the kind of their guarantee."""
+        return list(table["synthesizer"].unique())
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """Width and height in inches, without title and legend; the table is the one that is painted."""
+        raise NotImplementedError
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw a tidy figure table.
 
         Args:
             display: the figure.
             table: as made by :func:`formalsynth.show.tidy.figure_table`, without the rows that have no value.
+            canvas: an empty drawing, or a part of one.
         """
         raise NotImplementedError
 
@@ -137,6 +155,10 @@ class Framed(Figure):
         if self.line == "population":
             return display.truths[column]
         return float(self.line) if isinstance(self.line, float) else float("nan")
+
+    def line_label(self) -> str:
+        """What stands at the dashed line."""
+        return f"{self.line:g}" if isinstance(self.line, float) else {"half_epsilon": "ε/2"}.get(self.line, self.line)
 
     def line_words(self) -> str:
         """What the caption says of the dashed lines; empty where there are none."""

@@ -5,30 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import Field
 
+from formalsynth.show.drawing import density, frames, headed, line_handles, line_look, line_place, sizes
 from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.style import COLUMN, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import FigureBase as Canvas
 
     from formalsynth.show.display import FigureDisplay
 
-STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+POINTS = 300
+"""Points of a curve."""
+APART = 0.2
+"""Distance of the markers along a line, as a share of the frame's diagonal."""
+BINS = 40
+"""Of a histogram below an exact curve."""
 
 
 @figure_kind("density")
 class Density(Figure):
-    """Kernel densities of the values, each synthesizer a line."""
+    """Kernel densities of the values, each synthesizer a line; with ``exact`` the exact curves over histograms of the values."""
 
     ALT = "Density curves"
+    READING = "Every curve has the area 1"
 
     kind: Literal["density"]
     value: str = Field(description="Column that is drawn.")
-    exact: bool = Field(False, description="Also the exact densities among the study's details.")
-    centred: bool = Field(False, description="A second frame with each distribution centred at its mean.")
+    exact: bool = Field(False, description="The exact densities among the study's details, over histograms of the values.")
+    centred: bool = Field(False, description="A second frame with each distribution centred at its mean, and its spread.")
+    zoom: float | None = Field(None, gt=0, description="How far the second frame reaches on either side of the mean.")
 
     def tables(self) -> list[str]:
         """Collected tables that it reads of each scenario."""
@@ -43,30 +54,50 @@ class Density(Figure):
         exact = pd.concat([table for table in collected if "density" in table], ignore_index=True)
         return pd.concat([tidy, exact[exact["synthesizer"].isin(display.ids)].assign(panel="")], ignore_index=True)
 
-    def draw(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-        """One frame, or with ``centred`` a second one around the means."""
-        from matplotlib import pyplot as plt
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+        """The lines, as they are drawn."""
+        return line_handles(display, table)
 
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A column wide, with the frames below each other."""
+        return COLUMN, 1.8 * (1 + self.centred) + 0.45
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """One frame, or with ``centred`` a second one around the means."""
         groups = [("", table)]
         if self.centred:
             centre = table.groupby("synthesizer")["value"].transform("mean")
-            groups = [("raw", table), ("centred at the mean", table.assign(value=table["value"] - centre))]
-        drawing, axes = plt.subplots(1, len(groups), figsize=(5.2 * len(groups), 3.6), layout="constrained", squeeze=False)
-        for place, (axis, (title, group)) in enumerate(zip(axes.flat, groups, strict=True)):
+            groups = [("as they are", table), ("around their means", table.assign(value=table["value"] - centre))]
+        rows = frames(canvas, [1] * len(groups), shared=False)
+        for (axis,), (title, group) in zip(rows, groups, strict=True):
             self._curves(axis, display, group)
-            axis.set(xlabel=self.y, ylabel="" if place else "density", title=title)
-        axes.flat[-1].legend(frameon=False)
-        return drawing
+            headed(axis, title, sizes(display, group))
+            axis.set(ylabel="density", ylim=(0, None))
+        if self.zoom:
+            axis.set_xlim(-self.zoom, self.zoom)
+        if self.centred:
+            self._spreads(axis, display, table)
+        axis.set_xlabel(self.y)
 
     def _curves(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
-        """A line for each synthesizer, and dots for its exact density; those in front are smaller."""
-        import seaborn
+        """A line for each synthesizer: its exact density over a histogram where there is one, else a kernel density."""
+        for id, part in table.groupby("synthesizer", sort=False):
+            values, look = part["value"].dropna().to_numpy(float), display.looks[id]
+            curve = part[part["density"].notna()] if "density" in part else part[:0]
+            if len(curve):
+                axis.hist(values, BINS, density=True, color=look.colour, alpha=0.3, linewidth=0)
+                across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
+            else:
+                across = np.linspace(values.min(), values.max(), POINTS)
+                heights = density(values, across)
+            place = line_place(display, str(id))
+            axis.plot(
+                across, heights, markevery=(APART * (place + 1) / (len(display.ids) + 1), APART),
+                **line_look(look.colour, mark_of(look.guarantee), place),
+            )  # fmt: skip
 
-        ids = list(table["synthesizer"].unique())
-        for place, id in enumerate(ids):
-            values = table.loc[table["synthesizer"] == id, "value"].dropna()
-            look, style = display.looks[id], STYLES[place % len(STYLES)]
-            seaborn.kdeplot(x=values, ax=axis, color=look.colour, linestyle=style, label=look.label, cut=0)
-            if "density" in table:
-                curve = table[(table["synthesizer"] == id) & table["density"].notna()]
-                axis.plot(curve["x"], curve["density"], ".", color=look.colour, markersize=2.5 + 2 * (len(ids) - place))
+    def _spreads(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
+        """The standard deviation of each distribution, in the frame that compares their widths."""
+        spreads = table.groupby("synthesizer", sort=False)["value"].std()
+        words = "\n".join(f"sd {display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
+        axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from formalsynth.show.drawing import frames
+from formalsynth.show.drawing import by_frame, frames, headed, line_handles, line_look, line_place, sizes
 from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.style import COLUMN, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import FigureBase as Canvas
 
     from formalsynth.show.display import FigureDisplay
 
-STYLES = ("-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)))
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
-"""No multiple of the number of styles: lines that share a style have different markers."""
 APART = 0.12
 """Distance of the markers along a line, as a share of the frame's diagonal."""
 
@@ -29,6 +28,7 @@ class Ecdf(Figure):
     """Empirical distribution functions of the values, a line for each synthesizer."""
 
     ALT = "Empirical distribution functions"
+    READING = "Lines rise to the share of the values up to a point"
     FRAMES = ("none", "scenario")
     BY_PARAMETER = True
 
@@ -36,30 +36,34 @@ class Ecdf(Figure):
     value: str = Field(description="Column that is drawn.")
     log: bool = Field(False, description="Logarithmic axis of the values.")
 
-    def draw(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+        """The lines, as they are drawn."""
+        return line_handles(display, table)
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A column wide, with the frames below each other."""
+        return COLUMN, 1.7 * len(by_frame(display, table)) + 0.45
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
         """One frame for each panel, or for each scenario in the order of the figure."""
-        titles = {scenario.id: scenario.label for scenario in display.scenarios}
-        groups = list(table.groupby("scenario" if self.panels == "scenario" else "panel", sort=False))
-        groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
-        drawing, axes = frames(len(groups), False, 5.2 if len(groups) == 1 else 3.8)
-        for place, (axis, (name, group)) in enumerate(zip(axes, groups, strict=True)):
+        groups = by_frame(display, table)
+        for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
             if self.log:
                 axis.set_xscale("log")
             self._curves(axis, display, group)
-            axis.set_title(titles.get(name, name), fontsize=9)
-            axis.set(xlabel=self.y, ylabel="" if place else "share of the values up to here")
-        axes[-1].legend(frameon=False, loc="lower right", fontsize=8)
-        return drawing
+            headed(axis, title, sizes(display, group))
+            axis.set_ylabel("share up to here")
+        axis.set_xlabel(self.y)
 
     def _curves(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
         """A line of steps for each synthesizer, with a style and markers of its own; it keeps them in every frame."""
         for id, part in table.groupby("synthesizer", sort=False):
-            look, place = display.looks[id], display.ids.index(id)
+            look, place = display.looks[id], line_place(display, id)
             # Not Axes.ecdf: with compress=True it gives tied values the share below them plus one.
             values, counts = np.unique(part["value"], return_counts=True)
             axis.plot(
                 np.append(values[:1], values), np.append(0, counts.cumsum() / counts.sum()), drawstyle="steps-post",
-                label=look.label, color=look.colour, linewidth=1.2, linestyle=STYLES[place % len(STYLES)],
-                marker=MARKERS[place % len(MARKERS)], markersize=4.5,
+                label=look.label,
                 markevery=(APART * (place + 1) / (len(display.ids) + 1), APART),
+                **line_look(look.colour, mark_of(look.guarantee), place),
             )  # fmt: skip

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from formalsynth.show.drawing import dashed, frames
+from formalsynth.show.drawing import (
+    by_frame, dashed, frames, headed, line_handles, line_look, line_place, sizes, ticks_at,
+)  # fmt: skip
 from formalsynth.show.figures.base import Framed, figure_kind
+from formalsynth.show.style import COLUMN, PAGE, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import FigureBase as Canvas
 
     from formalsynth.show.display import FigureDisplay
-
-STYLES = ("-", "--", "-.", ":")
-MARKERS = ("o", "^", "s", "D", "v", "P")
 
 
 @figure_kind("line")
@@ -25,6 +26,7 @@ class Line(Framed):
     """Means over replicates against ``x`` with two standard errors, a line for each label."""
 
     ALT = "Lines with error bars"
+    READING = "Points: means; bars: two standard errors"
     FRAMES = ("none", "scenario")
     BY_PARAMETER = True
 
@@ -33,40 +35,89 @@ class Line(Framed):
     at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
     x_log: bool = Field(False, description="Logarithmic axis across.")
     x_label: str = Field("", description="Label of the axis across.")
+    top: float | None = Field(None, gt=0, description="Lines that lie above this are named at the upper edge instead of drawn.")
+    against: str = Field(
+        "", description="Label of those whose values in the same replicate are taken from the others', in frames beside."
+    )
 
     @property
     def across(self) -> str:
         """Column that runs across."""
         return self.x
 
-    def draw(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-        """One frame for each panel, or for each scenario in the order of the figure."""
-        titles = {scenario.id: scenario.label for scenario in display.scenarios}
-        groups = list(table.groupby("scenario" if self.panels == "scenario" else "panel", sort=False))
-        groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
-        drawing, axes = frames(len(groups), self.stacked, 4.2 if len(groups) == 1 else 3.2)
-        for place, (axis, (name, group)) in enumerate(zip(axes, groups, strict=True)):
-            self._curves(axis, display, group)
-            axis.set_title(titles.get(name, name), fontsize=9)
-            axis.set(xlabel=self.x_label, ylabel="" if place else self.y)
-            if self.x_log:
-                axis.set_xscale("log")
-            if self.log:
-                axis.set_yscale("log")
-            dashed(axis.axhline, group["line"])
-        axes[-1].legend(frameon=False, fontsize=7)
-        return drawing
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+        """The lines, as they are drawn."""
+        return line_handles(display, table)
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A column wide with the frames below each other; a page where differences stand beside them."""
+        return PAGE if self.against else COLUMN, 1.55 * len(by_frame(display, table)) + 0.4
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """One frame for each panel, or for each scenario in the order of the figure, with its differences beside it."""
+        groups = by_frame(display, table)
+        rows = frames(canvas, [1] * len(groups), 2 if self.against else 1)
+        for axes, (title, group) in zip(rows, groups, strict=True):
+            drawn = [(group, self.y), *([(differences(group, self.against), f"minus {self.against}")] if self.against else [])]
+            for axis, (part, label) in zip(axes, drawn, strict=True):
+                self._curves(axis, display, part)
+                axis.set_ylabel(label)
+                self._scales(axis, part, label == self.y)
+                self._named(axis, part)
+            headed(axes[0], title, sizes(display, group))
+            axes[0].margins(y=0.12)
+            dashed(axes[0], group["line"], self.line_label(), upwards=False)
+        if self.against:
+            headed(rows[0][1], "difference in the same replicate", "")
+        for place, axis in enumerate(rows[-1]):
+            axis.set_xlabel(f"{self.x_label}{', difference' * (place > 0 and bool(self.at))}")
+
+    def _scales(self, axis: Axes, table: pd.DataFrame, level: bool) -> None:
+        """Logarithmic axes, ticks at few values across, and a line at no difference."""
+        if not level:
+            axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
+        if self.x_log and (level or not self.at):
+            axis.set_xscale("log")
+        if self.log and level:
+            axis.set_yscale("log")
+        if not self.at:
+            ticks_at(axis.xaxis, table["x"])
+
+    def _named(self, axis: Axes, table: pd.DataFrame) -> None:
+        """The names and values of lines above the upper edge."""
+        if self.top is None:
+            return
+        axis.set_ylim(top=self.top)
+        least = table.groupby("label", sort=False)["value"].min()
+        words = [f"↑ {label}: at least {value:.2g}" for label, value in least.items() if value > self.top]
+        axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes)
 
     def _curves(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
         """A line for each label, through the means of its points."""
-        for place, (label, part) in enumerate(table.groupby("label", sort=False)):
+        for _, part in table.groupby("label", sort=False):
             points = part.groupby("at" if "at" in part else "x")
             mean, error = points["value"].mean(), (2 * points["value"].sem()).fillna(0)
+            id = part["synthesizer"].iloc[0]
+            look = display.looks[id]
             axis.errorbar(
-                points["x"].mean(), mean, error_bars(error), label=label, linewidth=1.1, capsize=2, markersize=4,
-                color=display.looks[part["synthesizer"].iloc[0]].colour,
-                linestyle=STYLES[place % len(STYLES)], marker=MARKERS[place % len(MARKERS)],
+                points["x"].mean(), mean, error_bars(error), capsize=1.5, elinewidth=0.8,
+                **line_look(look.colour, mark_of(look.guarantee), line_place(display, id)),
             )  # fmt: skip
+
+
+def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
+    """The values less those of one label in the same replicate at the same point, and x too where it is a result itself.
+
+    Args:
+        table: the rows of a frame.
+        against: the label whose values are taken away.
+    """
+    keys = ["scenario", "replicate", "at" if "at" in table else "x"]
+    drawn = ["value", *(["x"] if "at" in table else [])]
+    own = table[table["label"] == against].groupby(keys)[drawn].mean()
+    rest = table[table["label"] != against]
+    paired = rest.join(own, on=keys, rsuffix="_against")
+    return rest.assign(**{column: paired[column] - paired[f"{column}_against"] for column in drawn})
 
 
 def error_bars(error: pd.Series) -> pd.Series | None:

@@ -1,21 +1,39 @@
-"""Violins: how values are distributed, synthesizers side by side."""
+"""Violins: how values are distributed, synthesizers below each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from formalsynth.show.drawing import dashed, frames
+from formalsynth.core.arrays import Array
+from formalsynth.core.model import DATA
+from formalsynth.show.drawing import confidential, dashed, density, frames, headed, sizes
 from formalsynth.show.figures.base import Framed, figure_kind
+from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, ink, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib.figure import FigureBase as Canvas
 
-    from formalsynth.show.display import FigureDisplay
+    from formalsynth.show.display import FigureDisplay, Look
+
+HALF = 0.4
+"""Half of the height of a violin, in rows."""
+LEAST = 0.025
+"""Half of its height where it is thinnest."""
+FEW = 30
+"""Fewer values than these are dots and have no density."""
+DOTS = 200
+"""Up to so many values are also dots."""
+TIED = 0.05
+"""Where one value has this share of all, or all are whole numbers, they have no density either."""
+BINS = 60
+"""Of a row whose values have no density."""
+ROW = 0.26
+"""Height of a row in inches."""
 
 
 @figure_kind("violin")
@@ -23,74 +41,137 @@ class Violin(Framed):
     """Violins of the values, one for each synthesizer; with ``panels: synthesizer`` one for each sample size."""
 
     ALT = "Violin plots"
+    READING = (
+        "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: all "
+        "values are the same"
+    )
     FRAMES = ("none", "synthesizer")
     BY_PARAMETER = True
 
     kind: Literal["violin"] = "violin"
 
-    def draw(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-        """Frames of violins, in the order of the table."""
-        if self.panels == "synthesizer":
-            return self._by_size(display, table)
-        groups = [(title, group) for title, group in table.groupby("panel", sort=False)]
-        across = max(group["synthesizer"].nunique() for _, group in groups)
-        width = max(3.2, (0.85 if len(groups) > 1 else 1.15) * across + 0.8)
-        drawing, axes = frames(len(groups), self.stacked, width, shared=isinstance(self.value, str))
-        for place, (axis, (title, group)) in enumerate(zip(axes, groups, strict=True)):
-            ids = list(group["synthesizer"].unique())
-            violins(axis, group, "synthesizer", [display.looks[id].colour for id in ids], self.log)
-            axis.set_xticks(range(len(ids)), [wrapped(display.looks[id].label) for id in ids])
-            axis.set_title(title, fontsize=9)
-            axis.set_ylabel(self.y if place == 0 or self.stacked else "")
-            dashed(axis.axhline, group["line"])
-        return drawing
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A column wide, with a row for each violin."""
+        frames = [len(rows) for _, rows, _ in self._frames(display, table)]
+        shared = isinstance(self.value, str)
+        return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
 
-    def _by_size(self, display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-        """One frame for each synthesizer with the sample sizes across."""
-        from matplotlib import pyplot as plt
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """Frames of violins below each other, in the order of the table."""
+        groups = list(self._frames(display, table))
+        shared = isinstance(self.value, str)
+        heights = [len(rows) + 0.9 for _, rows, _ in groups]
+        for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
+            if self.log:
+                axis.set_xscale("log")
+            headed(axis, title, sizes(display, group))
+            self._rows(axis, rows, group)
+            dashed(axis, group["line"], self.line_label())
+            if shared:
+                axis.label_outer()
+        axis.set_xlabel(self.y)
 
-        ids = list(table["synthesizer"].unique())
-        across = min(3, len(ids))
-        down = -(-len(ids) // across)
-        drawing, axes = plt.subplots(down, across, figsize=(2.8 * across, 2.5 * down), layout="constrained", squeeze=False)
-        for place, (axis, id) in enumerate(zip(axes.flat, ids, strict=False)):
-            group = table[table["synthesizer"] == id]
-            violins(axis, group, "n", [display.looks[id].colour] * group["n"].nunique(), self.log)
-            axis.set_title(display.looks[id].label, fontsize=9)
-            axis.set(ylabel=self.y if place % across == 0 else "", xlabel="n" if place + across >= len(ids) else "")
-            dashed(axis.axhline, group["line"])
-        for axis in axes.flat[len(ids) :]:
-            axis.set_visible(False)
-        return drawing
+    def _frames(self, display: FigureDisplay, table: pd.DataFrame) -> Iterator[tuple[str, list[tuple[str, Look, Array]], pd.DataFrame]]:
+        """Each frame: its title, its rows with their labels and values, and its part of the table."""
+        by_size = self.panels == "synthesizer"
+        for name, group in table.groupby("synthesizer" if by_size else "panel", sort=False):
+            looks = display.looks
+            rows = [
+                (f"n = {key:g}" if by_size else looks[key].label, looks[str(name) if by_size else key], part["value"].to_numpy(float))
+                for key, part in group.groupby("n" if by_size else "synthesizer", sort=False)
+            ]
+            yield looks[str(name)].label if by_size else str(name), rows, group
+
+    def _rows(self, axis: Axes, rows: list[tuple[str, Look, Array]], table: pd.DataFrame) -> None:
+        """The rows of a frame, from the top, with the confidential data across."""
+        values = np.concatenate([values for _, _, values in rows])
+        span = (self._scaled(values).min(), self._scaled(values).max())
+        for place, (_, look, values) in enumerate(rows):
+            self._row(axis, place, look, values, span)
+        confidential(axis, table, next((look.colour for label, look, _ in rows if label == DATA), INK))
+        axis.set_yticks(range(len(rows)), [label for label, _, _ in rows])
+        axis.tick_params(axis="y", length=0)
+        axis.set_ylim(len(rows) - 0.45, -0.9 if table["line"].notna().any() else -0.55)
+
+    def _scaled(self, values: Array) -> Array:
+        """Values as the axis has them; on a logarithmic one without those that are not positive."""
+        return np.log10(values[values > 0]) if self.log else values
+
+    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> None:
+        """What is known of one group of values: as much of it as they have."""
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        if np.ptp(values) <= 1e-9 * np.abs(values).max():
+            axis.plot([middle] * 2, [place - HALF / 2, place + HALF / 2], color=look.colour, linewidth=3, solid_capstyle="butt")
+            axis.annotate(
+                f"all = {middle:.4g}", (middle, place), xytext=(4 if self._left(middle, span) else -4, 0), fontsize=TEXT,
+                textcoords="offset points", color=FAINT, va="center", ha="left" if self._left(middle, span) else "right",
+            )  # fmt: skip
+            return
+        scaled = self._scaled(values)
+        if len(scaled) < len(values):
+            note = f"{len(values) - len(scaled)} of {len(values)} at 0"
+            axis.annotate(note, (0, place + 0.3), xycoords=axis.get_yaxis_transform(), fontsize=TEXT, color=FAINT, va="center")
+        if len(values) < FEW:
+            self._dots(axis, place, look, *_stacked(scaled, span))
+            axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
+            return
+        across, halves = _halves(scaled, span)
+        across = 10**across if self.log else across
+        binned = len(across) <= BINS + 1
+        axis.fill_between(
+            across, place - halves, place + halves, color=look.colour, linewidth=0.5, step="post" if binned else None
+        )
+        contrast = ink(look.colour)
+        if len(values) <= DOTS:
+            heights = np.interp(values, across, halves) * _spread(len(values))
+            axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
+        mark = mark_of(look.guarantee)
+        axis.plot([low, high], [place] * 2, color=contrast, linewidth=2, solid_capstyle="butt", zorder=3)
+        axis.plot(
+            middle, place, marker="o" if mark is Mark.NONE else mark.marker, markersize=4.2, zorder=4, markerfacecolor=mark.fill,
+            markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.8,
+        )  # fmt: skip
+
+    def _left(self, middle: float, span: tuple[float, float]) -> bool:
+        """Whether a value is in the left half of the frame."""
+        place = self._scaled(np.array([middle]))
+        return not len(place) or bool(place[0] <= sum(span) / 2)
+
+    def _dots(self, axis: Axes, place: int, look: Look, across: Array, heights: Array) -> None:
+        """A dot for each value, those at the same place above each other."""
+        across = 10**across if self.log else across
+        axis.scatter(across, place + heights, s=7, color=look.colour, edgecolors=INK, linewidths=0.3, zorder=2)
 
 
-def violins(axis: Axes, table: pd.DataFrame, x: str, colours: Sequence[str], log: bool) -> None:
-    """Violins of ``value`` over the groups of ``x``, in the table's order; a group without spread is a line."""
-    import seaborn
-
-    order = [str(group) for group in table[x].unique()]
-    table = table.assign(**{x: table[x].astype(str)})
-    seaborn.violinplot(
-        data=table, x=x, y="value", order=order, hue=x, hue_order=order, palette=list(colours), legend=False, ax=axis,
-        cut=0, density_norm="width", inner="quart", linewidth=0.8, width=0.85, log_scale=(False, True) if log else None,
-    )  # fmt: skip
-    for line in axis.lines:
-        places = np.asarray(line.get_xdata(), dtype=float)
-        line.set_color(ink(colours[round(float(places.mean()))]))
-    for place, name in enumerate(order):
-        values = table.loc[table[x] == name, "value"]
-        if values.nunique() == 1:
-            axis.plot([place - 0.3, place + 0.3], [values.iloc[0]] * 2, color=colours[place], linewidth=2)
-    axis.set_xlabel("")
+def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+    """Half the height of a violin along its values: of a density, or of bins where the values have none."""
+    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
+    whole = bool((values == np.round(values)).all())
+    if not whole and counts.max() < TIED * len(values) and len(values) >= FEW:
+        across = np.linspace(values.min(), values.max(), 3 * BINS)
+        halves = density(values, across)
+    else:
+        if whole and np.ptp(values) < BINS:
+            edges = np.arange(values.min() - 0.5, values.max() + 1.5)
+        else:
+            edges = np.linspace(values.min(), values.max(), max(2, round(BINS * np.ptp(values) / (span[1] - span[0]))) + 1)
+        across, halves = edges, np.histogram(values, edges)[0].astype(float)
+        halves = np.append(halves, halves[-1])
+    return across, np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
 
 
-def ink(colour: str) -> str:
-    """Dark or light, whichever can be seen on a colour."""
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return "#111111" if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
+def _stacked(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+    """Values (n,), and heights that keep dots apart that would lie on each other."""
+    bins = np.round((values - span[0]) / ((span[1] - span[0]) or 1) * 45)
+    heights = np.zeros(len(values))
+    for each in np.unique(bins):
+        same = np.flatnonzero(bins == each)
+        step = min(0.2, 2 * HALF / max(1, len(same) - 1))
+        heights[same] = step * (np.arange(len(same)) - (len(same) - 1) / 2)
+    return values, heights
 
 
-def wrapped(label: str) -> str:
-    """A label on two lines where it names a range and what is done with it."""
-    head, found, tail = label.partition(") ")
-    return f"{head})\n{tail}" if found else label
+def _spread(number: int) -> Array:
+    """Numbers (n,) between -0.8 and 0.8 that fill the interval evenly, the same ones every time."""
+    heights: Array = 1.6 * ((np.arange(number) * (np.sqrt(5) - 1) / 2) % 1) - 0.8
+    return heights

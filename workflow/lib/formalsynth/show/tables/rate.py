@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from pydantic import Field
 
-from formalsynth.core.statistics import FEWEST, jackknife
+from formalsynth.show.rates import rate
 from formalsynth.show.tables.base import Estimate, Table, table_kind
-from formalsynth.show.tables.columns import summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +42,5 @@ class Rate(Table):
         """The slope with its standard error; NaN below two sample sizes or ten replicates, or where nothing varies."""
         table = collected["replicates"]
         values = table[(table["synthesizer"] == id) & table[self.value].notna()]
-        groups = [part[self.value].to_numpy(dtype=float) for _, part in values.groupby("n")]
-        if len(groups) < 2 or min(map(len, groups)) < FEWEST or not all(map(np.ptp, groups)):
-            return Estimate(float("nan"), float("nan"), len(groups))
-        x = np.log(np.unique(values["n"]).astype(float))
-        x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-        spread = np.log([summary(group, "sd") for group in groups])
-        errors = np.array([float(jackknife(group[:, None], "sd").error(np.log)[0]) for group in groups])
-        return Estimate(float(spread @ x), float(np.sqrt(errors**2 @ x**2)), len(groups))
+        groups = {float(n): part[self.value].to_numpy(dtype=float) for n, part in values.groupby("n")}
+        return Estimate(*rate(groups), len(groups))

@@ -1,0 +1,90 @@
+"""Contraction: how values draw together as samples grow, against the rate of the theory."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.show.drawing import headed, signed, sizes, ticks_at
+from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.rates import rate
+from formalsynth.show.style import COLUMN, FAINT, INK, mark_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase as Canvas
+
+    from formalsynth.show.display import FigureDisplay, Look
+
+ACROSS = 2
+"""Frames beside each other."""
+OUTER = (0.05, 0.95)
+"""Quantiles between which the cone starts."""
+
+
+@figure_kind("contraction")
+class Contraction(Figure):
+    """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
+
+    ALT = "Small panels of values by sample size"
+    READING = (
+        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: where nine "
+        "in ten would lie if their spread fell like n^-1/2; slope: of the log standard deviation on log n, with its standard error"
+    )
+    FRAMES = ("synthesizer",)
+
+    kind: Literal["contraction"]
+    value: str = Field(description="Column that is drawn.")
+    panels: str = Field("synthesizer", description="synthesizer, a frame for each.")
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A column wide, two frames beside each other."""
+        return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """A frame for each synthesizer, with the same axes."""
+        groups = list(table.groupby("synthesizer", sort=False))
+        down = math.ceil(len(groups) / ACROSS)
+        axes = canvas.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True)
+        for axis, (id, group) in zip(axes.flat, groups, strict=False):
+            self._frame(axis, display.looks[str(id)], group)
+        for axis in axes.flat[len(groups) :]:
+            axis.set_axis_off()
+        for axis in axes.flat[:: ACROSS]:
+            axis.set_ylabel(self.y)
+        for axis in axes.flat[max(0, len(groups) - ACROSS) : len(groups)]:
+            axis.set_xlabel("n")
+            axis.tick_params(labelbottom=True)
+        axes.flat[0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
+
+    def _frame(self, axis: Axes, look: Look, table: pd.DataFrame) -> None:
+        """The values of one synthesizer."""
+        groups = {float(n): part["value"].to_numpy(float) for n, part in table.groupby("n")}
+        unit = float(np.median(next(iter(groups.values())))) or 1.0
+        groups = {n: values / unit for n, values in groups.items()}
+        n = np.array(list(groups))
+        low, middle, high = np.array([np.quantile(values, [0.25, 0.5, 0.75]) for values in groups.values()]).T
+        first = groups[float(n[0])]
+        start = np.quantile(first, OUTER) - middle[0]
+        across = np.geomspace(n[0], n[-1], 30)
+        centre, factor = np.interp(np.log(across), np.log(n), middle), np.sqrt(n[0] / across)
+        axis.set_xscale("log")
+        axis.fill_between(across, centre + start[0] * factor, centre + start[1] * factor, color=FAINT, alpha=0.22, linewidth=0)
+        for size, values in groups.items():
+            places = size * 1.12 ** (2 * ((np.arange(len(values)) * 0.618) % 1) - 1)
+            axis.scatter(places, values, s=1.2, color=look.colour, alpha=0.5, linewidths=0)
+        axis.vlines(n, low, high, color=INK, linewidth=1.8)
+        mark = mark_of(look.guarantee)
+        axis.plot(
+            n, middle, linestyle="", marker=mark.marker, markersize=3.8, markerfacecolor=mark.fill,
+            markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.7, zorder=4,
+        )  # fmt: skip
+        slope, error = rate(groups)
+        headed(axis, look.label, "")
+        if not math.isnan(slope):
+            axis.text(0.98, 0.97, f"slope {signed(slope)} ± {error:.2f}", ha="right", va="top", transform=axis.transAxes)
+        ticks_at(axis.xaxis, table["n"])

@@ -1,0 +1,105 @@
+"""One house style for all drawings: sizes, type, the palette, and the marks that tell kinds of guarantee apart.
+
+A hue stands for a family of mechanisms in every paper, a shade for a member of the family. The config of a paper names these
+colours; the tests measure that those of one frame can be told apart, by people who are colour-blind too.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+COLUMN, PAGE = 3.5, 7.0
+"""Widths in inches: a column of a journal, which is also what a phone shows, and a page."""
+TEXT, TITLE = 7, 8
+"""Sizes of type in points."""
+DPI = 220
+"""Dots per inch of drawings that are made of dots."""
+INK, FAINT = "#1a1a1a", "#6b6b6b"
+"""Colours of what is written: all that matters, and what stands beside it."""
+
+PALETTE = {
+    "confidential data": ("#333333",),
+    "no protection": ("#8d8d8d",),
+    "weights by the record's bound": ("#d55e00", "#f9cfa3", "#5f2501"),
+    "weights cut": ("#f2b705",),
+    "range-averaged": ("#074280", "#4db7f5", "#257cb4", "#cee4f0"),
+    "range-truncated": ("#067c59", "#c4eee0", "#41b08c"),
+    "censored": ("#82398b", "#c081e7"),
+    "added noise": ("#35c9bd", "#0e6b64"),
+    "weights by isolation": ("#a23b80", "#e98ace"),
+}
+"""Colours by family of mechanisms, the main one first. Studies that have no such mechanism use them in this order of need."""
+
+STYLE = {
+    "svg.hashsalt": "formalsynth",
+    "font.size": TEXT,
+    "axes.titlesize": TEXT,
+    "axes.labelsize": TEXT,
+    "xtick.labelsize": TEXT,
+    "ytick.labelsize": TEXT,
+    "legend.fontsize": TEXT,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "pdf.fonttype": 42,
+    "text.parse_math": False,
+}
+"""How all drawings look; a dollar sign in a label is a dollar sign."""
+
+
+class Mark(Enum):
+    """What a kind of guarantee is worth, with the marker that shows it in every drawing."""
+
+    EVERY = ("o", INK, "any data set")
+    CONDITION = ("D", INK, "conditional")
+    LOCAL = ("o", "white", "this data set only")
+    NONE = ("x", INK, "none")
+
+    @property
+    def marker(self) -> str:
+        """Matplotlib's name of the marker."""
+        return self.value[0]
+
+    @property
+    def fill(self) -> str:
+        """Colour inside the marker."""
+        return self.value[1]
+
+    @property
+    def words(self) -> str:
+        """What the legend says."""
+        return self.value[2]
+
+
+_EVERY = ("DP", "DP (add/remove)", "DP (replace-one)", "zCDP", "(eps, delta)-DP", "(eps, delta)-DP (add/remove)")
+_CONDITION = ("range-averaged", "range-truncated")
+
+
+def mark_of(guarantee: str) -> Mark:
+    """The mark of a kind of guarantee; one that is not known counts as a guarantee for this data set only.
+
+    Args:
+        guarantee: as tables name it, such as ``DP | fixed weights``: what stands behind the bar is a condition.
+    """
+    head, condition, _ = guarantee.partition(" | ")
+    if head.startswith("none"):
+        return Mark.NONE
+    if head in _CONDITION or (condition and head in _EVERY):
+        return Mark.CONDITION
+    return Mark.EVERY if head in _EVERY else Mark.LOCAL
+
+
+def ink(colour: str) -> str:
+    """Dark or light, whichever can be seen on a colour."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
