@@ -6,12 +6,15 @@ import xml.etree.ElementTree as ElementTree
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from formalsynth.show import draw
 from formalsynth.show.display import FigureDisplay
 from formalsynth.show.draw import KINDS as KINDS_OF_FILES
 from formalsynth.show.draw import STAND_IN, draw_figure
 from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
+from formalsynth.show.figures.line import differences
+from formalsynth.show.figures.violin import BINS, HALF, _halves, _stacked
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 from pydantic import ValidationError
@@ -20,8 +23,10 @@ ENTRY = {"scenario": "first", "value": "delta", "synthesizers": ["A"]}
 KINDS = [
     {"kind": "violin", "log": True},
     {"kind": "violin", "panels": "synthesizer"},
-    {"kind": "violin", "value": ["delta", "weight"], "stacked": True},
-    {"kind": "density", "centred": True},
+    {"kind": "violin", "value": ["delta", "weight"]},
+    {"kind": "density", "centred": True, "zoom": 1.5},
+    {"kind": "contraction"},
+    {"kind": "line", "x": "weight", "against": "label B", "top": 9.0},
     {"kind": "line", "x": "weight", "panels": "scenario", "line": 0.5, "x_log": True, "log": True},
     {"kind": "scatter", "x": "weight", "line": "delta"},
     {"kind": "scatter", "x": "weight", "panels": "synthesizer"},
@@ -62,6 +67,79 @@ def test_a_drawing_shows_what_is_in_the_table(tmp_path, entry):
     draw_figure(display, tidy, [tmp_path / "one.svg"])
     draw_figure(display, changed, [tmp_path / "other.svg"])
     assert (tmp_path / "one.svg").read_bytes() != (tmp_path / "other.svg").read_bytes()
+
+
+def test_contraction_has_its_slope(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    scenarios = [scenario_of("first", n=n, replicates=20) for n in (100, 400, 1600)]
+    noise = np.tile(np.random.default_rng(1).normal(size=20), 2)
+    tables = [rows_of(scenario).assign(delta=3 + noise / np.sqrt(scenario.n)) for scenario in scenarios]
+    display = figure_of(scenarios=scenarios, kind="contraction")
+    draw_figure(display, figure_table(display, tables), [tmp_path / "fig.svg"])
+    assert text_of(tmp_path / "fig.svg").count("slope −0.50 ±") == 2
+
+
+def test_differences_are_taken_in_the_same_replicate_at_the_same_point():
+    table = pd.DataFrame(
+        {"scenario": "s", "replicate": [0, 1, 0, 1], "x": 1.0, "label": ["A", "A", "B", "B"], "value": [5.0, 7.0, 2.0, 3.0]}
+    )
+    assert differences(table, "B")[["label", "value"]].to_numpy().tolist() == [["A", 3.0], ["A", 4.0]]
+    moved = differences(table.assign(at=1.0, x=[4.0, 4.0, 1.0, 2.0]), "B")
+    assert moved["x"].tolist() == [3.0, 2.0]
+    assert moved["value"].tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_smooth"),
+    [
+        (np.random.default_rng(1).normal(size=100), True),
+        (np.random.default_rng(1).poisson(20, size=100).astype(float), False),
+        (np.append(np.random.default_rng(1).uniform(size=90), np.ones(10)), False),
+    ],
+    ids=["continuous", "whole numbers", "a tenth at one value"],
+)
+def test_there_is_no_density_where_values_have_none(values, is_smooth):
+    across, halves = _halves(values, (values.min(), values.max()))
+    assert (len(across) == 3 * BINS) is is_smooth
+    assert halves.max() == HALF
+    assert halves.min() >= 0
+    if not is_smooth:
+        counts = np.histogram(values, across)[0]
+        assert halves[:-1][counts == counts.max()] == pytest.approx(HALF)
+
+
+def test_few_values_are_dots_and_equal_ones_a_tick(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable()
+    tidy.loc[tidy["synthesizer"] == "A", "value"] = 1.5
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert "all = 1.5" in text_of(tmp_path / "fig.svg")
+    values = np.array([1.0, 1.0, 1.0, 2.0])
+    across, heights = _stacked(values, (1.0, 2.0))
+    assert len({*zip(across, heights, strict=True)}) == 4
+
+
+def test_values_at_zero_are_counted_beside_a_logarithmic_axis(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable(log=True)
+    tidy.loc[tidy.index[:3], "value"] = 0.0
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert "3 of 40 at 0" in text_of(tmp_path / "fig.svg")
+
+
+def test_one_letter_has_a_subscript_and_other_names_have_not(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    for label, whole in (("T_PPD of n_syn", False), ("Censor_w", True)):
+        display, tidy = drawable(y=label)
+        draw_figure(display, tidy, [tmp_path / "fig.svg"])
+        assert (label in text_of(tmp_path / "fig.svg")) is whole
+
+
+def test_the_frames_say_how_much_is_behind_them(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable()
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert "n = 20 to 30, R = 20" in text_of(tmp_path / "fig.svg")
 
 
 def test_rows_without_a_value_are_left_out_of_a_drawing(tmp_path):

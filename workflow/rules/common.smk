@@ -275,10 +275,15 @@ def shown_inputs(key, figures, tables):
     return list(dict.fromkeys(path for each in paths for path in each))
 
 
+def made_of(figure):
+    """A figure and the parts that it is made of."""
+    return [figure, *figure.members().values()]
+
+
 def shown_modules(key, figures, tables):
     """The modules that define the kinds of figures and tables."""
     paper = PLAN.papers[key]
-    modules = [FIGURES.module(paper.original(number).kind) for number in figures]
+    modules = [FIGURES.module(each.kind) for number in figures for each in made_of(paper.original(number))]
     return list(dict.fromkeys([*modules, *(TABLES.module(paper.tables[number].kind) for number in tables)]))
 
 
@@ -433,7 +438,8 @@ def report_makers(kind):
     papers = PLAN.papers.values()
     if kind == "figures":
         modules = ["formalsynth.show.tidy", "formalsynth.show.draw"]
-        modules += [FIGURES.module(paper.original(number).kind) for paper in papers for number in paper.figures]
+        drawn = [each for paper in papers for number in paper.figures for each in made_of(paper.original(number))]
+        modules += [FIGURES.module(each.kind) for each in drawn]
     elif kind == "tables":
         modules = ["formalsynth.show.tidy", *(TABLES.module(table.kind) for paper in papers for table in paper.tables.values())]
     else:

@@ -208,6 +208,9 @@ def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path)
             allowed = [key for key, other in figures.items() if isinstance(other, Figure)]
             raise ConfigError(message(file, f"figures.{number}.same_as", figure.same_as, allowed))
         return check_figure(figure.same_as, original, paper, file)
+    if parts := figure.members():
+        made = {letter: check_figure(f"{number}.parts.{letter}", part, paper, file) for letter, part in parts.items()}
+        return all(made.values())
     reader = _Reader(paper, file, f"figures.{number}", _list(figure.scenario), figure.table, figure.size)
     reader.check_scenarios("table")
     framed = [name for name in ("synthesizer", "scenario") if name in figure.FRAMES]

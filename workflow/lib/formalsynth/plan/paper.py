@@ -72,17 +72,23 @@ class Paper:
 
     def figure(self, number: str, scale: str) -> FigureDisplay:
         """What a figure shows."""
-        figure = self.original(number)
+        return self._shown_figure(self.original(number), number, scale)
+
+    def _shown_figure(self, figure: Figure, number: str, scale: str) -> FigureDisplay:
+        """What a figure shows, or a part of one."""
+        parts = {letter: self._shown_figure(part, f"{number}{letter}", scale) for letter, part in figure.members().items()}
         shown = self._display(figure, number, scale, self.of(figure.scenario, figure.size))
         labels = {id: label for name, label in figure.labels.items() for id in self.expanded.groups.get(name, [name])}
         looks = {id: look.model_copy(update={"label": labels.get(id, look.label)}) for id, look in shown.looks.items()}
+        looks |= {id: look for part in parts.values() for id, look in part.looks.items()}
         at = str(getattr(figure, "at", ""))
         return FigureDisplay(
-            **dict(shown) | {"looks": looks},
+            **dict(shown) | {"looks": looks, "ids": tuple(dict.fromkeys([*shown.ids, *looks]))},
             figure=figure,
             panels=self._panels(shown.ids, figure),
             at={id: self.parameters(id).get(at) for id in shown.ids} if at else {},
             truths=self._truths(figure),
+            parts=parts,
         )
 
     def table(self, number: int, scale: str) -> TableDisplay:

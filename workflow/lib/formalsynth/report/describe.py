@@ -12,7 +12,7 @@ from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import data_files
 from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
-from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display
+from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay
 from formalsynth.show.figures.base import Repeat
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
@@ -69,7 +69,7 @@ def _paper(paper: Paper, plan: Plan) -> ToldPaper:
 def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
     display, entry = paper.figure(number, scale), paper.figures[number]
     drawn = display.figure
-    columns = _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
+    columns = tuple(dict.fromkeys(name for part in display.parts.values() or [display] for name in _columns(part)))
     return ToldFigure(
         number=number,
         file=f"{paper.key}/{figure_file(number)}",
@@ -81,6 +81,12 @@ def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
         same_as=entry.same_as if isinstance(entry, Repeat) else "",
         alt=drawn.alt(),
     )
+
+
+def _columns(display: FigureDisplay) -> tuple[str, ...]:
+    """The columns that a figure draws, under the names for which there are words."""
+    drawn = display.figure
+    return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
 
 
 def _table(paper: Paper, number: int, scale: str) -> ToldTable:

@@ -29,22 +29,36 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
-        line = ". ".join(text for text in (display.figure.READING, display.figure.line_words()) if text)
-        titles = [panel.title for panel in display.panels if panel.title]
+        shown = list(display.parts.values()) or [display]
+        line = _together(text for each in shown for text in (each.figure.READING, each.figure.line_words()))
+        note = entry.note or _together(part.figure.note for part in shown)
+        titles = list(dict.fromkeys(panel.title for each in shown for panel in each.panels if panel.title))
     else:
         kind, place, line, titles = "Table", "", "", []
-        entry = display.entry
+        entry, note = display.entry, display.entry.note
     frames = f"; frames: {', '.join(titles)}" if titles else ""
     sentences = [
-        f"{kind} {display.number}. {entry.subject}",
+        f"{kind} {display.number}. {entry.subject}{_lettered(display)}",
         f"{display.authors}, {place or display.scenarios[0].place}; {_sizes(display)}{frames} ({_data(display)}); "
         f"scale {display.scale}",
         failed,
         _guarantees(display),
         line,
-        entry.note,
+        note,
     ]
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
+
+
+def _lettered(display: Display) -> str:
+    """What the parts of a sheet show, each behind its letter."""
+    parts = display.parts if isinstance(display, FigureDisplay) else {}
+    words = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
+    return f": {'; '.join(words)}" if words else ""
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Sentences, each once."""
+    return ". ".join(dict.fromkeys(text.rstrip(".") for text in texts if text))
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
@@ -69,6 +83,8 @@ def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
 
 def _sizes(display: Display) -> str:
     """Sample sizes, and the replicates or synthetic data sets of each scenario."""
+    if isinstance(display, FigureDisplay) and display.parts:
+        return "; ".join(dict.fromkeys(_sizes(part) for part in display.parts.values()))
     if display.table in ("replicates", "details"):
         return _each(display, lambda scenario: scenario.replicates, lambda k: f"{k} replicate{'s' * (k > 1)} of n = ")
     if display.table == "sets":

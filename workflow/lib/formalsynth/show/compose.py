@@ -61,3 +61,8 @@ def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around:
     if around.title:
         canvas.suptitle(around.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)
     below(canvas, around.legend, around.across)
+
+
+def divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its values and lines in the unit in which the figure is drawn."""
+    return table.assign(**{column: table[column] / display.figure.per for column in ("value", "line") if column in table})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import Field
+
 from formalsynth.core.kinds import ByKind
 from formalsynth.core.model import DATA, PRIOR, Told
 from formalsynth.show.figures.base import FIGURES, Figure
@@ -84,6 +86,8 @@ class FigureDisplay(Display):
     """Which point of its line a synthesizer is, where x is a result."""
     truths: dict[str, float]
     """Value of each drawn column in the population, where the dashed line is there."""
+    parts: dict[str, FigureDisplay] = Field(default_factory=dict)
+    """The figures that a sheet is made of, by letter."""
 
 
 class TableDisplay(Display):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.runtime.files import whole
-from formalsynth.show.compose import compose, composition
+from formalsynth.show.compose import compose, composition, divided
 from formalsynth.show.drawing import plain_powers, subscripts
 from formalsynth.show.style import COLUMN, DPI, STYLE
 
@@ -64,7 +64,7 @@ def _drawing(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     """The whole figure."""
     from matplotlib import pyplot as plt
 
-    table = table.assign(**{column: table[column] / display.figure.per for column in ("value", "line") if column in table})
+    table = divided(display, table)
     around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
     drawing = plt.figure(figsize=(around.width, around.height), layout="constrained")
     compose(display, table, drawing, around)

@@ -25,6 +25,8 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     Raises:
         ValueError: no table has the columns that are drawn.
     """
+    if display.parts:
+        return _sheet_table(display, collected)
     figure, columns = display.figure, display.figure.columns()
     table = pd.concat([table for table in collected if set(columns) <= set(table)], ignore_index=True)
     for column, value in figure.rows.items():
@@ -40,6 +42,18 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
         stand_ins = {scenario.id for scenario in display.scenarios if scenario.stand_in}
         tidy["data"] = [STAND_IN if id in stand_ins else "" for id in tidy["scenario"]]
     return tidy
+
+
+def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The tidy tables of the parts of a sheet, with their letters."""
+    names = display.figure.tables()
+    scenarios = len(collected) // len(names)
+    by_name = {name: collected[k * scenarios : (k + 1) * scenarios] for k, name in enumerate(names)}
+    tables = []
+    for letter, part in display.parts.items():
+        read = [table for name in part.figure.tables() for table in by_name[name]]
+        tables.append(figure_table(part, read).assign(part=letter))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:

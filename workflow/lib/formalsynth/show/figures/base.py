@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -83,6 +83,10 @@ class Figure(Model):
         """Column that runs across; empty where groups stand side by side."""
         return ""
 
+    def members(self) -> Mapping[str, Figure]:
+        """The figures that it is made of, by letter; none where it is one itself."""
+        return {}
+
     def tables(self) -> list[str]:
         """Collected tables that it reads of each scenario."""
         return [self.table]
@@ -135,7 +139,6 @@ class Figure(Model):
 class Framed(Figure):
     """Frames with the values upwards, which may have a dashed line across: violins and lines."""
 
-    stacked: bool = Field(False, description="Frames below each other instead of side by side.")
     line: float | Literal["none", "half_epsilon", "population"] = Field(
         "none", description="Dashed line: a number, the frame's epsilon / 2, or the value in the population."
     )
