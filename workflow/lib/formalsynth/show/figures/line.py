@@ -114,9 +114,9 @@ def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
     """
     keys = ["scenario", "replicate", "at" if "at" in table else "x"]
     drawn = ["value", *(["x"] if "at" in table else [])]
-    own = table[table["label"] == against].groupby(keys)[drawn].mean()
+    own = table[table["label"] == against].groupby(keys)[drawn].mean().add_suffix("_against")
     rest = table[table["label"] != against]
-    paired = rest.join(own, on=keys, rsuffix="_against")
+    paired = rest.join(own, on=keys)
     return rest.assign(**{column: paired[column] - paired[f"{column}_against"] for column in drawn})
 
 
