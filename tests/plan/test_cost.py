@@ -10,7 +10,6 @@ HEAVY = (
     "pandas",
     "scipy.optimize",
     "scipy.stats",
-    "seaborn",
     "sklearn",
     "urllib.request",
 )

@@ -65,7 +65,7 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     text = (run / RESULTS).read_text(encoding="utf-8")
     assert "Of 3 claims that a run can test and this one could judge, **1 (33%) are reproduced**, 0 in direction only" in text
     assert "Not judged: data absent 1." in text
-    assert "| `range` | 1 | 0 | 2 | 1 | 1 | 0 |" in text
+    assert "| `range` | 1 | 0 | 0 | 2 | 1 | 1 | 0 |" in text
     assert "| implied | 1 | 1 |" in text
     assert "each slip once: 1 misprint." in text
     assert "[E1](ERRATA.md#e1) (`range`, misprint): " in text

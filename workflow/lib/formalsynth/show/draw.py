@@ -52,8 +52,10 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     table = table.fillna({"panel": ""})
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = _drawing(display, table) if len(table) else _nothing()
-    drawing.canvas.draw()  # lays it out, once for all formats
-    drawing.set_layout_engine("none")
+    engine = drawing.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawing)  # once for all formats
+        drawing.set_layout_engine("none")
     for path in paths:
         with whole(path) as partial:
             drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
