@@ -30,7 +30,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint bench compare changes agree same share reference lock sbom clean help again
+.PHONY: all setup test test-slow lint check-study bench compare changes agree same share reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -91,6 +91,10 @@ lint: setup ## style and types of the code, which room may import which, style o
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.plan.docs --check
 	@$(RUN) python -m formalsynth.report.reference --check
+
+check-study: setup ## whether what a study of your own registers keeps to its contract (STUDY=<file>)
+	@if [ -z '$(STUDY)' ]; then echo "Say which: make check-study STUDY=<file>." >&2; exit 2; fi
+	@$(RUN) python -m formalsynth.plan.contracts '$(STUDY)'
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py

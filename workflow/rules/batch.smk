@@ -5,6 +5,7 @@ rule run_batch:
     input:
         code=code("run", study=False),
         executable=program,
+        passed=checked_program,
     output:
         audit="<batch>/audit.csv",
         replicates="<batch>/replicates.csv",

@@ -172,6 +172,12 @@ def program(wildcards):
     return f"results/stan/{scenario_of(wildcards).program}"
 
 
+def checked_program(wildcards):
+    """That the Stan program of a scenario keeps to its contract, where it is the user's own."""
+    name = scenario_of(wildcards).program
+    return f"results/stan/{name}.checked" if name in OWN_PROGRAMS else []
+
+
 def scenario_folder(wildcards):
     """The folder of a scenario's results."""
     return f"results/{SCALE}/{wildcards.paper}/{wildcards.scenario}"

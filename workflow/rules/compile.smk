@@ -41,3 +41,31 @@ rule compile_program:
         "Compiling the Stan program {wildcards.program}"
     script:
         "../scripts/compile_program.py"
+
+
+# A Stan program of the user's own is held against its contract before it is fitted to anything.
+rule check_program:
+    input:
+        code=code_of("formalsynth.contract.program", "formalsynth.families.own_program"),
+        executable="<programs>/{own_program}",
+    output:
+        passed="<programs>/{own_program}.checked",
+    log:
+        "<logs>/check_program/{own_program}.log",
+    wildcard_constraints:
+        own_program="|".join(OWN_PROGRAMS) or "(?!)",
+    localrule: True
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_of_job,
+        module=lambda wildcards: OWN_PROGRAMS[wildcards.own_program],
+        uses=lambda wildcards: PLAN.uses_of(wildcards.own_program),
+    message:
+        "Checking the Stan program {wildcards.own_program} against its contract"
+    script:
+        "../scripts/check_program.py"

@@ -105,6 +105,10 @@ class ProgramFamily(WholeFamily, Protocol):
     def numbers(self) -> list[str]:
         """Names of the fixed numbers that config has to give."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether its outcomes are whole numbers."""
+
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
         """Give it what runs the compiled program, and the program's fixed numbers."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Integers, Records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import FAMILIES, Evaluate, StanData, program_name
 from formalsynth.core.registry import OwnCodeError
@@ -34,12 +34,17 @@ class OwnProgram:
     parameters: tuple[str, ...]
     data: tuple[str, ...]
     """Names of the data that it declares."""
-    whole: bool
-    """Whether its outcomes are whole numbers."""
+    integers: tuple[str, ...] = ()
+    """Those of them that are whole numbers."""
     priors: Mapping[str, float] = field(default_factory=dict)
     """Its fixed numbers, as :meth:`bind` was told them."""
     censors: bool = False
     evaluate: Evaluate | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether its outcomes are whole numbers."""
+        return "x" in self.integers
 
     @property
     def outcomes(self) -> Allowed:
@@ -61,10 +66,10 @@ class OwnProgram:
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
         """The records and their weights under the names of the contract, and the fixed numbers."""
-        x = records.x.astype(int) if self.whole else records.x
-        known: dict[str, int | float | Array] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
-        known |= {"design": records.design, **priors}
-        return {name: x if name == "x" else known[name] for name in self.data}
+        known: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
+        known |= {"x": records.x.astype(int) if self.whole else records.x, "design": records.design}
+        known |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
+        return {name: known[name] for name in self.data}
 
     def inits(self, stan_data: StanData) -> StanData:
         """None: Stan starts where it likes."""
@@ -116,7 +121,8 @@ def _family(name: str, text: str) -> OwnProgram:
     problems += [f"data {each} are no single number: only n, x, weights, p and design hold more" for each in scalars]
     if problems:
         raise OwnCodeError("; ".join(problems))
-    return OwnProgram(name, tuple(parameters), tuple(data), whole=bool(re.search(r"\bint\b", data["x"])))
+    integers = tuple(each for each, kind in data.items() if re.search(r"\bint\b", kind))
+    return OwnProgram(name, tuple(parameters), tuple(data), integers)
 
 
 def _declared(text: str, block: str) -> dict[str, str]:

@@ -161,6 +161,12 @@ class Plan:
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
+    def uses_of(self, program: str) -> list[dict[str, object]]:
+        """How a program of the user's own is used, each way once, as plain data."""
+        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
+        uses = {use.digest(): use for scenario in scenarios if scenario.program == program and (use := scenario.use)}
+        return [dict(use.plain()) for _, use in sorted(uses.items())]
+
 
 def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
     """The value of a statistic in the population that data are drawn from; None where it is not known."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import (
     STUDY,
@@ -71,6 +72,8 @@ class Scenario:
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
+    use: ProgramUse | None
+    """How it uses a Stan program of the user's own; None where its family is one of ours, or there is none."""
     doubt: str
     """What speaks against its data file being the paper's; empty where nothing does."""
     audit: AuditPlan | None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated
@@ -222,7 +223,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
-        audit=None, synthesizers={}, arms=arms,
+        audit=None, use=None, synthesizers={}, arms=arms,
     )  # fmt: skip
 
 
@@ -230,15 +231,17 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     data, records = _data(entry, config, n)
     check_outcomes(entry.where, config.model, records, entry.file)
     _check_bounds(entry, config, records)
-    numbers = config.family.data if isinstance(config.family, OwnStan) else dict(FAMILIES[config.model].priors) | config.priors
+    own = config.family if isinstance(config.family, OwnStan) else None
+    numbers = own.data if own else dict(FAMILIES[config.model].priors) | config.priors
+    use = ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1]) if own else None
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
-    reader = AuditReader(entry.file, entry.where, config.family, groups, entry.expanded.synthesizers, scale)
+    reader = AuditReader(entry.file, entry.where, config.model, groups, entry.expanded.synthesizers, scale)
     n = len(records) if isinstance(data, FromFile) else n
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=config.place,
-        label=config.label or entry.name, family=config.model, priors=numbers,
+        label=config.label or entry.name, family=config.model, priors=numbers, use=use,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
         size=n if from_file or size is None else size, replicates=_replicates(entry),
         batch_size=config.batch_size or entry.run.batch_size,

@@ -11,9 +11,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from formalsynth.plan.load import load_yaml, read_plan
+from formalsynth.plan.load import read_plan
 from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.ledgers import changes, markdown
 from formalsynth.report.results import caption_in, errata_page, readme_part, results_page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -65,8 +66,42 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
     return _run(executable, {"data": data}, seed, ["method=generate_quantities"], draws)
 
 
+def visited(executable: Path, data: StanData, inits: StanData, seed: int, number: int) -> list[Point]:
+    """Points of the posterior that a short chain comes to.
+
+    Raises:
+        ChainFailed: the chain came to no end, with the program's words.
+    """
+    options = ["method=sample", f"num_samples={number}", "num_warmup=300", "save_warmup=0"]
+    found = _run(executable, {"data": data, "inits": inits}, seed, options, rows=number)
+    names = [name for name in found if not name.endswith("__")]
+    return [Point(float(found["lp__"][k]), {name: found[name][k] for name in names}) for k in range(number)]
+
+
+def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
+    """How far the gradient of a program is from finite differences at a point, at most: absolute, or relative where it is large.
+
+    Raises:
+        ChainFailed: the program says nothing of its gradient.
+    """
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        for name, values in {"data": data, "inits": at}.items():
+            Path(folder, f"{name}.json").write_text(json.dumps(values, default=np.ndarray.tolist), encoding="utf-8")
+        command = [str(executable.absolute()), "data", f"file={folder}/data.json", f"init={folder}/inits.json", "method=diagnose"]
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
+    rows = re.findall(r"^\s*\d+\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$", ran.stdout, re.M)
+    if not rows:
+        raise ChainFailed(_complaint(ran.stderr + "\n" + ran.stdout))
+    return max(abs(float(error)) / max(1.0, abs(float(model))) for _, model, _, error in rows)
+
+
 def _run(
-    executable: Path, files: Mapping[str, StanData], seed: int, options: Sequence[str], draws: Draws | None = None
+    executable: Path,
+    files: Mapping[str, StanData],
+    seed: int,
+    options: Sequence[str],
+    draws: Draws | None = None,
+    rows: int = 1,
 ) -> dict[str, Array]:
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         command = [str(executable.absolute()), "id=1", "random", f"seed={seed}", "data", f"file={folder}/data.json"]
@@ -83,7 +118,7 @@ def _run(
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
         output = Path(folder, "output.csv")
         found = _read(output) if ran.returncode == 0 and output.exists() else {}
-        if not found or any(len(values) != (1 if draws is None else count(draws)) for values in found.values()):
+        if not found or any(len(values) != (rows if draws is None else count(draws)) for values in found.values()):
             raise ChainFailed(_complaint(ran.stderr + "\n" + ran.stdout))
         return found
 

@@ -1,0 +1,111 @@
+"""The contract of a family: ours keep to it, and what is wrong with others is told."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from formalsynth.contract.density import Support, check_density
+from formalsynth.contract.family import Fitted, check_family
+from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.registry import load
+from formalsynth.stan.generate import visited
+from scipy import stats
+
+POPULATIONS = {
+    "poisson": lambda generator: intercept_only(generator.poisson(6, 25)),
+    "negative_binomial": lambda generator: intercept_only(generator.negative_binomial(4, 0.4, 25)),
+    "lognormal": lambda generator: intercept_only(np.exp(generator.normal(1, 0.6, 25))),
+    "beta": lambda generator: intercept_only(generator.beta(2, 5, 25)),
+    "gamma_regression": lambda generator: Records(
+        generator.gamma(3, 2, 25), np.column_stack([np.ones(25), generator.normal(size=25)])
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def fitted(compiled):
+    """A family of ours with records and draws, by name."""
+    load([f"formalsynth.families.{name}" for name in ("poisson", "negative_binomial", "linear", "beta", "gamma_regression")])
+    found = {}
+
+    def fitted(name):
+        if name not in found:
+            family, records = FAMILIES[name], POPULATIONS[name](np.random.default_rng(11))
+            executable = compiled(family.program)
+            data = family.stan_data(records, np.ones(25), family.priors)
+            points = visited(executable, data, family.inits(data), 3, 60)
+            draws = {each: np.array([point.values[each] for point in points]) for each in family.parameters}
+            found[name] = Fitted(family, records, draws, executable, dict(family.priors))
+        return found[name]
+
+    return fitted
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_ours_keep_to_it(fitted, name):
+    assert check_family(fitted(name)) == []
+
+
+class Changed:
+    """A family of which one method gives something else."""
+
+    def __init__(self, family, **methods):
+        self._family, self._methods = family, methods
+
+    def __getattr__(self, name):
+        return self._methods.get(name) or getattr(self._family, name)
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("method", "change", "words"),
+    [
+        ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] * [1, 1, 0]), "has a density that integrates to"),
+        ("predict", lambda real: lambda g, r, d: real(g, r, d) + 1, "do not follow its density"),
+        ("log_interval_probability", lambda real: lambda r, d, low, high: real(r, d, low, high) / 2, "gives the probability"),
+        ("stan_data", lambda real: lambda r, w, p, t=None: real(r, w, p, t) | {"weighted_sum": 1.3 * float(w @ r.x)},
+         "its Stan program poisson has another density"),
+        ("predict", lambda real: lambda g, r, d: real(g, r, d)[0], "gives predictive values of shape (25,)"),
+        ("factors", lambda real: lambda r, d: None, "stops with TypeError"),
+    ],
+)  # fmt: skip
+def test_what_breaks_it_is_told(fitted, method, change, words):
+    right = fitted("poisson")
+    wrong = Changed(right.family, **{method: change(getattr(right.family, method))})
+    problems = check_family(dataclasses.replace(right, family=wrong))
+    assert any(words in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("distribution", "support"),
+    [
+        (stats.norm(3, 0.2), Support(-np.inf, np.inf, False)),
+        (stats.lognorm(1.5), Support(0, np.inf, False)),
+        (stats.t(3), Support(-np.inf, np.inf, False)),
+        (stats.beta(0.7, 2), Support(0, 1, False)),
+        (stats.uniform(2, 3), Support(2, 5, False)),
+        (stats.poisson(4), Support(0, np.inf, True)),
+        (stats.nbinom(2, 0.01), Support(0, np.inf, True)),
+    ],
+)
+def test_densities_of_many_shapes_pass_and_wrong_ones_do_not(distribution, support):
+    predicted = distribution.rvs(2000, random_state=np.random.default_rng(5)).astype(float)
+    log_density = distribution.logpmf if support.whole else distribution.logpdf
+    assert check_density(log_density, predicted, support) == []
+    assert "integrates to" in check_density(lambda x: log_density(x) + 0.1, predicted, support)[0]
+    shifted = predicted + distribution.std() if np.isinf(support.upper) else np.sort(predicted)[1000:].repeat(2)
+    assert check_density(log_density, np.maximum(shifted, support.lower), support)
+
+
+def test_a_point_mass_beside_a_density_is_counted():
+    generator, support = np.random.default_rng(6), Support(0, np.inf, False)
+    predicted = np.where(generator.random(2000) < 0.3, 0, generator.lognormal(size=2000))
+
+    def log_density(x):
+        with np.errstate(divide="ignore"):
+            return np.where(x == 0, np.log(0.3), np.log(0.7) + stats.lognorm.logpdf(x, 1))
+
+    assert check_density(log_density, predicted, support) == []
+    assert check_density(lambda x: np.where(x == 0, np.log(0.5), log_density(x)), predicted, support)

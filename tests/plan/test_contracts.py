@@ -1,0 +1,64 @@
+"""The command that checks what a study of a user's own registers."""
+
+import pytest
+import yaml
+from formalsynth.core.registry import forget_own
+from formalsynth.plan.contracts import main
+
+CODE = '''
+import numpy as np
+from formalsynth.core.arrays import intercept_only
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
+from formalsynth.core.population import population
+
+
+@mechanism(ASYMPTOTIC)
+def halved(context: Context) -> Form:
+    """Less weight for the riskier half."""
+    risk = context.parents[0].by_record
+    weights = np.where(risk > np.median(risk), 0.5, FACTOR)
+    return Form(weights, Sensitive(weights))
+
+
+@population()
+def two_groups(generator: np.random.Generator, n: int):
+    """Lognormal records, half of them larger."""
+    return intercept_only(np.exp(generator.normal(size=n)) * np.where(np.arange(n) % 2, 5, 1))
+'''
+STUDY = {
+    "code": ["my.py"],
+    "synthesizers": {"Unweighted": {"mechanism": "unweighted"}, "Halved": {"mechanism": "halved", "parents": ["Unweighted"]}},
+    "scenarios": {"groups": {"family": "lognormal", "population": {"name": "two_groups"}, "n": 50, "synthesizers": ["Halved"]}},
+}
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study file, whose mechanism gives the safer half of the records this weight."""
+
+    def study(factor):
+        (tmp_path / "my.py").write_text(CODE.replace("FACTOR", factor), encoding="utf-8")
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+        return str(tmp_path / "mine.yaml")
+
+    yield study
+    forget_own()
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(("factor", "status", "says"), [
+    ("1.0", 0, "mechanism halved: keeps to its contract"),
+    ("1.5", 1, "mechanism halved: gives weights from 0.5 to 1.5: they have to be from 0 to 1"),
+])  # fmt: skip
+def test_each_thing_has_a_line(study, capsys, factor, status, says):
+    assert main([study(factor)]) == status
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "population two_groups: keeps to its contract"
+    assert says in lines
+    assert len(lines) == 2
+
+
+def test_a_study_that_cannot_be_read_is_told(study, capsys):
+    assert main([study("nothing +")]) == 1
+    assert "code: given 'my.py'" in capsys.readouterr().err

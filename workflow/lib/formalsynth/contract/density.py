@@ -1,0 +1,93 @@
+"""Whether a log-likelihood is that of a density, and whether predictive values follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, kolmogorov
+
+from formalsynth.core.arrays import Array
+
+LogDensity = Callable[[Array], Array]
+"""From m values to their log density (m,)."""
+NODES = 4001
+MOST = 20_000
+"""Whole numbers at most that are summed over."""
+FAR = 14.0
+"""Powers of e that the nodes reach beyond the scale of the predictive values."""
+WRONG = 2e-3
+"""Distance from 1 of the whole probability that is told."""
+UNLIKELY = 1e-6
+"""Probability below which predictive values do not follow a density."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """Which values an outcome may have."""
+
+    lower: float
+    upper: float
+    whole: bool
+
+
+def check_density(log_density: LogDensity, predicted: Array, support: Support) -> list[str]:
+    """What is wrong with a density at one point of the parameters, each as the end of a sentence.
+
+    Args:
+        log_density: of one record.
+        predicted: (m,) predictive values of the record.
+        support: which values it may have.
+    """
+    if not np.isfinite(predicted).all():
+        return ["gives predictive values that are not finite"]
+    if ((predicted < support.lower) | (predicted > support.upper)).any():
+        return [f"gives predictive values outside {support.lower:g} to {support.upper:g}"]
+    values, masses = _masses(log_density, predicted, support)
+    total = float(masses.sum())
+    if not abs(total - 1) <= WRONG:
+        return [f"has a density that integrates to {total:.3g} and not to 1, so that epsilon would be wrong"]
+    distance = _distance(values, masses, predicted)
+    if kolmogorov(distance * len(predicted) ** 0.5) < UNLIKELY:
+        return [f"gives predictive values that do not follow its density: their distribution functions differ by {distance:.2g}"]
+    return []
+
+
+def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tuple[Array, Array]:
+    """Values in rising order and the probability of each, or of what is around it."""
+    if support.whole:
+        low = max(support.lower, predicted.min() - 1000) if np.isfinite(support.lower) else predicted.min() - 1000
+        values = np.arange(low, min(support.upper, max(4 * predicted.max() + 1000, low), low + MOST) + 1)
+        return values, np.exp(log_density(values))
+    found, number = np.unique(predicted, return_counts=True)
+    atoms = found[number > 1]
+    smooth = predicted[~np.isin(predicted, atoms)]
+    values, lengths = _nodes(smooth if len(smooth) else predicted, support)
+    inside = ~np.isin(values, atoms)
+    values, lengths = np.concatenate([values[inside], atoms]), np.concatenate([lengths[inside], np.ones(len(atoms))])
+    order = np.argsort(values, kind="stable")
+    return values[order], np.exp(log_density(values[order])) * lengths[order]
+
+
+def _nodes(predicted: Array, support: Support) -> tuple[Array, Array]:
+    """Nodes over the support, dense where values are and at finite ends, and the length that each stands for."""
+    low, high = support.lower, support.upper
+    scale = float(np.median(np.abs(predicted - np.median(predicted)))) or 1.0
+    if np.isfinite(low) and np.isfinite(high):
+        t = np.linspace(-30, 30, NODES)
+        values, slope = low + (high - low) * expit(t), (high - low) * expit(t) * expit(-t)
+    elif np.isfinite(low) or np.isfinite(high):
+        t = np.linspace(np.log(scale) - 2 * FAR, np.log(scale) + FAR, NODES)
+        values, slope = (low + np.exp(t) if np.isfinite(low) else high - np.exp(t)), np.exp(t)
+    else:
+        t = np.linspace(-FAR, FAR, NODES)
+        values, slope = np.median(predicted) + scale * np.sinh(t), scale * np.cosh(t)
+    return values, slope * (t[1] - t[0])
+
+
+def _distance(values: Array, masses: Array, predicted: Array) -> float:
+    """Largest distance of the distribution functions of a density and of predictive values, at the values of the density."""
+    below = np.searchsorted(np.sort(predicted), values, side="right") / len(predicted)
+    continuous = np.cumsum(masses) - np.where(np.isin(values, predicted), 0, masses / 2)
+    return float(np.abs(continuous - below).max())

@@ -1,0 +1,161 @@
+"""The contract of a family: its arithmetic against numeric integrals, its own predictive draws, and its Stan program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.contract.density import Support, check_density
+from formalsynth.core.arrays import Array, Draws, Records, take
+from formalsynth.core.family import Family, whole
+from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.generate import evaluate, gradient_error, visited
+
+DRAWS = 3
+"""Draws at which a density is integrated."""
+POINTS = 20
+"""Points at which it is compared with the Stan program."""
+PREDICTED = 2000
+INSIDE = (0.8, 1.25)
+"""Ends of the interval around a record whose probability is compared, relative to the record."""
+CLOSE = 1e-5
+"""Relative difference that is rounding, here and of finite differences."""
+COARSE = 1e-3
+"""Difference of probabilities that is the integral's own."""
+SEED = 20260205
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A family with records, draws from their posterior, and the compiled program."""
+
+    family: Family
+    records: Records
+    draws: Draws
+    executable: Path
+    priors: dict[str, float]
+
+
+def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
+    """Log-likelihood (S, n)."""
+    if evaluated := whole(family):
+        return evaluated.log_likelihood(records, draws)
+    left, right = family.factors(records, draws)
+    return np.asarray(left @ right.T)
+
+
+def check_family(fitted: Fitted) -> list[str]:
+    """What a family does not keep to, a sentence for each; none where all is well."""
+    try:
+        problems = list(_shapes(fitted))
+        return problems or [*_density(fitted), *_intervals(fitted), *_program(fitted)]
+    except ChainFailed as error:
+        return [f"its Stan program stops: {error}"]
+    except Exception as error:  # whatever the user's own code stumbles over
+        return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
+
+
+def support(family: Family) -> Support:
+    """Which outcomes a family takes, as far as a few trials tell."""
+    holds = family.outcomes.holds
+    negative = any(holds(np.array([each])) for each in (-1.0, -0.5))
+    below_one = not any(holds(np.array([each])) for each in (1.5, 2.0))
+    return Support(-np.inf if negative else 0.0, 1.0 if below_one else np.inf, not holds(np.array([0.5])))
+
+
+def _shapes(fitted: Fitted) -> Iterator[str]:
+    family, records, draws = fitted.family, fitted.records, take(fitted.draws, slice(0, 50))
+    n, values = len(records), log_likelihood(family, records, draws)
+    if values.shape != (50, n):
+        yield f"gives a log-likelihood of shape {values.shape} for 50 draws and {n} records"
+        return
+    if not np.isfinite(values).all():
+        yield "gives a log-likelihood that is not finite for its own data"
+    order = np.random.default_rng(SEED).permutation(n)
+    if not np.allclose(log_likelihood(family, records.take(order), draws), values[:, order], rtol=1e-9, atol=1e-9):
+        yield "gives records another log-likelihood when they come in another order"
+    predicted = family.predict(np.random.default_rng(SEED), records, draws)
+    if predicted.shape != (50, n):
+        yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
+
+
+def _density(fitted: Fitted) -> Iterator[str]:
+    """The density integrates to 1, and predictive values follow it."""
+    record = fitted.records.take(slice(0, 1))
+    for k in range(DRAWS):
+        draw = take(fitted.draws, [k])
+        many = Records(np.repeat(record.x, PREDICTED), np.repeat(record.design, PREDICTED, axis=0))
+        predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
+
+        def log_density(values: Array, draw: Draws = draw) -> Array:
+            rows = Records(values, np.repeat(record.design, len(values), axis=0))
+            return log_likelihood(fitted.family, rows, draw)[0]
+
+        problems = check_density(log_density, predicted, support(fitted.family))
+        yield from (f"at {_told(draw)} {problem}" for problem in problems)
+        if problems:
+            return
+
+
+def _intervals(fitted: Fitted) -> Iterator[str]:
+    """Probabilities of intervals are integrals of the density."""
+    family, records, draw = fitted.family, fitted.records.take(slice(0, 5)), take(fitted.draws, [0])
+    ends = np.sort(np.outer(INSIDE, records.x), axis=0)
+    try:
+        found = np.exp(family.log_interval_probability(records, draw, *ends))[0]
+    except (NotImplementedError, AttributeError):
+        return
+    for k, (low, high) in enumerate(ends.T):
+        if support(family).whole:
+            values = np.arange(np.floor(low) + 1, np.floor(high) + 1)
+            lengths = np.ones(len(values))
+        else:
+            values = np.linspace(low, high, 2001)
+            lengths = np.full(2001, (high - low) / 2000)
+            lengths[[0, -1]] /= 2
+        rows = Records(values, np.repeat(records.design[k : k + 1], len(values), axis=0))
+        expected = float(np.exp(log_likelihood(family, rows, draw)[0]) @ lengths) if len(values) else 0.0
+        if abs(expected - found[k]) > COARSE:
+            yield (
+                f"gives the probability {found[k]:.4g} where its density integrates to {expected:.4g}, at {_told(draw)}: "
+                "see log_interval_probability"
+            )
+            return
+
+
+def _program(fitted: Fitted) -> Iterator[str]:
+    """The Stan program has the same density, but for what does not depend on the parameters; and the right gradient."""
+    family, records = fitted.family, fitted.records
+    weights = np.linspace(0.2, 1.0, len(records))
+    data = family.stan_data(records, weights, fitted.priors)
+    points = visited(fitted.executable, data, family.inits(data), SEED, POINTS)
+    others = [(records, 2 * weights), (Records(records.x[::-1].copy(), records.design), weights)]
+    for other, its_weights in others:
+        its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
+        for point in points:
+            one, two = (evaluate(fitted.executable, each, point.values) for each in (data, its_data))
+            draw = {name: np.asarray(one.values[name])[None] for name in family.parameters}
+            if any(not np.allclose(one.values[name], two.values[name], rtol=1e-6) for name in family.parameters):
+                return  # parameters that move with the data cannot be compared like this
+            ours = float(
+                (its_weights @ log_likelihood(family, other, draw)[0]) - weights @ log_likelihood(family, records, draw)[0]
+            )
+            differences.append(two.log_density - one.log_density - ours)
+            largest = max(largest, abs(ours))
+        if np.ptp(differences) > CLOSE * largest:
+            yield (
+                f"its Stan program {family.program} has another density: over {POINTS} points the difference is not constant "
+                f"but moves by {np.ptp(differences):.3g}"
+            )
+            return
+    error = gradient_error(fitted.executable, data, points[0].values)
+    if error > 1e-3:
+        yield f"its Stan program {family.program} has a gradient that is {error:.2g} off finite differences"
+
+
+def _told(draw: Draws) -> str:
+    """Parameters in words."""
+    return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())

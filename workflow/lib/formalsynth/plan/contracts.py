@@ -1,0 +1,165 @@
+"""Whether what studies of a user's own register keeps to its contract, each thing in one line.
+
+Run as ``python -m formalsynth.plan.contracts <study file> ...``: mechanisms, families, populations and Stan programs are tried on
+a few records and draws. Nothing is written but compiled programs, and no line holds a record's value.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.contract.family import Fitted, check_family
+from formalsynth.contract.mechanism import check_mechanism
+from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.core.arrays import Draws, Records
+from formalsynth.core.family import FAMILIES, program
+from formalsynth.core.job import FromFile, SamplerSettings
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.population import POPULATIONS, Population
+from formalsynth.core.registry import is_own
+from formalsynth.plan.load import read_plan
+from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.paper import Plan
+from formalsynth.plan.scenario import Scenario
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.stan.compile import compile_program
+from formalsynth.stan.generate import generate
+from formalsynth.stan.install import ensure
+from formalsynth.stan.sample import sample
+from formalsynth.steps.simulate import simulate_batch
+
+HOME = Path(__file__).parents[4]
+RECORDS = 25
+"""Records at most on which a thing is tried."""
+LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
+"""How draws for a trial are sampled."""
+SEED = 20260205
+
+
+@dataclass
+class Trials:
+    """Data, draws and programs for trials, each made once."""
+
+    plan: Plan
+    folder: Path
+    _programs: dict[str, Path] = field(default_factory=dict)
+    _fitted: dict[str, Fitted | str] = field(default_factory=dict)
+
+    def executable(self, name: str) -> Path:
+        """The compiled program."""
+        if name not in self._programs:
+            self._programs[name] = self.folder / name
+            source = self.plan.own_programs().get(name, HOME / "stan" / f"{name}.stan")
+            with contextlib.redirect_stdout(io.StringIO()):
+                compile_program(source, self._programs[name], ensure(HOME / ".cmdstan"))
+        return self._programs[name]
+
+    def fitted(self, scenario: Scenario) -> Fitted | str:
+        """A few records of a scenario with draws from their posterior; or why there are none."""
+        if scenario.id not in self._fitted:
+            self._fitted[scenario.id] = self._fit(scenario)
+        return self._fitted[scenario.id]
+
+    def _fit(self, scenario: Scenario) -> Fitted | str:
+        family, executable = FAMILIES[scenario.family], self.executable(scenario.program)
+        if own := program(family):
+            own.bind(lambda data, draws, seed: generate(executable, data, draws, seed), scenario.priors)
+        records = simulate_batch(scenario.simulate_job("0000")).records(0)
+        chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
+        few: Records = records.take(np.sort(chosen))
+        data = family.stan_data(few, np.ones(len(few)), scenario.priors)
+        fit = sample(executable, data, family.inits(data), family.parameters, SEED, LENGTHS)
+        if fit.status != "ok":
+            return f"cannot be tried: {len(few)} records of {scenario.name} could not be fitted ({fit.reason})"
+        draws: Draws = fit.draws
+        return Fitted(family, few, draws, executable, scenario.priors)
+
+
+def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What is a user's own in a plan, and what each does not keep to.
+
+    Args:
+        plan: the plan.
+        folder: where compiled programs go.
+    """
+    trials = Trials(plan, folder)
+    for population in (entry for name, entry in POPULATIONS.items() if is_own(POPULATIONS.module(name))):
+        yield f"population {population.name}", check_population(population, plan)
+    for name, source in plan.own_programs().items():
+        own = broken(FAMILIES[name], trials.executable(name), [ProgramUse.of(use) for use in plan.uses_of(name)])
+        yield f"Stan program {source.name}", own
+        if own:  # what builds on it would fail for the same reason
+            return
+    for name in (name for name in FAMILIES if is_own(FAMILIES.module(name)) and program(FAMILIES[name]) is None):
+        fitted = next((trials.fitted(scenario) for scenario in _scenarios(plan) if scenario.family == name), _unused("family"))
+        yield f"family {name}", [fitted] if isinstance(fitted, str) else check_family(fitted)
+    for name in (name for name in MECHANISMS if is_own(MECHANISMS.module(name))):
+        yield f"mechanism {name}", _check_mechanism(name, plan, trials)
+
+
+def check_population(population: Population, plan: Plan) -> list[str]:
+    """What a population does not keep to, as it is used in a plan."""
+    for scenario in _scenarios(plan):
+        if scenario.data is None or isinstance(scenario.data, FromFile) or scenario.data.population != population.name:
+            continue
+        one, two = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
+        if len(one.x) != RECORDS or one.design.shape[:1] != (RECORDS,):
+            return [f"gives {len(one.x)} records where {RECORDS} are asked for"]
+        if not np.array_equal(one.x, two.x):
+            return ["gives other records for the same generator: take random numbers from the generator alone"]
+        return []
+    return [_unused("population")]
+
+
+def _check_mechanism(name: str, plan: Plan, trials: Trials) -> list[str]:
+    for scenario in _scenarios(plan):
+        for synthesizer in scenario.synthesizers.values():
+            if synthesizer.mechanism == name:
+                fitted = trials.fitted(scenario)
+                if isinstance(fitted, str):
+                    return [fitted]
+                parameters = dict(synthesizer.parameters)
+                if synthesizer.search:
+                    parameters[synthesizer.search.parameter] = synthesizer.search.high
+                return check_mechanism(MECHANISMS[name], parameters, fitted.family, fitted.records, fitted.draws)
+    return [_unused("mechanism")]
+
+
+def _scenarios(plan: Plan) -> list[Scenario]:
+    return [scenario for paper in plan.papers.values() for scenario in paper.scenarios.values() if not scenario.study]
+
+
+def _unused(what: str) -> str:
+    return f"cannot be tried: no scenario of the study uses this {what}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: a line for each thing that is the user's own; 1 where one does not keep to its contract."""
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.contracts", description="Check own code and programs.")
+    parser.add_argument("study", nargs="+", help="study file")
+    options = parser.parse_args(arguments)
+    config = HOME / "config"
+    try:
+        plan = read_plan({**load_yaml(config / "config.yaml"), "papers": [], "study": options.study}, config)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 1
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
+        for what, problems in check_plan(plan, Path(folder)):
+            failed |= bool(problems)
+            print(*(f"{what}: {problem}" for problem in problems or ["keeps to its contract"]), sep="\n", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""Check a Stan program of the user's own against its contract."""
+
+import sys
+from pathlib import Path
+
+from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.registry import load
+from formalsynth.runtime.files import write_text
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.scratch import own_temporary_folder
+
+log_to(snakemake.log[0])
+own_temporary_folder()
+
+load([snakemake.params.module])
+family, file = FAMILIES[snakemake.wildcards.own_program], Path(snakemake.params.module).name
+problems = broken(family, Path(snakemake.input.executable), [ProgramUse.of(use) for use in snakemake.params.uses])
+if problems:
+    sys.exit("\n".join(f"{file}: {problem}" for problem in problems))
+write_text(snakemake.output.passed, f"{file} keeps to its contract\n")
