@@ -404,6 +404,11 @@ def claim_inputs(wildcards):
     return list(dict.fromkeys(tables))
 
 
+def results_told():
+    """What the table of all results says of each scenario beside its replicates."""
+    return [dict(scenario.told().plain()) for paper in PLAN.papers.values() for scenario in paper.scenarios.values()]
+
+
 def targets(key):
     """Everything that a paper has to show."""
     paper = PLAN.papers[key]

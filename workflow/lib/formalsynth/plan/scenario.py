@@ -30,6 +30,7 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, AuditPlan
+from formalsynth.results import ToldScenario
 
 AUDIT_STEP = "formalsynth.steps.audit"
 """The step that audits: named here and imported by the jobs that audit alone."""
@@ -200,6 +201,15 @@ class Scenario:
             if synthesizer.id in wanted:
                 wanted |= set(synthesizer.parents)
         return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
+
+    def told(self) -> ToldScenario:
+        """What the table of all results says of it."""
+        chosen = {**self.synthesizers, **self.arms}
+        return ToldScenario(
+            family=self.family,
+            mechanisms={id: one.mechanism if isinstance(one, Synthesizer) else one.arm for id, one in chosen.items()},
+            parameters={id: one.parameters for id, one in chosen.items()},
+        )
 
     def study_job(self, batch: str) -> StudyJob:
         """What the job is told that runs a batch of a study."""

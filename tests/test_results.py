@@ -1,0 +1,79 @@
+"""The one table of all results: its columns, its reader, and how many replicates an error needs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth import results
+from formalsynth.results import ToldScenario, read, replicates_needed, table_of
+from formalsynth.runtime.files import write_table
+
+TOLD = ToldScenario(
+    family="lognormal", mechanisms={"Weighted": "weighted", "avg": "range_averaged"}, parameters={"avg": {"a": 0.4, "b": 1.8}}
+)
+
+
+def replicates(n, number=16, spread=1.0):
+    rows = []
+    for id, epsilon in (("Data", None), ("Weighted", 5.0), ("avg", 3.0)):
+        for k in range(number):
+            value = None if epsilon is None else epsilon + spread * (-1) ** k
+            rows.append({"paper": "mine", "scenario": f"groups_n{n}", "n": n, "replicate": k, "synthesizer": id,
+                         "status": "ok", "epsilon": value})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of results with two scenarios, in one of which a replicate failed."""
+    other = replicates(60)
+    other.loc[other.index[-1], ["status", "epsilon"]] = ["failed", np.nan]
+    write_table(tmp_path / "results.csv", table_of([(replicates(50), TOLD), (other, TOLD)]))
+    return tmp_path
+
+
+def test_mean_epsilon_by_mechanism_and_size_is_one_line(folder):
+    found = read(folder).groupby(["mechanism", "n"])["epsilon"].mean()
+    assert found["weighted", 50] == 5
+    assert found["range_averaged", 60] == pytest.approx(3 + 1 / 15)
+
+
+def test_rows_say_what_made_them(folder):
+    table = read(folder, failed=True)
+    assert list(table)[4:8] == ["synthesizer", "mechanism", "parameters", "family"]
+    assert set(table["parameters"]) == {"", "a=0.4, b=1.8"}
+    assert set(table.loc[table["synthesizer"] == "Data", "mechanism"]) == {""}
+    assert len(table) == len(read(folder)) + 1
+
+
+@pytest.mark.parametrize(("spread", "target", "relative", "needed"), [
+    (1.0, 0.1, False, 107),  # the variance of 16 values of 1 and -1 is 16 / 15
+    (1.0, 0.1, True, 5),  # of a mean of 5
+    (0.0, 0.1, False, 2),
+])  # fmt: skip
+def test_replicates_for_a_target_error_are_worked_out(spread, target, relative, needed):
+    table = table_of([(replicates(50, spread=spread), TOLD)])
+    cells = replicates_needed(table, target, relative=relative).set_index("synthesizer")
+    assert cells.loc["Weighted", "needed"] == needed
+    assert cells.loc["Weighted", "replicates"] == 16
+    assert "Data" not in cells.index
+
+
+def test_the_command_prints_them(folder, capsys):
+    assert results.main([str(folder), "--plan-mcse", "0.1"]) == 0
+    said = capsys.readouterr().out
+    assert "needed" in said
+    assert "107" in said
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--plan-mcse", "0"], "target: given 0.0; allowed: a number above 0"),
+    (["--plan-mcse", "1", "--column", "epsilom"], "no column epsilom; there are paper"),
+])  # fmt: skip
+def test_what_cannot_be_planned_is_told(folder, capsys, arguments, words):
+    assert results.main([str(folder), *arguments]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_an_absent_table_says_how_to_make_it(tmp_path):
+    with pytest.raises(FileNotFoundError, match="snakemake --cores 2 write_results"):
+        read(tmp_path)

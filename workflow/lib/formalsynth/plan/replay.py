@@ -1,0 +1,101 @@
+"""One replicate again, with everything kept that its row in ``replicates.csv`` was made from.
+
+Run as ``python -m formalsynth.plan.replay <paper or study file> <scenario> <replicate> --to <folder>``. Random streams belong to
+the replicate, so that it comes out as in the whole run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from formalsynth.core.job import BatchJob
+from formalsynth.core.registry import load
+from formalsynth.plan.load import read_plan
+from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.paper import Plan
+from formalsynth.plan.scenario import Scenario
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import write_table
+from formalsynth.stan.compile import compile_program
+from formalsynth.stan.install import ensure
+from formalsynth.steps.batch import FitBatch, MeasureBatch
+from formalsynth.steps.data import DataBatch
+from formalsynth.steps.run import run_batch
+
+HOME = Path(__file__).parents[4]
+
+
+def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None:
+    """Run one replicate of a scenario with fits.
+
+    Args:
+        plan: the plan.
+        scenario: one of its scenarios.
+        replicate: which one.
+        folder: where everything goes: the data, draws, weights and bounds of every synthesizer, and the tables of the replicate.
+
+    Raises:
+        ConfigError: the scenario has no such replicate, or is run by a study.
+    """
+    where = f"scenario {scenario.id}"
+    if scenario.study or replicate not in range(scenario.replicates):
+        allowed = "a scenario with fits" if scenario.study else f"0 to {scenario.replicates - 1}"
+        raise ConfigError(f"{where}: given {replicate}; allowed: {allowed}")
+    batch = f"{replicate // scenario.batch_size:04d}"
+    job = scenario.batch_job(batch, plan.config.sampler)
+    job = job.model_copy(update={"simulate": job.simulate.model_copy(update={"replicates": (replicate,)})})
+    load(job.modules)
+    folder.mkdir(parents=True, exist_ok=True)
+    executable = folder / scenario.program
+    source = plan.own_programs().get(scenario.program, HOME / "stan" / f"{scenario.program}.stan")
+    compile_program(source, executable, ensure(HOME / ".cmdstan"))
+    for name, table in run_batch(job, folder, executable).items():
+        write_table(folder / f"{name}.csv", table)
+    _write_records(job, folder)
+
+
+def _write_records(job: BatchJob, folder: Path) -> None:
+    """The records with the weight and the bound that each synthesizer gives them."""
+    import pandas as pd
+
+    records = DataBatch.read(folder / "data.npz").records(0)
+    columns = {"x": records.x} | {f"design_{k + 1}": column for k, column in enumerate(records.design.T)}
+    for each in job.fits:
+        fit = FitBatch.read(folder / f"{each.synthesizer.id}.fit.npz")
+        measured = MeasureBatch.read(folder / f"{each.synthesizer.id}.measure.npz")
+        columns |= {} if fit.weights is None else {f"weight {each.synthesizer.id}": fit.weights[0]}
+        columns |= {f"bound {id}": member.by_record[0] for id, member in measured.members.items()}
+    write_table(folder / "by_record.csv", pd.DataFrame(columns))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: run one replicate again."""
+    parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.replay", description="Run one replicate, keep everything.")
+    parser.add_argument("of", help="key of a paper, or a study file")
+    parser.add_argument("scenario", help="scenario as in paths, such as simulation_n2000")
+    parser.add_argument("replicate", type=int, help="number of the replicate, from 0")
+    parser.add_argument("--to", type=Path, required=True, help="folder that everything goes to")
+    parser.add_argument("--scale", default="paper", help="scale of the run (default: paper)")
+    options = parser.parse_args(arguments)
+    os.umask(0o077)
+    config = HOME / "config"
+    chosen = {"study": options.of, "papers": []} if options.of.endswith(".yaml") else {"papers": [options.of]}
+    try:
+        plan = read_plan({**load_yaml(config / "config.yaml"), **chosen, "scale": options.scale}, config)
+        (paper,) = plan.papers.values()
+        if options.scenario not in paper.scenarios:
+            raise ConfigError(message(paper.files[0], "scenarios", options.scenario, paper.scenarios))
+        replay(plan, paper.scenarios[options.scenario], options.replicate, options.to)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"Everything of replicate {options.replicate} of {options.scenario} is in {options.to}, readable by you alone.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""Put the replicates of all papers and studies into one table."""
+
+from formalsynth.results import ToldScenario, table_of
+from formalsynth.runtime.files import check_made_from, read_table, write_table
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
+
+keep_to_owner(snakemake.params.private)
+log_to(snakemake.log[0])
+check_made_from(snakemake.input.replicates, snakemake.params.made_from)
+
+told = [ToldScenario.of(each) for each in snakemake.params.told]
+write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), told, strict=True)))
