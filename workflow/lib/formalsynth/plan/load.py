@@ -23,7 +23,7 @@ from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_al
 from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
 from formalsynth.plan.studies import ANYWHERE, Absent, Inherited, StudyFile, load_code, read_study, tree_over
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
 
 RULES = (
     "all", "check_program", "collect_batches", "compile_program", "data", "everything", "find_cmdstan", "judge_claims",

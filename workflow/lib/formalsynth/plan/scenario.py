@@ -204,11 +204,12 @@ class Scenario:
 
     def told(self) -> ToldScenario:
         """What the table of all results says of it."""
-        chosen = {**self.synthesizers, **self.arms}
+        mechanisms = {id: synthesizer.mechanism for id, synthesizer in self.synthesizers.items()}
+        parameters = {id: synthesizer.parameters for id, synthesizer in self.synthesizers.items()}
         return ToldScenario(
             family=self.family,
-            mechanisms={id: one.mechanism if isinstance(one, Synthesizer) else one.arm for id, one in chosen.items()},
-            parameters={id: one.parameters for id, one in chosen.items()},
+            mechanisms=mechanisms | {id: choice.arm for id, choice in self.arms.items()},
+            parameters=parameters | {id: choice.parameters for id, choice in self.arms.items()},
         )
 
     def study_job(self, batch: str) -> StudyJob:

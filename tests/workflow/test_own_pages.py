@@ -1,0 +1,119 @@
+"""The files and commands of the pages on own mechanisms and own Stan programs, as they stand there, outside the repository."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from runs import environment
+
+LANGUAGES = {"python": ".py", "yaml": ".yaml", "stan": ".stan"}
+
+
+def blocks_of(text):
+    """The blocks of a page: language, contents, and what stands before each."""
+    parts = re.split(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S)
+    return [(parts[k + 1], parts[k + 2], "".join(parts[: k + 1 : 3])) for k in range(0, len(parts) - 1, 3)]
+
+
+def files_of(text):
+    """The files of a page: each block is named by the last file name of its kind that stands in backticks before it."""
+    found = {}
+    for language, content, before in blocks_of(text):
+        if language in LANGUAGES:
+            found.setdefault(re.findall(rf"`(\w+\{LANGUAGES[language]})`", before)[-1], content)
+    return found
+
+
+def commands_of(text):
+    """The lines of blocks without a language."""
+    return [line for language, content, _ in blocks_of(text) if not language for line in content.strip().splitlines()]
+
+
+@pytest.fixture
+def follow(tmp_path, repository, cmdstan, snakemake):
+    """Follow a page in a folder of one's own: write its files, give its commands; the folder and what each command said."""
+
+    def follow(page):
+        text = (repository / "docs" / page).read_text(encoding="utf-8")
+        for name, content in files_of(text).items():
+            (tmp_path / name).write_text(content, encoding="utf-8")
+        (tmp_path / ".cmdstan").mkdir()
+        (tmp_path / ".cmdstan" / "cmdstan.json").write_text(json.dumps({"path": str(cmdstan), "version": "as found"}))
+        said = {}
+        for line in commands_of(text):
+            program, *arguments = shlex.split(line.replace("<clone>", str(repository)))
+            if program == "snakemake":
+                assert arguments[:2] == ["--snakefile", str(repository / "Snakefile")]
+                run = snakemake(tmp_path, *arguments[2:])
+            else:
+                run = subprocess.run(
+                    [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                    cwd=tmp_path, env=environment(),
+                )  # fmt: skip
+            assert run.returncode == 0, (line, run.stdout[-3000:])
+            said[line] = run.stdout
+        return tmp_path, said
+
+    return follow
+
+
+def changes(repository):
+    """What git sees changed in the repository; nothing where it is no clone."""
+    return subprocess.run(["git", "status", "--short"], cwd=repository, capture_output=True, text=True, check=False).stdout
+
+
+@pytest.mark.workflow
+def test_the_page_on_own_mechanisms(follow, repository):
+    before = changes(repository)
+    folder, said = follow("OWN_MECHANISM.md")
+    assert changes(repository) == before
+    table = pd.read_csv(folder / "results" / "paper" / "halves" / "table1.csv")
+    assert set(table["synthesizer"]) == {"Weighted", "Halved"}
+    assert table["estimate"].notna().all()
+    drawn = pd.read_csv(folder / "figures" / "paper" / "halves" / "fig01.csv")
+    assert set(drawn["synthesizer"]) == {"Unweighted", "Weighted", "Halved"}
+    report = (folder / "results" / "paper" / "report" / "papers" / "halves.html").read_text(encoding="utf-8")
+    assert "Half weights" in report
+    checked = next(text for line, text in said.items() if "contracts" in line)
+    assert "mechanism halved: keeps to its contract" in checked
+    extended = next(text for line, text in said.items() if "wider.yaml" in line)
+    assert "claims of range are not asked" in extended
+    results = pd.read_csv(folder / "results" / "paper" / "results.csv")
+    assert set(results["mechanism"].dropna()) == {"unweighted", "weighted", "halved"}
+    assert "needed" in next(text for line, text in said.items() if "--plan-mcse" in line)
+    again = pd.read_csv(folder / "replicate2" / "replicates.csv").set_index("synthesizer")["epsilon"]
+    whole = results[results["replicate"] == 2].set_index("synthesizer")["epsilon"]
+    assert again["Halved"] == whole["Halved"]
+    by_record = pd.read_csv(folder / "replicate2" / "by_record.csv")
+    assert 2 * by_record["bound Halved"].max() == pytest.approx(again["Halved"])
+
+
+@pytest.mark.workflow
+def test_the_page_on_own_stan_programs(follow, repository, snakemake):
+    folder, said = follow("OWN_STAN.md")
+    assert "Stan program hurdle.stan: keeps to its contract" in next(text for line, text in said.items() if "contracts" in line)
+    rows = pd.read_csv(folder / "results" / "paper" / "spending" / "amounts_n60" / "replicates.csv")
+    fits = rows[rows["synthesizer"] != "Data"]
+    assert (fits["status"] == "ok").all()
+    epsilon = fits.groupby("synthesizer")["epsilon"].mean()
+    assert epsilon["averaged"] < epsilon["Weighted"] < epsilon["Unweighted"]
+    drawn = pd.read_csv(folder / "figures" / "paper" / "spending" / "fig02.csv")
+    assert (drawn["value"] >= 0).all()
+    assert {"Data", "Weighted"} == set(drawn["synthesizer"])
+    assert (drawn.loc[drawn["synthesizer"] == "Weighted", "value"] == 0).any()
+    breaks_the_contract(folder, snakemake)
+
+
+def breaks_the_contract(folder, snakemake):
+    """A program without weights is refused before it is fitted."""
+    program = (folder / "hurdle.stan").read_text(encoding="utf-8")
+    Path(folder, "hurdle.stan").write_text(program.replace("weights[i] * term[i]", "term[i]"), encoding="utf-8")
+    run = snakemake(folder, "--cores", 1, "--config", "study=spending.yaml")
+    assert run.returncode
+    assert "hurdle.stan: the weights are not used" in run.stdout
+    assert not [name for name in run.stdout.splitlines() if "Finished" in name and "run_batch" in name]
