@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.contract.density import Support, check_density
-from formalsynth.core.arrays import Array, Draws, Records, take
+from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.family import Family, ProgramFamily, program
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import Told
@@ -24,8 +24,10 @@ SEED = 20260205
 PREDICTED = 2000
 CLOSE = 1e-7
 """Relative difference that is rounding."""
-LENGTHS = SamplerSettings(warmup=1000, draws=500, ess_min=50, attempts=2, divergences_max=100)
+LENGTHS = SamplerSettings(warmup=500, draws=300, ess_min=30, attempts=1, divergences_max=100)
 """How the prior is sampled: to be seen, not to be relied on."""
+LONGER = LENGTHS.model_copy(update={"warmup": 3000, "draws": 1500, "rhat_max": 1.1})
+"""How a prior is sampled in which a short chain does not get around."""
 ENDLESS = 1e9
 """A parameter beyond this has no proper prior, or one that says as little."""
 
@@ -100,6 +102,9 @@ def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
     records = made_up(checked.use, checked.whole)
     data = checked.family.stan_data(records, np.zeros(RECORDS), checked.use.data)
     fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LENGTHS)
+    # where nothing holds it, a chain goes straight on as far as it may at every step: longer does not help
+    if fit.status != "ok" and fit.treedepth_hits < LENGTHS.draws / 2:
+        fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LONGER)
     far = [name for name, values in fit.draws.items() if not (np.abs(values) < ENDLESS).all()]
     if far or fit.status != "ok":
         of = f"parameter {far[0]} runs away" if far else fit.reason
@@ -110,7 +115,7 @@ def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
 
 def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
     records = made_up(checked.use, checked.whole)
-    chosen = np.linspace(0, LENGTHS.draws - 1, POINTS).astype(int)
+    chosen = np.linspace(0, count(prior) - 1, POINTS).astype(int)
     for k in chosen:
         draw = take(prior, [k])
         lengths = {name: np.size(checked.at(draw, records, np.ones(RECORDS)).values[name]) for name in ("log_lik", "x_rep")}
