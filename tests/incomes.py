@@ -36,7 +36,7 @@ DECLARED = {
         "rows": 3000,
         "protected": "person",
         "rows_each": 1,
-        "neighbours": "add_remove",
+        "neighbours": "replace",
         "outside_bounds": "clip",
         "missing": "drop_rows",
         "zeros": "refuse",

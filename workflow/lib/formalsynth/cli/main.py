@@ -18,7 +18,7 @@ from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.scratch import own_temporary_folder
 
 Command = Callable[[argparse.Namespace], int]
-STUDIES = Path("studies")
+STUDIES, RELEASES = Path("studies"), Path("release")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,6 +55,12 @@ def _parser() -> argparse.ArgumentParser:
     _of_study(_add(commands, "check", "compare the file with its schema", _check))
     _of_study(_add(commands, "plan", "try the candidates on made-up rows, without opening the file", _plan))
     _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
+    release = _of_study(_add(commands, "release", "make synthetic data that may be sent, and the folder around them", _release))
+    release.add_argument("--to", type=Path, help="folder of the release (default: release/<study>)")
+    gate = _of_study(_add(commands, "gate", "look once more into a release for what has no place in it", _gate))
+    gate.add_argument("release", type=Path, help="folder of the release")
+    _of_study(_add(commands, "budget", "what was spent on the file", _budget))
+    _of_study(_add(commands, "purge", "delete what was made from the file, but for the ledger", _purge))
     export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
     export.add_argument("--to", type=Path, required=True, help="the file to write")
     return parser
@@ -116,6 +122,40 @@ def _compare(options: argparse.Namespace) -> int:
     from formalsynth.custody.trying import internal_run
 
     print(*internal_run(read_declared(options.study)), sep="\n")
+    return 0
+
+
+def _release(options: argparse.Namespace) -> int:
+    from formalsynth.custody.schema import read_declared
+    from formalsynth.release.publishing import release
+
+    declared = read_declared(options.study)
+    print(*release(declared, options.to or RELEASES / declared.name), sep="\n")
+    return 0
+
+
+def _gate(options: argparse.Namespace) -> int:
+    from formalsynth.custody.schema import read_declared
+    from formalsynth.release.publishing import look_again
+
+    print(*look_again(read_declared(options.study), options.release), sep="\n")
+    return 0
+
+
+def _budget(options: argparse.Namespace) -> int:
+    from formalsynth.custody.budget import read_ledger, table
+    from formalsynth.custody.schema import RELEASE
+    from formalsynth.plan.load import load_yaml
+
+    budget = load_yaml(options.study / RELEASE).get("budget")
+    print(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None), sep="\n")
+    return 0
+
+
+def _purge(options: argparse.Namespace) -> int:
+    from formalsynth.custody.budget import purge
+
+    print(*purge(options.study), sep="\n")
     return 0
 
 

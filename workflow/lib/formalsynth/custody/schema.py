@@ -88,6 +88,11 @@ class Schema(Model):
         for name, column in self.columns.items():
             if (column.release is None) != (name == self.outcome):
                 raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
+            if column.release == "as_is" and self.neighbours == "add_remove":
+                raise ValueError(
+                    f"neighbours cannot be add_remove where columns.{name}.release is as_is, since the released column shows who "
+                    "is in the file: choose replace, or suppress or synthesize the column"
+                )
         return self
 
     @property
@@ -140,6 +145,9 @@ class ReleaseConfig(Model):
 
     synthesizer: str = Field(min_length=1, description="Which synthesizer of study.yaml is released.")
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
+    rows: WholeNumber | None = Field(
+        None, description="Rows of each synthetic set where neighbours is add_remove: any public number but that of the file."
+    )
     predictors_epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="Budget of the noisy table of the predictors that are synthesized."
     )

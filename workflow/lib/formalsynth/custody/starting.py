@@ -99,6 +99,7 @@ _RELEASE = """\
 # What is released. Fill it in after the internal report.
 synthesizer: {declare} # one of study.yaml
 sets: 5 # synthetic data sets
+# rows: 3000 # where neighbours is add_remove: the rows of each set, any public number but that of the file
 ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
 budget: {declare} # the epsilon that all releases from this file may claim together
 # predictors_epsilon: 1 # where predictors are synthesized: the budget of their noisy table

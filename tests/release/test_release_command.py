@@ -1,0 +1,75 @@
+"""The command ``formalsynth release``: the ledger is written first, seeds are refused, and nothing leaks on the way."""
+
+from pathlib import Path
+
+import incomes
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.custody.budget import read_ledger
+
+SEEDS = ("root_seed", "seed", "random_state")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A declared study, seen from where its file lies."""
+    monkeypatch.chdir(tmp_path)
+    incomes.incomes().to_csv("income.csv", index=False)
+    assert main(["inspect", "income.csv", "--outcome", "income"]) == 0
+    incomes.declare("studies/income")
+    return Path("studies/income")
+
+
+@pytest.mark.stan
+def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
+    assert main(["release", "studies/income"]) == 0
+    assert "No seed was used" in capsys.readouterr().out
+    folder = Path("release/income")
+    assert {path.name for path in folder.iterdir()} > {"LEGAL.md", "README.md", "MANIFEST.sha256", "synthetic_5.csv"}
+    assert [entry.outcome for entry in read_ledger(study)] == ["released"]
+    assert main(["release", "studies/income"]) == 1
+    assert "a release is never written over" in capsys.readouterr().err
+    assert main(["budget", "studies/income"]) == 0
+    assert "Together: 1 of 3." in capsys.readouterr().out
+    assert main(["gate", "studies/income", "release/income"]) == 0
+    (folder / "README.md").write_text("seed: 7")
+    assert main(["gate", "studies/income", "release/income"]) == 1
+
+
+@pytest.mark.stan
+def test_a_release_of_posterior_draws_says_its_kind(study, capsys, cmdstan):
+    incomes.declare(study, {"release.yaml": {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}})
+    assert main(["release", "studies/income"]) == 0
+    assert "variant_name: Custom" in Path("release/income/deployment.yaml").read_text()
+    incomes.declare(study, {"release.yaml": {"ceiling": 5}})
+    assert main(["release", "studies/income", "--to", "release/again"]) == 1
+    error = capsys.readouterr().err
+    assert "claims more than the declared ceiling of 5" in error
+    assert "counts as spent" in error
+    assert not Path("release/again").exists()
+    assert [entry.outcome for entry in read_ledger(study)] == ["released", "stopped"]
+    incomes.declare(study, {"release.yaml": {"ceiling": 100}})
+    assert main(["release", "studies/income", "--to", "release/again"]) == 1
+    assert "of the budget of 150 for all releases from the file 105 is spent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_seeds_are_refused(study, name, capsys):
+    incomes.declare(study, {"release.yaml": {name: 1}})
+    assert main(["release", "studies/income"]) == 1
+    assert f"release.yaml: {name}: given 1" in capsys.readouterr().err
+    assert not Path("release").exists()
+    assert read_ledger(study) == []
+
+
+def test_a_damaged_ledger_stops_every_release(study, capsys):
+    (study / "confidential" / "budget.jsonl").write_text("{")
+    assert main(["release", "studies/income"]) == 1
+    assert "is damaged; nothing is released" in capsys.readouterr().err
+
+
+def test_purge_keeps_the_ledger(study, capsys):
+    (study / "confidential" / "budget.jsonl").write_text("")
+    assert main(["purge", "studies/income"]) == 0
+    assert [path.name for path in (study / "confidential").iterdir()] == ["budget.jsonl"]
+    assert "Deleted: questions.txt." in capsys.readouterr().out

@@ -1,0 +1,118 @@
+"""The ledger of a file: what was spent on it, written down before anything is drawn, and never taken back."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from formalsynth.data.files import DataError
+from formalsynth.runtime.private import write_private
+
+FILE = "confidential/budget.jsonl"
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Spent:
+    """A release, or the attempt at one."""
+
+    date: str
+    synthesizer: str
+    guarantee: str
+    neighbours: str
+    sets: int
+    epsilon: float
+    """What it may claim at most: its declared ceiling."""
+    outcome: str
+    """started, released, or why it was stopped; what was started counts."""
+
+
+def read_ledger(folder: Path) -> list[Spent]:
+    """Everything that was spent on the file of a study.
+
+    Raises:
+        DataError: the ledger is damaged.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [Spent(**json.loads(line)) for line in lines]
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
+
+
+def spent(ledger: Sequence[Spent]) -> float:
+    """Epsilon that all entries may claim together: they add up, whatever became of them."""
+    return math.fsum(entry.epsilon for entry in ledger)
+
+
+def start(folder: Path, entry: Spent, budget: float) -> int:
+    """Write down a release before anything is drawn for it; which entry it is.
+
+    Raises:
+        DataError: it would go beyond the budget.
+    """
+    ledger = read_ledger(folder)
+    before = spent(ledger)
+    if before + entry.epsilon > budget + TINY:
+        raise DataError(
+            f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from the "
+            f"file {before:g} is spent: lower the ceiling, or publish no more of it"
+        )
+    _write(folder, [*ledger, entry])
+    return len(ledger)
+
+
+def finish(folder: Path, place: int, outcome: str) -> None:
+    """Say what became of an entry; it stays spent."""
+    ledger = read_ledger(folder)
+    ledger[place] = Spent(**{**asdict(ledger[place]), "outcome": outcome})
+    _write(folder, ledger)
+
+
+def purge(folder: Path) -> list[str]:
+    """Delete everything confidential of a study but its ledger, without which nobody knows what is spent.
+
+    Returns:
+        What was deleted, and what was not, in sentences.
+    """
+    kept = folder / FILE
+    gone = [path for path in sorted(kept.parent.iterdir()) if path != kept] if kept.parent.is_dir() else []
+    for path in gone:
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
+    return [
+        f"Deleted: {names}.",
+        f"Kept: {kept.name}, which says what is spent. The file itself, the results of runs and releases are where they were. "
+        "deleting does not overwrite the disk.",
+    ]
+
+
+def today() -> str:
+    """The date, as it stands in the ledger."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _write(folder: Path, ledger: Sequence[Spent]) -> None:
+    write_private(folder / FILE, "".join(json.dumps(asdict(entry)) + "\n" for entry in ledger))
+
+
+def table(ledger: Sequence[Spent], budget: float | None) -> list[str]:
+    """The ledger in lines."""
+    lines = [
+        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, {entry.guarantee} "
+        f"({entry.neighbours}), {entry.outcome}"
+        for entry in ledger
+    ] or ["Nothing was released from this file yet."]
+    total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
+    kinds = {entry.guarantee for entry in ledger}
+    if len(kinds) > 1:
+        total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
+    return [*lines, total]

@@ -1,0 +1,114 @@
+"""What has no place in a file of a release, whatever kind of file it is: found in its text, in its numbers, in its bytes."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+
+PATHS = {
+    "a path": re.compile(r"(?<![\w.:/<])/(?:[\w.@+-]+/)+[\w.@+-]*|~/\w|\b[A-Za-z]:\\[\w\\]|\\\\\w+\\\w|file:/"),
+    "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "an address of a computer": re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)"),
+}
+SECRET = re.compile(
+    r"\b(?:root_?)?(?:seeds?|weights?|by_record|draws?|lipschitz\w*|rhat\w*|r-hat|ess_\w+|deltas?|divergences|alpha)\b"
+    r"[\"']?\s*(?:[:=]|is|was)\s*[\"'\[(]*\s*[-+]?[\d.]",
+    re.IGNORECASE,
+)
+HIDDEN = re.compile(
+    "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08\x0b\x0c\x0e-\x1f]|<!--|<script|data:[\\w/+-]+;base64"
+)
+BLOB = re.compile(r"[A-Za-z0-9+/=_-]{80,}")
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,'\u00a0\u202f_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
+SERIES = re.compile(r"(?:[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[,;\s]\s*){7,}[-+]?\d")
+PNG = b"\x89PNG\r\n\x1a\n"
+CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"pHYs", b"sRGB", b"gAMA")
+DIGITS = 4
+"""Significant digits from which on a number in a text is compared with confidential ones."""
+
+
+def in_text(text: str, names: Iterable[str], declared: str) -> Iterator[str]:
+    """Names, paths and the like.
+
+    Args:
+        text: of a file.
+        names: of users, computers, folders and confidential files.
+        declared: what a person declared for publication; what stands there may stand here.
+    """
+    for what, pattern in PATHS.items():
+        if any(found not in declared for found in pattern.findall(text)):
+            yield what
+    for name in names:
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) and name.lower() not in declared.lower():
+            yield "the name of a user, a computer, a folder or a confidential file"
+            break
+    if SECRET.search(text):
+        yield "a seed, a weight, a bound or a draw"
+    if HIDDEN.search(text):
+        yield "hidden signs or code"
+    if BLOB.search(text):
+        yield "a long string of letters and digits that may hold anything"
+
+
+def in_numbers(text: str, outcomes: Collection[float], secrets: Collection[str], allowed: Collection[float]) -> Iterator[str]:
+    """Confidential outcomes, and weights, bounds or draws.
+
+    Args:
+        text: of a file that is no table.
+        outcomes: the confidential ones.
+        secrets: weights, bounds and draws, each as :func:`rounded` has it.
+        allowed: numbers that were declared.
+    """
+    if SERIES.search(text):
+        yield "a series of numbers, which no text of a release has"
+    for token in NUMBER.findall(text):
+        value, digits = _value(token)
+        if digits < DIGITS or value in allowed:
+            continue
+        if value in outcomes:
+            yield "a confidential outcome"
+            return
+        if digits > DIGITS and rounded(value) in secrets:
+            yield "a weight, a bound or a draw"
+            return
+
+
+def rounded(value: float) -> str:
+    """A number to five significant digits, without its sign."""
+    return f"{abs(value):.4e}"
+
+
+def numbers_in(text: str) -> set[float]:
+    """All numbers of a text."""
+    return {_value(token)[0] for token in NUMBER.findall(text)}
+
+
+def _value(token: str) -> tuple[float, int]:
+    """The number that a token stands for, and its significant digits."""
+    plain = re.sub(r"[,'\u00a0\u202f_]", "", token)
+    mantissa = re.split("[eE]", plain)[0]
+    return float(plain), len(mantissa.replace(".", "").lstrip("+-0"))
+
+
+def in_png(content: bytes) -> Iterator[str]:
+    """What a PNG holds beside its picture."""
+    if not content.startswith(PNG):
+        yield "no PNG, although it is called one"
+        return
+    place = len(PNG)
+    while place + 12 <= len(content):
+        (length,) = struct.unpack(">I", content[place : place + 4])
+        kind, body = content[place + 4 : place + 8], content[place + 8 : place + 8 + length]
+        if kind not in CHUNKS:
+            yield "image metadata"
+            return
+        if content[place + 8 + length : place + 12 + length] != struct.pack(">I", zlib.crc32(kind + body)):
+            yield "a damaged picture"
+            return
+        place += 12 + length
+        if kind == b"IEND":
+            break
+    if place != len(content):
+        yield "something behind the picture"

@@ -1,0 +1,42 @@
+"""Noise that a release may be made with: OpenDP's discrete Laplace, from the operating system's randomness.
+
+Counts are whole numbers and so is the noise, so no bits of a floating point number give the count away (Mironov 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+
+FINER = 1 + 1e-9
+"""By how much the scale is larger than it would have to be, so that rounding never makes epsilon larger."""
+
+
+def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
+    """Counts with discrete Laplace noise: epsilon-DP for neighbours whose counts differ by the sensitivity together.
+
+    Args:
+        counts: of each bin or cell.
+        epsilon: privacy budget.
+        sensitivity: the sum of the absolute differences of the counts of two neighbours, at most.
+
+    Raises:
+        RuntimeError: OpenDP's own accounting finds a larger epsilon.
+    """
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    mechanism = dp.m.make_laplace(*space, scale=sensitivity / epsilon * FINER)
+    if not mechanism.map(int(sensitivity)) <= epsilon:  # type: ignore[no-untyped-call]
+        raise RuntimeError(f"the noise would not give epsilon = {epsilon:g}")
+    return [int(count) for count in mechanism([int(count) for count in counts])]
+
+
+def shares(noisy: Sequence[int]) -> Array:
+    """Noisy counts as probabilities: those below 0 count as 0; uniform where all do."""
+    kept = np.maximum(np.asarray(noisy, dtype=float), 0)
+    return kept / kept.sum() if kept.sum() > 0 else np.full(len(kept), 1 / len(kept))
