@@ -69,7 +69,7 @@ class Violin(Framed):
             dashed(axis, group["line"], self.line_label())
             if shared:
                 axis.label_outer()
-        axis.set_xlabel(self.y)
+        axis.set_xlabel(self.y, loc="right")
 
     def _frames(self, display: FigureDisplay, table: pd.DataFrame) -> Iterator[tuple[str, list[tuple[str, Look, Array]], pd.DataFrame]]:
         """Each frame: its title, its rows with their labels and values, and its part of the table."""
