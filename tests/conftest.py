@@ -30,6 +30,7 @@ EXPECTED_SKIPS = (
     r"(adult|german)\.\w+.* not in .* \(FORMALSYNTH_DATA\)$",
     r"^sdr2017_codebook_margins\.csv is neither in resources nor in FORMALSYNTH_DATA$",
     r"^no Chromium",
+    r"^no axe-core",
     r"^Slurm is not installed",
     r" be mounted .*here: that takes Linux and its superuser$",
     r"^it is one short line that is rewritten by each set-up",

@@ -68,7 +68,7 @@ def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_p
 def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, run):
     texts = written(tmp_path / "report", run, sent=False)
     statistics = ("fig02.csv", "fig02.svg", "fig02.txt", "table1.csv", "table1.svg", "table1.txt")
-    pages = {"claims.csv", "claims.html", "papers/mine.html", "papers/second.html"}
+    pages = {"claims.csv", "claims.html", "index.js", "papers/mine.html", "papers/second.html"}
     assert holding(texts) == pages | {f"papers/mine/{name}" for name in statistics}
     assert not [name for name in texts if name.startswith("papers/mine/fig01")]
     page = texts["papers/mine.html"].decode()

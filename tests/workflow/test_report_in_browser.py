@@ -6,7 +6,14 @@ from pathlib import Path
 
 import made_up_report
 import pytest
+import yaml
+from axe import axe_script, serious_findings
 from formalsynth.ledger.verdicts import VERDICTS
+from formalsynth.plan.load import read_plan
+from formalsynth.report.describe import describe
+from formalsynth.report.pages import write_report
+from formalsynth.report.reference import LEDGER
+from formalsynth.runtime.files import read_table
 from runs import SCALE
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
@@ -29,7 +36,7 @@ return [...document.body.querySelectorAll("*")]
   .filter((one) => !one.closest(".scroll, .skip") && one.getBoundingClientRect().right > width + 1)
   .map((one) => one.outerHTML.slice(0, 200));
 """
-OPERABLE = "a[href], button, input, select, summary, [tabindex='0']"
+OPERABLE = "a[href]:not([tabindex='-1']), button, input, select, summary, [tabindex='0']"
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +169,7 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
     screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     Select(screen.find_element(By.ID, "paper")).select_by_visible_text("second")
     assert shown_claims(screen) == ["second-0"]
+    assert screen.current_url.endswith("#paper=second")
     search.send_keys("number2")
     assert shown_claims(screen) == []
     assert "No claim fits this search." in screen.find_element(By.TAG_NAME, "main").text
@@ -221,3 +229,111 @@ def luminance(colour):
     parts = [float(one) / 255 for one in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.fixture(params=["light", "dark"])
+def coloured(screen, request):
+    """The browser in both colour schemes, at both widths."""
+    scheme = {"features": [{"name": "prefers-color-scheme", "value": request.param}]}
+    screen.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme)
+    yield screen
+    screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.fixture(scope="module")
+def axe():
+    return axe_script()
+
+
+def test_nothing_keeps_people_from_using_a_page(coloured, axe, report):
+    """No serious finding of axe-core, light and dark, on a phone and on a desktop."""
+    for name in pages(report):
+        open_page(coloured, report, name)
+        assert serious_findings(coloured, axe) == [], name
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory, repository):
+    """The report of the reference run: its claims, beside made-up drawings."""
+    folder = tmp_path_factory.mktemp("reference")
+    config = repository / "config"
+    told = describe(read_plan(yaml.safe_load((config / "config.yaml").read_text(encoding="utf-8")), config))
+    rows = read_table(repository / LEDGER).fillna("").to_dict("records")
+    files = made_up_report.made(folder / "run", told.papers, rows)
+    for table in [table for paper in told.papers for table in paper.tables]:
+        tidy = made_up_report.TIDY.replace("\nmean,", f"\n{next(iter(table.headings))},")
+        files.shown[f"{table.file}.csv"].write_text(tidy, encoding="utf-8")
+    files.ledger.write_bytes((repository / LEDGER).read_bytes())
+    files.sources["config/errata.yaml"].write_bytes((config / "errata.yaml").read_bytes())
+    write_report(folder / "report", told, made_up_report.RAN, files, made_up_report.TEMPLATES)
+    return folder / "report"
+
+
+QUESTIONS = {
+    "does averaging help": "range-averaged-narrower",
+    "Figure 2 of range": "papers/range.html#figure-2",
+    "95% coverage of T_s": "zcdp-t-s-valid",
+    "95 % T_PPD valid": "zcdp-t-ppd-valid",
+    "E6": "errata.html#E6",
+    "E1": "errata.html#E1",
+    "contraction": "papers/range.html#table-2",
+    "DOMIAS": "papers/reps.html#figure-3",
+    "is Censor_w DP": "errata.html#E6",
+    "is Censor_w strictly private": "censor-w-strict",
+    "Lipschitz bound averaged": "range-averaged-narrower",
+    "fatigue median": "papers/range.html#table-1",
+    "German credit AUROC": "reps-german-non-private",
+    "zCDP conversion": "zcdp-conversion-bounds",
+    "Weighted-e exceeds": "censor-weighted-e-exceeds",
+    "figure 21 censor": "papers/censor.html#figure-21",
+    "break even": "errata.html#E2",
+    "does reweighting help the mean": "reweight-gain-mean",
+    "T_f negative": "zcdp-t-f-negative",
+    "outliers membership inference": "papers/reps.html#figure-3",
+    "\u03c1 of Bayesian synthesis": "zcdp-bayes-rho",
+    'Adult "without noise"': "reps-adult-non-private",
+}
+"""What readers ask, and the page or claim that has to be among the first three hits."""
+
+
+def test_readers_find_what_they_ask_for_among_the_first_three(browser, reference):
+    from selenium.webdriver.common.by import By
+
+    open_page(browser, reference, "index.html")
+    box, missed = browser.find_element(By.ID, "ask"), {}
+    for question, wanted in QUESTIONS.items():
+        box.clear()
+        box.send_keys(question)
+        first = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#hits a")[:3]]
+        if not any(link.endswith(wanted if "#" in wanted else f"claims.html#{wanted}") for link in first):
+            missed[question] = [link.rpartition("/report/")[2] for link in first]
+    assert missed == {}
+
+
+def test_a_question_stands_in_the_address_and_is_marked_in_the_ledger(browser, reference):
+    from selenium.webdriver.common.by import By
+
+    open_page(browser, reference, "index.html")
+    box = browser.find_element(By.ID, "ask")
+    box.send_keys("T_s valid\n")
+    assert "claims.html#q=T_s" in browser.current_url
+    assert browser.find_element(By.ID, "search").get_attribute("value") == "T_s valid"
+    assert "zcdp-t-s-valid" in shown_claims(browser)
+    assert {"T_s", "valid"} <= {mark.text for mark in browser.find_elements(By.TAG_NAME, "mark")}
+    open_page(browser, reference, "claims.html#shows=figure+2&paper=range")
+    rows = browser.find_elements(By.CSS_SELECTOR, ".ledger tbody tr:not([hidden])")
+    assert rows
+    assert {(row.get_attribute("data-paper"), row.get_attribute("data-shows")) for row in rows} == {("range", "figure 2")}
+
+
+def test_the_first_screen_has_a_tile_for_each_claim_that_leads_to_it(browser, reference, repository):
+    from selenium.webdriver.common.by import By
+
+    open_page(browser, reference, "index.html")
+    tiles = browser.find_elements(By.CSS_SELECTOR, ".map a.tile")
+    assert len(tiles) == len(read_table(repository / LEDGER))
+    assert tiles[0].location["y"] < 1000
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".first li")) == 10
+    wanted = tiles[5].get_attribute("href").rpartition("#")[2]
+    tiles[5].click()
+    assert browser.execute_script("return document.querySelector(':target').id") == wanted

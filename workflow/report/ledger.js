@@ -1,48 +1,69 @@
-// Filter and search of the ledger of claims. Without it the ledger is there in full.
+// Search, facets and order of the ledger of claims. Without it the ledger is there in full.
 "use strict";
 
 const form = document.getElementById("filter");
 
 if (form) {
-  const fields = ["search", "paper", "verdict", "kind"].map((id) => document.getElementById(id));
-  const [search, paper, verdict, kind] = fields;
+  const facets = ["paper", "shows", "erratum", "verdict", "kind"];
+  const fields = ["q", ...facets, "sort"].map((id) => document.getElementById(id === "q" ? "search" : id));
+  const [search, ...selects] = fields;
+  const sort = selects.pop();
   const count = document.getElementById("count");
   const none = document.getElementById("none");
-  const rows = [...document.querySelectorAll("table.ledger tbody tr")];
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  const body = document.querySelector("table.ledger tbody");
+  const rows = [...body.rows];
+  const place = new Map(rows.map((row, k) => [row.id, k]));
+  const verdicts = [...document.getElementById("verdict").options].map((option) => option.value);
+  const name = (field) => (field === search ? "q" : field.id);
 
   function show() {
-    const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const query = search.value.trim();
+    const { hits, complete } = Search.rank(query, "claim");
+    const rank = new Map(hits.map((one, k) => [one.id, k]));
+    Search.unmark(body);
     let shown = 0;
-    rows.forEach((row, k) => {
-      const fits = (!paper.value || row.dataset.paper === paper.value)
-        && (!verdict.value || row.dataset.verdict === verdict.value)
-        && (!kind.value || row.dataset.kind === kind.value)
-        && wanted.every((word) => texts[k].includes(word));
+    rows.forEach((row) => {
+      const fits = selects.every((field) => !field.value || (row.dataset[field.id] || "").split(" | ").includes(field.value)) && (!query || rank.has(row.id));
       row.hidden = !fits;
       shown += fits;
+      if (fits && query) Search.highlight(row, query);
     });
-    count.textContent = `${shown} of ${rows.length} claims`;
+    const by = {
+      "": (a, b) => (query ? rank.get(a.id) - rank.get(b.id) : 0),
+      ledger: () => 0,
+      verdict: (a, b) => verdicts.indexOf(a.dataset.verdict) - verdicts.indexOf(b.dataset.verdict),
+      claim: (a, b) => a.cells[1].textContent.localeCompare(b.cells[1].textContent),
+    }[sort.value];
+    body.append(...[...rows].sort((a, b) => ((!query || (!a.hidden && !b.hidden)) && by(a, b)) || place.get(a.id) - place.get(b.id)));
+    count.textContent = `${shown} of ${rows.length} claims${complete ? "" : "; none has all the words"}`;
     none.hidden = shown > 0;
+  }
+
+  // What is asked for stands in the address, so that it can be sent and kept.
+  function keep() {
+    show();
+    const asked = new URLSearchParams(fields.filter((field) => field.value).map((field) => [name(field), field.value]));
+    history.replaceState(null, "", `#${asked}`);
   }
 
   // A link such as claims.html#paper=range&verdict=reproduced opens the ledger filtered; one to a claim shows that claim.
   function follow() {
     const asked = new URLSearchParams(location.hash.slice(1));
-    const filters = fields.some((field) => asked.has(field.id));
-    fields.forEach((field) => { field.value = filters ? asked.get(field.id) || "" : ""; });
+    const filters = fields.some((field) => asked.has(name(field)));
+    fields.forEach((field) => { field.value = filters ? asked.get(name(field)) || "" : ""; });
     show();
   }
 
   form.hidden = false;
-  form.addEventListener("input", show);
-  form.addEventListener("change", show);
+  form.addEventListener("input", keep);
+  form.addEventListener("change", keep);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", (event) => {
     event.preventDefault(); // the fields would be emptied only after this
     fields.forEach((field) => { field.value = ""; });
-    show();
+    keep();
   });
   window.addEventListener("hashchange", follow);
   follow();
+  document.querySelector(":target")?.scrollIntoView({ block: "center" });
 }

@@ -35,6 +35,7 @@ PAGES = (
     "paper.html",
     "source.html",
     "style.css",
+    "search.js",
     "ledger.js",
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]

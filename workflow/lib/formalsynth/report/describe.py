@@ -58,6 +58,7 @@ def _paper(paper: Paper, plan: Plan) -> ToldPaper:
         confidential_claims=tuple(
             claim.id for claim in paper.claims if _files_of(paper.scenarios[one.id] for one in claim.scenarios)
         ),
+        telling=tuple(paper.config.telling),
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),

@@ -33,7 +33,9 @@ from formalsynth.report.formats import duration, number, slug, source_page
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.rows import ours, printed
+from formalsynth.report.search import index_script
 from formalsynth.report.told import ToldRun
+from formalsynth.report.verdict_map import groups
 from formalsynth.runtime.files import filled_folder, unbroken
 
 if TYPE_CHECKING:
@@ -52,7 +54,13 @@ SYMBOLS = {
     TOO_FEW: "…",
 }
 """A sign for each verdict, so that none depends on colour."""
-STATIC = ("style.css", "ledger.js")
+STATIC = ("style.css", "search.js", "ledger.js")
+INDEX = "index.js"
+"""What the search finds."""
+TOLD_FIRST = 10
+"""Claims on the first screen."""
+FRONTIER = ("cost", "figure 1")
+"""The picture of privacy against utility, where the run has it."""
 LEDGER = "claims.csv"
 
 
@@ -102,6 +110,8 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
             (partial / name).write_text(texts[name], encoding="utf-8")
+        script = index_script(papers, claims, told.errata)
+        (partial / INDEX).write_text(script, encoding="utf-8")
         _copy_shown(partial, chosen)
         if files.ledger:
             _write_ledger(partial / LEDGER, unbroken(files.ledger), {claim.id for claim in claims})
@@ -144,7 +154,19 @@ def _about_the_run(
         "makers": files.makers,
         "sources": list(files.sources),
         "findings": findings(claims, told.errata),
+        "first": first_claims(papers, claims),
+        "map": groups(claims),
+        "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }
+
+
+def first_claims(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow]) -> list[LedgerRow]:
+    """The claims of the first screen: of each figure that says the most, the first that a run can test."""
+    telling = [(paper.key, f"figure {number}") for paper in papers for number in paper.told.telling]
+    found = [
+        next((row for row in claims if (row.paper, row.shows) == one and kind_name(row.kind) == "test"), None) for one in telling
+    ]
+    return [row for row in found if row is not None][:TOLD_FIRST]
 
 
 def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:

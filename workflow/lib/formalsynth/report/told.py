@@ -83,6 +83,8 @@ class ToldPaper(Told):
     """What is left out because its data are absent, each a sentence."""
     warnings: tuple[str, ...]
     """What speaks against data files being those of the paper, each a sentence."""
+    telling: tuple[str, ...] = ()
+    """Numbers of the figures that say the most."""
     figures: tuple[ToldFigure, ...]
     tables: tuple[ToldTable, ...]
 

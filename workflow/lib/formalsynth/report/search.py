@@ -1,0 +1,106 @@
+"""What the search of the report finds: claims, figures, tables, errata, papers and words, as a script that pages load."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from formalsynth.core.words import GUARANTEES, METRICS, metric
+from formalsynth.ledger.errata import Erratum
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.report.contents import Item, ShownFigure, ShownPaper, ShownTable
+from formalsynth.report.formats import slug
+from formalsynth.report.rows import ours, printed
+
+SYNONYMS = (
+    ("averaging", "avg"),
+    ("truncation", "trunc"),
+    ("contraction", "contract", "shrink", "rate"),
+    ("lipschitz", "delta", "bound"),
+    ("epsilon", "budget", "eps"),
+    ("help", "improve", "better", "smaller", "useful"),
+    ("utility", "ecdf", "useful", "accuracy"),
+    ("coverage", "covers", "interval"),
+    ("attack", "membership", "domias", "inference"),
+    ("dp", "private", "privacy", "guarantee", "differential"),
+    ("salary", "salaries", "income", "wage", "sdr"),
+    ("quantile", "percentile"),
+    ("histogram", "ph", "laplace"),
+    ("zcdp", "rho"),
+    ("weight", "alpha", "downweighting"),
+    ("censoring", "censor", "clip"),
+    ("misprint", "erratum", "error", "mistake", "wrong"),
+    ("credit", "german"),
+    ("cancer", "breast"),
+    ("resample", "replicate", "repeated"),
+)
+"""Words that a reader may use for each other."""
+Entry = dict[str, str | float]
+"""A thing that can be found: ``id`` (of a claim), ``url``, ``kind``, ``title``, ``tags``, ``text``, ``note`` and ``boost``."""
+
+
+def index_script(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
+    """The script with everything that can be found.
+
+    Args:
+        papers: the papers of the report.
+        claims: the ledger.
+        errata: what is printed and does not hold.
+    """
+    shown = {(paper.key, item.what): item for paper in papers for item in paper.items}
+    entries = [_claim(claim, shown) for claim in claims]
+    for paper in papers:
+        entries += [_item(paper, item) for item in paper.items]
+        entries.append(
+            {
+                "url": f"papers/{paper.key}.html",
+                "kind": "paper",
+                "title": paper.told.title,
+                "tags": f"{paper.key} {paper.told.authors}",
+            }
+        )
+    entries += [_erratum(erratum) for erratum in errata]
+    entries += _words()
+    # "</" would end the script's element where it is put into a page.
+    texts = [json.dumps(one, ensure_ascii=False).replace("</", "<\\/") for one in (SYNONYMS, entries)]
+    return f"window.SYNONYMS = {texts[0]};\nwindow.INDEX = {texts[1]};\n"
+
+
+def _claim(row: LedgerRow, shown: Mapping[tuple[str, str], Item]) -> Entry:
+    item = shown.get((row.paper, row.shows))
+    tags = [row.paper, row.place, row.shows, row.erratum, row.verdict, row.kind, row.cells, _subject(item)]
+    return {
+        "id": row.id, "url": f"claims.html#{row.id}", "kind": "claim", "title": row.claim, "tags": " ".join(tags),
+        "text": " ".join([row.id, printed(row), ours(row), row.note]), "note": f"{row.paper}, {row.verdict}",
+    }  # fmt: skip
+
+
+def _subject(item: Item | None) -> str:
+    if not isinstance(item, ShownFigure | ShownTable):
+        return ""
+    return " ".join([item.told.subject, *(metric(column).name for column in item.told.columns)])
+
+
+def _item(paper: ShownPaper, item: Item) -> Entry:
+    subject = item.told.subject if isinstance(item, ShownFigure | ShownTable) else ""
+    return {
+        "url": f"papers/{paper.key}.html#{slug(item.what)}", "kind": item.what.split()[0],
+        "title": f"{item.what.capitalize()} of {paper.key}: {subject}",
+        "tags": _subject(item), "text": item.caption, "boost": 1.1,
+    }  # fmt: skip
+
+
+def _erratum(erratum: Erratum) -> Entry:
+    places = " ".join(f"{place.paper} {place.place}" for place in erratum.places)
+    return {
+        "url": f"errata.html#{erratum.id}", "kind": "erratum", "title": f"{erratum.id}: {erratum.title}",
+        "tags": " ".join([places, erratum.kind, *erratum.also]),
+        "text": " ".join([erratum.printed, erratum.derived, erratum.consequence]), "boost": 1.2,
+    }  # fmt: skip
+
+
+def _words() -> Iterator[Entry]:
+    for words in METRICS.values():
+        yield {"url": "index.html#words", "kind": "word", "title": words.name, "text": words.meaning}
+    for name, meaning in GUARANTEES.items():
+        yield {"url": "index.html#words", "kind": "word", "title": name, "tags": "guarantee", "text": meaning}

@@ -1,0 +1,99 @@
+"""The verdict map: one tile for each claim, rows by paper, in groups by the section of the paper and the kind of test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
+from formalsynth.report.formats import slug
+
+COLOURS = {
+    REPRODUCED: "#1b7f5c", DIRECTION: "#d9a520", UNDETERMINED: "#2f6ea3", NOT_REPRODUCED: "#b3321f", MISPRINT: "#6b3fa0", REFUTED: "#3f2a63",
+}  # fmt: skip
+"""Colours of the tiles in a picture; other verdicts are grey."""
+OTHER = "#7b858f"
+DARK = "#1c2126"
+"""Colour of the sign on a light tile."""
+TILE, GAP, LEFT, ACROSS, TOP = 18, 3, 80, 34, 8
+"""Sizes of the picture in pixels, and tiles in a line."""
+SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
+
+
+@dataclass(frozen=True)
+class MapGroup:
+    """Claims of one section that are judged by the same kind of test."""
+
+    title: str
+    claims: Sequence[LedgerRow]
+
+
+def section(row: LedgerRow) -> str:
+    """The section that a claim is in, without its parts."""
+    found = SECTION.search(row.place)
+    return " ".join(part for part in found.groups() if part) if found else row.place
+
+
+def groups(rows: Sequence[LedgerRow]) -> dict[str, list[MapGroup]]:
+    """The claims of each paper in groups, in the order of the ledger.
+
+    Args:
+        rows: the ledger.
+    """
+    found: dict[str, list[MapGroup]] = {}
+    for paper, each in groupby(rows, key=lambda row: row.paper):
+        own = list(each)
+        order = {name: k for k, name in enumerate(dict.fromkeys(_group(row) for row in own))}
+        sections = list(dict.fromkeys(section(row) for row in own))
+        own.sort(key=lambda row: (sections.index(section(row)), order[_group(row)]))
+        found[paper] = [MapGroup(", test: ".join(key), list(one)) for key, one in groupby(own, key=_group)]
+    return found
+
+
+def _group(row: LedgerRow) -> tuple[str, str]:
+    return section(row), row.test
+
+
+def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
+    """The map as an SVG of its own.
+
+    Args:
+        rows: the ledger.
+        symbols: the sign of each verdict.
+    """
+    parts, y = [], TOP
+    for paper, found in groups(rows).items():
+        parts.append(f'<text x="0" y="{y + TILE - 5}" font-weight="600">{escape(paper)}</text>')
+        claims = [claim for group in found for claim in group.claims]
+        for k, claim in enumerate(claims):
+            parts.append(_tile(claim, symbols, LEFT + k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
+        y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP
+    parts += _legend(rows, symbols, y)
+    width, height = LEFT + ACROSS * (TILE + GAP), y + TILE + TOP
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="Verdicts on the claims"'
+    )
+    style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13" fill="#57606a"'
+    return "\n".join([f"{head} {style}>", *parts, "</svg>", ""])
+
+
+def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
+    ink = DARK if claim.verdict == DIRECTION else "#ffffff"
+    return (
+        f'<g><title>{escape(claim.id)}: {escape(claim.verdict)}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
+        f'width="{TILE}" height="{TILE}" rx="3" fill="{COLOURS.get(claim.verdict, OTHER)}"/><text x="{x + TILE / 2:g}" '
+        f'y="{y + TILE - 5}" text-anchor="middle" fill="{ink}">{symbols[claim.verdict]}</text></g>'
+    )
+
+
+def _legend(rows: Sequence[LedgerRow], symbols: Mapping[str, str], y: int) -> list[str]:
+    verdicts = [verdict for verdict in symbols if any(row.verdict == verdict for row in rows)]
+    return [
+        f'<text x="{LEFT + k * 130}" y="{y + TILE - 5}"><tspan fill="{COLOURS.get(verdict, OTHER)}">{symbols[verdict]}</tspan> '
+        f"{escape(verdict)}</text>"
+        for k, verdict in enumerate(verdicts)
+    ]
