@@ -284,7 +284,7 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
 def test_columns_of_the_ledger_are_those_that_others_rely_on():
     assert COLUMNS == (
         "id", "paper", "place", "claim", "printed", "estimate", "mcse", "replicates", "verdict", "note",
-        "shows", "erratum", "test", "kind",
+        "shows", "erratum", "test", "kind", "cells",
     )  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def test_other_kinds_are_counted_apart_and_errata_each_once(folder):
     for kind in ("by construction", "implied", "ours", "settings lost"):
         assert f"{kind} {KINDS[kind]} 1 1 " in text + " "
     assert "1 misprint, 1 refuted" in text
-    assert "13 claims of the paper, of which 9 are tests." in pages(folder)["papers/first.html"].text
+    assert "14 claims of the paper, of which 10 are tests." in pages(folder)["papers/first.html"].text
 
 
 def test_a_judged_run_says_how_many_tests_are_reproduced(tmp_path):

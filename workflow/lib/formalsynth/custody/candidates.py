@@ -15,7 +15,7 @@ from formalsynth.custody.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, message, validated
-from formalsynth.plan.model import FileScenario, PaperConfig, find_all
+from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.scenario import Scenario
 from formalsynth.steps.batch import FitBatch, Fitted
 from formalsynth.steps.data import DataBatch
@@ -92,7 +92,7 @@ def read_study(declared: Declared) -> Study:
     if len(scenarios) != 1:
         raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")
     name, scenario = next(iter(scenarios.items()))
-    if scenario.family not in FAMILIES:
+    if isinstance(scenario.family, OwnStan) or scenario.family not in FAMILIES:
         raise ConfigError(message(file, f"scenarios.{name}.family", scenario.family, FAMILIES))
     expanded = expand(config, file)
     chosen = {id: expanded.synthesizers[id] for entry in scenario.synthesizers for id in expanded.groups.get(entry, [])}
@@ -160,7 +160,7 @@ def _scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) ->
     return Scenario(
         key=key, name=declared.name, place="own data", label="", family=study.family, priors=dict(study.priors), data=None,
         stand_in=False, study=None, unit=1.0, size=n, replicates=1, batch_size=1, synthetic_sets=1, centre_sets=0,
-        data_folder="", files={}, doubt="", synthesizers=synthesizers, arms={},
+        data_folder="", files={}, use=None, doubt="", audit=None, synthesizers=synthesizers, arms={},
     )  # fmt: skip
 
 

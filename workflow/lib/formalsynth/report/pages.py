@@ -119,8 +119,11 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
     """What the run adds to the plan, without how sampling went for some papers."""
-    sampling, losses = ({key: one for key, one in each.items() if key not in papers} for each in (ran.sampling, ran.losses))
-    return replace(ran, sampling=sampling, losses=losses)
+    return replace(
+        ran,
+        sampling={key: one for key, one in ran.sampling.items() if key not in papers},
+        losses={key: one for key, one in ran.losses.items() if key not in papers},
+    )
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
