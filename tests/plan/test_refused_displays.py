@@ -213,7 +213,7 @@ CASES = [
     (RANGE, "figures.1.where", {"a": True}, "figures.1.where.a: given True;"),
     (RANGE, "figures.1.where", {"a": NAN}, "figures.1.where.a: given nan;"),
     (RANGE, "figures.1.rows", {"n": NAN}, "figures.1.rows.n: given nan;"),
-    (REWEIGHT, "figures.4c.exact", True, "figures.4c.exact: given True; allowed: false: only a study has exact densities"),
+    (REWEIGHT, "figures.5.parts.c.exact", True, "figures.5.parts.c.exact: given True; allowed: false: only a study has exact densities"),
     (REPS, "figures.1.at", "delta", "figures.1.at: given 'delta'; allowed: epsilon"),
     (RANGE, "tables.1.printed.Data.mean", True, "tables.1.printed.Data.mean: given True;"),
     (RANGE, "tables.1.printed.Data.mean", NAN, "tables.1.printed.Data.mean: given nan;"),
