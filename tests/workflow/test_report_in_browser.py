@@ -281,7 +281,7 @@ QUESTIONS = {
     "is Censor_w DP": "errata.html#E6",
     "is Censor_w strictly private": "censor-w-strict",
     "Lipschitz bound averaged": "range-averaged-narrower",
-    "fatigue median": "papers/range.html#table-1",
+    "fatigue median": "range-fatigue-data",
     "German credit AUROC": "reps-german-non-private",
     "zCDP conversion": "zcdp-conversion-bounds",
     "Weighted-e exceeds": "censor-weighted-e-exceeds",
@@ -290,7 +290,7 @@ QUESTIONS = {
     "does reweighting help the mean": "reweight-gain-mean",
     "T_f negative": "zcdp-t-f-negative",
     "outliers membership inference": "papers/reps.html#figure-3",
-    "\u03c1 of Bayesian synthesis": "zcdp-bayes-rho",
+    "\u03c1 of Bayesian synthesis": "errata.html#E2",
     'Adult "without noise"': "reps-adult-non-private",
 }
 """What readers ask, and the page or claim that has to be among the first three hits."""

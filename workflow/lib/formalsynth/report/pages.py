@@ -6,6 +6,7 @@ import csv
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,11 +120,8 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
     """What the run adds to the plan, without how sampling went for some papers."""
-    return replace(
-        ran,
-        sampling={key: one for key, one in ran.sampling.items() if key not in papers},
-        losses={key: one for key, one in ran.losses.items() if key not in papers},
-    )
+    sampling = {key: one for key, one in ran.sampling.items() if key not in papers}
+    return replace(ran, sampling=sampling, losses={key: one for key, one in ran.losses.items() if key not in papers})
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
@@ -164,12 +162,12 @@ def _about_the_run(
 
 
 def first_claims(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """The claims of the first screen: of each figure that says the most, the first that a run can test."""
+    """The claims of the first screen: of each figure that says the most, the first ones that a run can test."""
     telling = [(paper.key, f"figure {number}") for paper in papers for number in paper.told.telling]
-    found = [
-        next((row for row in claims if (row.paper, row.shows) == one and kind_name(row.kind) == "test"), None) for one in telling
-    ]
-    return [row for row in found if row is not None][:TOLD_FIRST]
+    tests = [row for row in claims if kind_name(row.kind) == "test"]
+    found = [[row for row in tests if (row.paper, row.shows) == one] for one in telling]
+    turns = [row for turn in zip_longest(*found) for row in turn if row is not None][:TOLD_FIRST]
+    return [row for row in claims if row in turns]
 
 
 def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:

@@ -13,8 +13,8 @@ from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REF
 from formalsynth.report.formats import slug
 
 COLOURS = {
-    REPRODUCED: "#1b7f5c", DIRECTION: "#d9a520", UNDETERMINED: "#2f6ea3", NOT_REPRODUCED: "#b3321f",
-    MISPRINT: "#6b3fa0", REFUTED: "#3f2a63",
+    REPRODUCED: "#1b7f5c", DIRECTION: "#d9a520", UNDETERMINED: "#2f6ea3",
+    NOT_REPRODUCED: "#b3321f", MISPRINT: "#6b3fa0", REFUTED: "#3f2a63",
 }  # fmt: skip
 """Colours of the tiles in a picture; other verdicts are grey."""
 OTHER = "#7b858f"
