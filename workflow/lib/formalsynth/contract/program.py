@@ -124,9 +124,10 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
         if wrong:
             yield from wrong
             return
-        yield from _weights(checked, draw, records)
-        yield from _others(checked, draw, records)
-        yield from _removed(checked, draw, records)
+        found = [problem for check in (_weights, _others, _removed) for problem in check(checked, draw, records)]
+        if found:
+            yield from found
+            return
     yield from _ends(checked, take(prior, chosen))
     yield from _density(checked, take(prior, chosen))
 
