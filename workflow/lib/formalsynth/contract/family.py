@@ -110,7 +110,7 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
         return
     for k, (low, high) in enumerate(ends.T):
         if support(family).whole:
-            values = np.arange(np.floor(low) + 1, np.floor(high) + 1)
+            values = np.arange(np.ceil(low), np.floor(high) + 1)
             lengths = np.ones(len(values))
         else:
             values = np.linspace(low, high, 2001)

@@ -60,7 +60,7 @@ class Family(Predictor, Protocol):
         """Low-rank factors A (S, k) and B (n, k) of the log-likelihood: ``f[s, i] = A[s] . B[i]``."""
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """``log P(lower_i < x_i <= upper_i | theta_s)`` as an (S, n) array."""
+        """``log P(lower_i <= x_i <= upper_i | theta_s)`` as an (S, n) array: a whole number at an end counts."""
 
 
 class FamilyWithPrior(Family, Protocol):
