@@ -14,7 +14,7 @@ from formalsynth.show.draw import KINDS as KINDS_OF_FILES
 from formalsynth.show.draw import STAND_IN, draw_figure
 from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
 from formalsynth.show.figures.line import differences
-from formalsynth.show.figures.violin import BINS, HALF, _halves, _stacked
+from formalsynth.show.figures.violin import BINS, HALF, _halves
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 from pydantic import ValidationError
@@ -114,9 +114,6 @@ def test_few_values_are_dots_and_equal_ones_a_tick(tmp_path, monkeypatch):
     tidy.loc[tidy["synthesizer"] == "A", "value"] = 1.5
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
     assert "all = 1.5" in text_of(tmp_path / "fig.svg")
-    values = np.array([1.0, 1.0, 1.0, 2.0])
-    across, heights = _stacked(values, (1.0, 2.0))
-    assert len({*zip(across, heights, strict=True)}) == 4
 
 
 def test_values_at_zero_are_counted_beside_a_logarithmic_axis(tmp_path, monkeypatch):

@@ -112,7 +112,7 @@ class Violin(Framed):
             note = f"{len(values) - len(scaled)} of {len(values)} at 0"
             axis.annotate(note, (0, place + 0.3), xycoords=axis.get_yaxis_transform(), fontsize=TEXT, color=FAINT, va="center")
         if len(values) < FEW:
-            self._dots(axis, place, look, *_stacked(scaled, span))
+            self._dots(axis, place, look, 10**scaled if self.log else scaled)
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return
         across, halves = _halves(scaled, span)
@@ -137,10 +137,14 @@ class Violin(Framed):
         place = self._scaled(np.array([middle]))
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
-    def _dots(self, axis: Axes, place: int, look: Look, across: Array, heights: Array) -> None:
+    def _dots(self, axis: Axes, place: int, look: Look, values: Array) -> None:
         """A dot for each value, those at the same place above each other."""
-        across = 10**across if self.log else across
-        axis.scatter(across, place + heights, s=7, color=look.colour, edgecolors=INK, linewidths=0.3, zorder=2)
+        import seaborn
+
+        seaborn.swarmplot(
+            x=values, y=np.full(len(values), float(place)), orient="y", native_scale=True, ax=axis, size=2.7, color=look.colour,
+            edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
+        )  # fmt: skip
 
 
 def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
@@ -158,17 +162,6 @@ def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
         across, halves = edges, np.histogram(values, edges)[0].astype(float)
         halves = np.append(halves, halves[-1])
     return across, np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
-
-
-def _stacked(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
-    """Values (n,), and heights that keep dots apart that would lie on each other."""
-    bins = np.round((values - span[0]) / ((span[1] - span[0]) or 1) * 45)
-    heights = np.zeros(len(values))
-    for each in np.unique(bins):
-        same = np.flatnonzero(bins == each)
-        step = min(0.2, 2 * HALF / max(1, len(same) - 1))
-        heights[same] = step * (np.arange(len(same)) - (len(same) - 1) / 2)
-    return values, heights
 
 
 def _spread(number: int) -> Array:
