@@ -255,3 +255,19 @@ def test_a_data_set_that_cannot_be_audited_has_a_row_with_the_reason(run, tmp_pa
         [0, "Unweighted", "there is no such posterior"], [0, "Weighted", "there is no such posterior"],
     ]  # fmt: skip
     assert tables["replicates"]["audited"].isna().all()
+
+
+def test_a_curve_tells_the_loss_for_every_outcome_with_weights_computed_again_and_held(run, tmp_path):
+    outcome = {"low": 0.01, "high": 1e4, "points": 3, "log": True}
+    asked = AUDIT | {"outcome": outcome, "predictors": [{"low": -2, "high": 6, "points": 3}], "curve": True}
+    tables = {name: pd.read_csv(StringIO(text)) for name, text in run(job_of(tmp_path, audit=asked))[0].items()}
+    found = tables["audit"]
+    curve = found[found.candidate == "curve"].set_index(["synthesizer", "value"]).sort_index()
+    assert curve.index.tolist() == [(id, value) for id in ("Unweighted", "Weighted") for value in (0.01, 10, 1e4)]
+    assert found.held.notna().equals(found.candidate == "curve")
+    # weights that are all 1 are the same computed again and held; min-max weights of others rise with a far record
+    assert (curve.audited == curve.held).loc["Unweighted"].all()
+    assert (curve.audited > 2 * curve.held).loc[("Weighted", 1e4)]
+    tried = found[(found.synthesizer == "Weighted") & found.worst & (found.releases == 1) & (found.delta == 1e-3)]
+    shown = tables["replicates"].set_index("synthesizer")["audited"]["Weighted"]
+    assert shown.dropna().tolist() == [tried.audited.max()]

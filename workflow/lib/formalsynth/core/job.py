@@ -220,6 +220,8 @@ class AuditJob(Job):
     predictors: tuple[tuple[float, ...], ...]
     """Values of each predictor that varies, of the records to add."""
     search: AuditSearch
+    curve: bool
+    """Whether there is a row for each record to add with its predictors in the middle, too."""
     draws: int
     """S, over which risks and bounds are maxima."""
     replicates: tuple[int, ...]

@@ -28,13 +28,21 @@ SAMPLE_COLUMNS = {
     "draws": (*_SAMPLE, "draw"),
 }
 """Columns of the tables of a single sample; of ``draws``, those beside the parameters of the family."""
-AUDIT = "audit"
-"""The collected table of scenarios that are audited."""
+AUDIT, AUDITED = "audit", "audited"
+"""The collected table of scenarios that are audited, and the column of the audited epsilon."""
 AUDIT_COLUMNS = (
     *_SAMPLE, "neighbour", "candidate", "value", "delta", "releases", "streams", "audited", "forward", "backward", "error",
-    "worst", "claimed", "claimed_larger", "attacked", "weight", "reason",
+    "worst", "claimed", "claimed_larger", "attacked", "weight", "held", "reason",
 )  # fmt: skip
-"""Columns of ``audit.csv``; the reason is why a synthesizer could not be audited on a data set, whose row has no numbers."""
+"""Columns of ``audit.csv``.
+
+On the rows of a curve ``held`` is the audited epsilon with the weights of D held as they are; the reason is why a synthesizer
+could not be audited on a data set, whose row has no numbers.
+"""
+LOSSES = ("remove", "add", "replace")
+"""Kinds of neighbours whose loss counts; the loss between runs on the same data is the floor."""
+CURVE = "curve"
+"""The candidate of rows of a curve."""
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:

@@ -50,6 +50,26 @@ for _column, _words in {
         "One record more or less changes the probability of what is released at most by the factor exp(ε). Smaller is more "
         "private. Where it comes from a Lipschitz bound, ε = 2Δ. What it is worth depends on the kind of guarantee.",
     ),
+    "audited": Words(
+        "Audited ε",
+        "What a record really costs on the data at hand: the largest loss over the neighbours that were tried, with everything "
+        "computed again on each. It is a lower bound of what a mechanism can claim; at δ = 10⁻³ unless another is named.",
+    ),
+    "claimed": Words("Claimed ε", "Twice the Lipschitz bound of the data set, or the ε that a mechanism is built for."),
+    "claimed_larger": Words("Larger claim", "The larger of the claims that a mechanism makes on the two neighbours."),
+    "attacked": Words(
+        "Attacked ε",
+        "What an attack shows that sees one synthetic data set and nothing else: a lower bound of ε with 95 % confidence.",
+    ),
+    "held": Words("Audited ε, weights held", "What a record would cost if its joining changed no weight but its own."),
+    "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ in place of 10⁻³, or what config says."),
+    "composed": Words(
+        "Audited ε of several releases", "The audited ε of five draws of one posterior, or of as many as config says."
+    ),
+    "remove": Words("Audited ε, a record leaves", "The audited ε where the neighbour lacks one record of the data set."),
+    "add": Words("Audited ε, a record joins", "The audited ε where the neighbour has one more record, within declared bounds."),
+    "replace": Words("Audited ε, a record is exchanged", "The audited ε where one record leaves and another one joins."),
+    "floor": Words("Floor", "The loss between two runs on the same data whose random numbers behind the weights differ."),
     "weight": Words(
         "Privacy weight of a record",
         "How much the record counts in the fit: 1 is in full, 0 not at all. Records at high risk get small weights.",

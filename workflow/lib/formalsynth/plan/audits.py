@@ -10,8 +10,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import AuditSearch, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.job import AuditSearch
 from formalsynth.plan.messages import ConfigError, message
 from formalsynth.plan.model import AuditConfig, DeclaredRange, ScaleConfig
 
@@ -37,6 +36,7 @@ class AuditPlan:
     """Ids of the synthesizers."""
     replicates: int
     """How many data sets, the first ones."""
+    curve: bool
     concern: str
     """What speaks against the declared ranges; empty where nothing does."""
 
@@ -51,7 +51,6 @@ class AuditReader:
     family: str
     groups: Mapping[str, Sequence[str]]
     """Ids of the synthesizers that each entry of the scenario stands for."""
-    synthesizers: Mapping[str, Synthesizer]
     scale: ScaleConfig
 
     def read(self, config: AuditConfig, records: Records, replicates: int) -> AuditPlan:
@@ -78,7 +77,7 @@ class AuditReader:
             search = search.model_copy(update={"attack": min(search.attack, self.scale.attack_runs)})
         return AuditPlan(
             search, outcomes, predictors, tuple(self._audited(config)), min(config.replicates or replicates, replicates),
-            self._concern(config, records),
+            config.curve, self._concern(config, records),
         )  # fmt: skip
 
     def _refuse(self, key: str, given: object, allowed: Sequence[object]) -> ConfigError:
@@ -105,14 +104,7 @@ class AuditReader:
         for name in names:
             if name not in self.groups:
                 raise self._refuse("synthesizers", name, list(self.groups))
-        every = list(dict.fromkeys(id for name in names for id in self.groups[name]))
-        without = {id for id in every if MECHANISMS[self.synthesizers[id].mechanism].releases}
-        if config.synthesizers is not None and without:
-            raise self._refuse("synthesizers", sorted(without), ["synthesizers with a pseudo posterior"])
-        found = [id for id in every if id not in without]
-        if not found:
-            raise self._refuse("synthesizers", "none", ["at least one synthesizer with a pseudo posterior"])
-        return found
+        return list(dict.fromkeys(id for name in names for id in self.groups[name]))
 
     def _concern(self, config: AuditConfig, records: Records) -> str:
         """A sentence about data that lie outside what is declared."""

@@ -238,10 +238,16 @@ class AuditConfig(AuditSearch):
     predictors: list[DeclaredRange] = Field(
         default_factory=list, description="The same for each predictor that varies, in the order of the design."
     )
-    synthesizers: Names | None = Field(
-        None, description="Synthesizers that are audited; by default all of the scenario that have a pseudo posterior."
-    )
+    synthesizers: Names | None = Field(None, description="Synthesizers that are audited; by default all of the scenario.")
     replicates: WholeNumber | None = Field(None, description="How many data sets are audited, the first ones; by default all.")
+    largest: SampleSize | None = Field(
+        None, description="Largest sample size that is audited, before the scale shrinks it; none audits all."
+    )
+    curve: bool = Field(
+        False,
+        description="Whether the loss is also told for every outcome to add, with predictors in the middle of their ranges, the "
+        "weights computed again and held.",
+    )
 
 
 class ScenarioConfig(Model):

@@ -11,6 +11,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
+from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import Erratum
@@ -93,7 +94,7 @@ class Paper:
 
     def table(self, number: int, scale: str) -> TableDisplay:
         """What a table shows."""
-        table = self.tables[number]
+        table = _with_audited(self.tables[number], self.of(self.tables[number].scenario))
         return TableDisplay(**dict(self._display(table, str(number), scale, self.of(table.scenario, table.size))), entry=table)
 
     def _display(self, entry: Figure | Table, number: str, scale: str, scenarios: Sequence[Scenario]) -> Display:
@@ -168,6 +169,15 @@ class Plan:
         return [dict(use.plain()) for _, use in sorted(uses.items())]
 
 
+def _with_audited(table: Table, scenarios: Sequence[Scenario]) -> Table:
+    """The table with the audited epsilon behind each epsilon, where its scenario is audited."""
+    rows, known = table.statistics, table.rows_allowed()
+    if "epsilon" not in rows or AUDITED in rows or known is not None or not any(one.audit for one in scenarios):
+        return table
+    place = rows.index("epsilon") + 1
+    return table.model_copy(update={"statistics": [*rows[:place], AUDITED, *rows[place:]]})
+
+
 def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
     """The value of a statistic in the population that data are drawn from; None where it is not known."""
     if not isinstance(data, Simulated):
@@ -185,7 +195,8 @@ def _shown(scenario: Scenario) -> ShownScenario:
     file = scenario.data.file if isinstance(scenario.data, FromFile) else ""
     return ShownScenario(
         id=scenario.id, name=scenario.name, label=scenario.label, n=scenario.n, place=scenario.place,
-        replicates=scenario.replicates, synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
+        replicates=scenario.replicates, audited=scenario.audit.replicates if scenario.audit else 0,
+        synthetic_sets=scenario.synthetic_sets, file=file, stand_in=scenario.stand_in,
         unit=scenario.unit, data=_kind_of_data(scenario),
     )  # fmt: skip
 

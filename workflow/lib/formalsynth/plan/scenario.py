@@ -190,7 +190,7 @@ class Scenario:
         modules = (AUDIT_STEP, EXACT[self.program], *self._modules(chain))
         return AuditJob(
             key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
-            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search,
+            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search, curve=plan.curve,
             draws=sampler.draws, replicates=replicates,
         )  # fmt: skip
 

@@ -20,6 +20,7 @@ from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, r
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
 from formalsynth.plan.model import (
+    AuditConfig,
     Choice,
     FileScenario,
     FittedScenario,
@@ -236,7 +237,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     use = ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1]) if own else None
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
-    reader = AuditReader(entry.file, entry.where, config.model, groups, entry.expanded.synthesizers, scale)
+    reader = AuditReader(entry.file, entry.where, config.model, groups, scale)
     n = len(records) if isinstance(data, FromFile) else n
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
@@ -249,7 +250,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
-        audit=reader.read(config.audit, records, _replicates(entry)) if config.audit else None,
+        audit=reader.read(config.audit, records, _replicates(entry)) if config.audit and _audited(config.audit, size) else None,
         synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
     )  # fmt: skip
 
@@ -291,6 +292,11 @@ def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:
         paper=entry.key, paper_id=entry.paper.id or number_of(entry.key), scenario=id,
         number=entry.config.id or number_of(entry.name), n=n, root=entry.run.root_seed,
     )  # fmt: skip
+
+
+def _audited(config: AuditConfig, size: int | None) -> bool:
+    """Whether a scenario is audited at a sample size."""
+    return config.largest is None or size is None or size <= config.largest
 
 
 def _replicates(entry: _Entry) -> int:

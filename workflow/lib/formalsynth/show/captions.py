@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from formalsynth.core.rows import SAMPLE_COLUMNS
+from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
 from formalsynth.show.display import NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
 from formalsynth.show.figures.base import Figure
 from formalsynth.show.tables.base import Table
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 STAND_IN = "STAND-IN: simulated in place of records that are absent"
 """What a caption says of stand-in data."""
+LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
+"""What it says where an audited epsilon is shown."""
 REAL = "real data"
 """What it says of a real data set, after its name."""
 
@@ -43,6 +45,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
         f"scale {display.scale}",
         failed,
         _guarantees(display),
+        LOWER_BOUND if _shows_audits(display) else "",
         line,
         note,
     ]
@@ -59,6 +62,13 @@ def _lettered(display: Display) -> str:
 def _together(texts: Iterable[str]) -> str:
     """Sentences, each once."""
     return ". ".join(dict.fromkeys(text.rstrip(".") for text in texts if text))
+
+
+def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
+    """Whether an audited epsilon is among what it shows."""
+    if isinstance(display, FigureDisplay):
+        return AUDITED in (*display.figure.columns(), display.figure.across)
+    return display.table == AUDIT or AUDITED in display.entry.statistics
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
@@ -87,6 +97,8 @@ def _sizes(display: Display) -> str:
         return "; ".join(dict.fromkeys(_sizes(part) for part in display.parts.values()))
     if display.table in ("replicates", "details"):
         return _each(display, lambda scenario: scenario.replicates, lambda k: f"{k} replicate{'s' * (k > 1)} of n = ")
+    if display.table == AUDIT:
+        return _each(display, lambda scenario: scenario.audited, lambda k: f"{k} audited data set{'s' * (k > 1)} of n = ")
     if display.table == "sets":
         return _each(
             display, lambda scenario: scenario.synthetic_sets, lambda k: f"{k} synthetic data sets from one sample of n = "
@@ -100,7 +112,8 @@ def _each(display: Display, number: Callable[[ShownScenario], int], words: Calla
     by_number: dict[int, list[str]] = {}
     for scenario in display.scenarios:
         n = f"{scenario.n} ({scenario.label})" if several else str(scenario.n)
-        by_number.setdefault(number(scenario), []).append(n)
+        if number(scenario):
+            by_number.setdefault(number(scenario), []).append(n)
     return "; ".join(f"{words(k)}{', '.join(sizes)}" for k, sizes in by_number.items())
 
 

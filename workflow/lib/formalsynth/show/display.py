@@ -11,7 +11,7 @@ from formalsynth.core.model import DATA, PRIOR, Told
 from formalsynth.show.figures.base import FIGURES, Figure
 from formalsynth.show.tables.base import TABLES, Table
 
-BOUNDS = ("bound", "delta", "epsilon")
+BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
 """Columns of privacy numbers: they never travel without the kind of guarantee."""
 NOT_SYNTHETIC = (DATA, PRIOR)
 """What stands beside synthesizers and has no guarantee."""
@@ -46,6 +46,8 @@ class ShownScenario(Told):
     place: str
     """Where in the paper it is."""
     replicates: int
+    audited: int
+    """How many of them are audited."""
     synthetic_sets: int
     file: str
     """Name of the data file; empty when simulated."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits of exponents."""
+LEAST = 0.1
+"""Where the axis of what may be 0 begins to be logarithmic."""
 LETTERS = 54
 """Letters of the title that a column holds."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
@@ -69,6 +71,7 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
     number = int(table[keys[-1]].nunique()) if keys else 1
     words = {
         "replicates": f"R = {number}",
+        "audit": f"R = {number}",
         "details": f"R = {number}" if number > 1 else "",
         "sets": f"{number} sets",
     }
@@ -274,6 +277,15 @@ def density(values: Array, points: Array) -> Array:
 
     found: Array = GaussianKDE(values).evaluate(points)
     return found
+
+
+def from_nothing(axis: Axes) -> None:
+    """An axis across for what may be 0: even below 0.1, and logarithmic above."""
+    axis.set_xscale("symlog", linthresh=LEAST, linscale=0.4)
+    axis.set_xlim(left=0)
+    high = axis.get_xlim()[1]
+    places = [0.0, *(10.0**k for k in range(-1, 9) if 10.0**k <= high)]
+    axis.set_xticks(places, ["0", *(_power(place, 0) for place in places[1:])])
 
 
 def ticks_at(axis: Axis, values: pd.Series) -> None:

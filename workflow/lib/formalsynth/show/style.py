@@ -25,6 +25,7 @@ PALETTE = {
     "range-averaged": ("#074280", "#4db7f5", "#257cb4", "#cee4f0"),
     "range-truncated": ("#067c59", "#c4eee0", "#41b08c"),
     "censored": ("#82398b", "#c081e7"),
+    "declared constants": ("#5b7a00", "#a4c639", "#334400", "#d6e7a1"),
     "added noise": ("#35c9bd", "#0e6b64"),
     "weights by isolation": ("#a23b80", "#e98ace"),
 }

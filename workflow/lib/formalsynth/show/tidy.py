@@ -8,7 +8,7 @@ import pandas as pd
 
 from formalsynth.show.display import BOUNDS, FigureDisplay, Panel, TableDisplay
 
-KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "synthesizer")
+KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
 """Titles of frames that show one statistic each."""
 STAND_IN = "STAND-IN"

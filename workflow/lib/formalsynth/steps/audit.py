@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import AuditSettings, audit
-from formalsynth.audit.neighbours import additions, joined
+from formalsynth.audit.neighbours import added, additions, joined
 from formalsynth.audit.replay import Replay
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditJob
-from formalsynth.core.rows import AUDIT, Row, audit_table
+from formalsynth.core.rows import AUDIT, CURVE, Row, audit_table
 from formalsynth.core.streams import Address
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.parts import PARTS
@@ -47,9 +47,35 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int) -> list[Row]:
         universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
         replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws)
         settings = AuditSettings(**dict(job.search))
-        return [row.row() for row in audit(replay, len(records), job.audited, settings, seed)]
+        rows = [row.row() for row in audit(replay, len(records), job.audited, settings, seed)]
+        return rows + (_curve(job, replay, len(records)) if job.curve else [])
     except (ValueError, np.linalg.LinAlgError) as error:
         return [{"synthesizer": id, "reason": str(error)} for id in job.audited]
+
+
+def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
+    """The loss for every outcome to add, with predictors in the middle: weights computed again, and held as they are on D.
+
+    The new record has in both the weight that it gets on D'.
+    """
+    delta, rows = job.search.deltas[0], list[Row]()
+    middle = [values[len(values) // 2] for values in job.predictors]
+    design = replay.universe.design
+    varies = np.ptp(design[:n], axis=0) > 0
+    base = replay.run(np.arange(n), only=job.audited, failed={})
+    for neighbour in added(n, len(replay.universe)):
+        if not (design[neighbour.added][varies] == middle).all():
+            continue
+        there = replay.run(neighbour.index, only=list(base), failed={})
+        for id in (id for id in job.audited if id in there and id in base):
+            weights = base[id].weights.copy()
+            weights[neighbour.added] = there[id].weights[neighbour.added]
+            held = replay.fixed(base[id], weights, base[id].sensitive.threshold)
+            row: Row = {"synthesizer": id, "neighbour": neighbour.kind, "candidate": CURVE, "delta": delta, "releases": 1}
+            row |= {"value": neighbour.value(replay.universe), "streams": 1, "worst": False}
+            row |= {"audited": replay.losses([base[id]], [there[id]]).epsilon(delta)}
+            rows.append(row | {"held": replay.losses([base[id]], [held]).epsilon(delta)})
+    return rows
 
 
 PARTS.add(AUDIT, audit_batch, __name__)

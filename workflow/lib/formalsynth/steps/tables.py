@@ -11,7 +11,7 @@ from formalsynth.core.arrays import Array, Draws, count
 from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import REPLICATE_COLUMNS, replicate_table
+from formalsynth.core.rows import CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
 from formalsynth.core.streams import Address
 from formalsynth.core.utility import CENTRES, UTILITY, centres, statistics
 from formalsynth.steps.batch import Fitted
@@ -56,7 +56,8 @@ def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
     """
     import pandas as pd
 
-    found = audit[audit["neighbour"].isin(["remove", "add", "replace"]) & (audit["releases"] == 1) & (audit["streams"] == 1)]
+    tried = audit["neighbour"].isin(LOSSES) & (audit["candidate"] != CURVE)
+    found = audit[tried & (audit["releases"] == 1) & (audit["streams"] == 1)]
     keys = ["replicate", "synthesizer"]
     found = found[found["delta"] == found.groupby(keys)["delta"].transform("first")]
     largest = found.groupby(keys)["audited"].max().astype(float)

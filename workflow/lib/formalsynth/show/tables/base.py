@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 class Table(Model):
     """One table, with the printed values beside ours. A kind adds the keys that it alone uses."""
 
-    READS: ClassVar[Literal["sets", "replicates"]] = "replicates"
+    READS: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
     """The collected table that the estimates come from."""
     OVER_SIZES: ClassVar[bool] = False
     """Whether a number is made from several sample sizes."""

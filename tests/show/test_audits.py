@@ -1,0 +1,103 @@
+"""Figures and tables of audits: what they show of neighbours and data sets."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.core.two_samples import two_samples
+from formalsynth.show import draw
+from formalsynth.show.captions import caption
+from formalsynth.show.tables.audited import by_data_set
+from formalsynth.show.tidy import figure_table, table_of
+from made_up_audits import made_up_audits
+
+
+@pytest.fixture(scope="module")
+def paper(plan_of):
+    return plan_of("cost").papers["cost"]
+
+
+@pytest.fixture(scope="module")
+def made_up(paper):
+    return {scenario.id: made_up_audits(scenario) for scenario in paper.scenarios.values()}
+
+
+@pytest.fixture
+def drawn(paper, made_up, tmp_path, monkeypatch):
+    """The tidy table of a figure, and the drawing before it is closed."""
+
+    def drawn(number):
+        display = paper.figure(number, "paper")
+        collected = [made_up[scenario.id][name] for scenario in display.scenarios for name in display.figure.tables()]
+        path = tmp_path / "figure.csv"
+        figure_table(display, collected).to_csv(path, index=False)
+        kept = []
+        with monkeypatch.context() as patch:
+            patch.setattr(plt, "close", kept.append)
+            draw.draw_figure(display, pd.read_csv(path), [tmp_path / "figure.svg"])
+        return pd.read_csv(path), kept[0], display
+
+    yield drawn
+    plt.close("all")
+
+
+def test_a_row_of_a_table_is_over_data_sets_and_the_neighbours_that_it_names(paper, made_up):
+    display = paper.table(1, "paper")
+    table = table_of(display, made_up["lognormal_n2000"]).set_index(["synthesizer", "statistic"])
+    assert table.loc[("LW", "weight"), "from"] == 12
+    expected = {
+        "claimed": 2, "claimed_larger": 6, "audited": 4, "strict": 8, "remove": 0.4, "add": 4, "composed": 20,
+        "attacked": 1.2, "floor": 0.04, "weight": 0.7,
+    }  # fmt: skip
+    assert table.loc["LW"]["estimate"][list(expected)].to_dict() == pytest.approx(expected)
+    assert 0.01 < table.loc[("LW", "ecdf_max"), "estimate"] < 0.04
+    assert "20 audited data sets of n = 2000" in caption(display)
+    assert "lower bound" in caption(display)
+
+
+def test_a_data_set_that_could_not_be_audited_counts_as_none(made_up):
+    audit = made_up["lognormal_n2000"]["audit"]
+    audit = audit[audit["synthesizer"] == "LW"]
+    failed = pd.DataFrame([{"replicate": 99, "synthesizer": "LW", "reason": "no posterior"}])
+    for statistic in ("audited", "claimed", "strict", "attacked", "floor", "composed"):
+        more = by_data_set(pd.concat([audit, failed], ignore_index=True), statistic)
+        assert np.array_equal(more, by_data_set(audit, statistic))
+        assert len(by_data_set(failed.reindex(columns=audit.columns), statistic)) == 0
+
+
+def test_a_frontier_has_utility_at_the_audited_epsilon_and_leads_to_the_claimed_one(drawn):
+    table, drawing, display = drawn("1")
+    row = table[(table.scenario == "lognormal_n2000") & (table.synthesizer == "LW")].iloc[0]
+    assert (row.x, row.claimed, row.line) == (4, 2, pytest.approx(two_samples(2000)["ecdf_max"]))
+    frames = {axis.get_title(loc="left"): axis for axis in drawing.axes}
+    assert list(frames) == ["Lognormal regression", "Beta(0.5, 3)", "Negative binomial mixture"]
+    lines = [line for line in frames["Lognormal regression"].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
+    assert [tuple(line.get_xdata()) for line in lines][:2] == [(2, 1), (4, 2)]
+    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert labels.count("PH, ε = 5") == 1
+    assert "half filled where it is conditional" in caption(display)
+
+
+def test_budgets_stand_in_the_order_of_the_synthesizers_with_a_marker_for_each_number(drawn):
+    _, drawing, display = drawn("3")
+    (axis,) = drawing.axes
+    assert [text.get_text() for text in axis.get_yticklabels()] == [display.looks[id].label for id in display.ids]
+    found = [points.get_offsets()[1].tolist() for points in axis.collections if len(points.get_offsets()) == 20]
+    assert found == [[2, 1], [4, 1], [pytest.approx(0.4), 1], [pytest.approx(1.2), 1]]
+
+
+def test_the_share_of_data_sets_is_against_either_claim(drawn):
+    _, drawing, _ = drawn("7")
+    assert [axis.get_title(loc="left") for axis in drawing.axes] == [
+        "against the claim on the data set", "against the larger claim of both neighbours",
+    ]  # fmt: skip
+    for axis, share in zip(drawing.axes, (1, 0), strict=True):
+        lines = [line.get_ydata() for line in axis.lines if len(line.get_ydata()) == 4 and line.get_linestyle() != "None"]
+        assert len(lines) >= 5
+        assert all(set(values) == {share} for values in lines[:5])
+
+
+def test_a_curve_has_the_weights_computed_again_and_held(drawn):
+    table, _, _ = drawn("6")
+    assert table.groupby("panel")["value"].first().tolist() == [18, 2]
+    assert table["x"].nunique() == 17

@@ -1,0 +1,18 @@
+"""How far two samples of one population are apart: what no synthetic data set needs to be below."""
+
+from __future__ import annotations
+
+import math
+
+KOLMOGOROV = 0.8275735551899059
+"""Median of Kolmogorov's distribution."""
+
+
+def two_samples(n: int) -> dict[str, float]:
+    """Distances between the empirical distribution functions of two samples of n values of one continuous population.
+
+    Returns:
+        ``ecdf_max``, the median of the largest one for large n (Kolmogorov 1933), and ``ecdf_avg``, the mean of the mean squared
+        one over the stacked values: ``(2 / n) E[F (1 - F)]`` = 1 / (3 n), up to terms of order 1 / n^2.
+    """
+    return {"ecdf_max": KOLMOGOROV * math.sqrt(2 / n), "ecdf_avg": 1 / (3 * n)}

@@ -1,0 +1,84 @@
+"""Budgets: what is claimed, audited and attacked, on one axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from formalsynth.core.model import Names
+from formalsynth.show.drawing import frames, from_nothing, headed, sizes
+from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.style import FAINT, INK, PAGE
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
+
+    from formalsynth.show.display import FigureDisplay
+
+MARKS = {
+    ("claimed", ""): ("D", "white", "claimed"),
+    ("audited", "add"): ("o", "#0072b2", "audited, a record joins"),
+    ("audited", "remove"): ("v", "#d55e00", "audited, a record leaves"),
+    ("attacked", ""): ("*", INK, "attacked"),
+}
+"""Marker, filling and words by column and kind of neighbour; empty for the largest over the neighbours."""
+
+
+@figure_kind("budgets")
+class Budgets(Figure):
+    """Claimed, audited and attacked epsilon of each synthesizer on one axis: medians and ranges over data sets."""
+
+    ALT = "Points on one axis for each synthesizer"
+
+    kind: Literal["budgets"]
+    value: Names = Field(default_factory=lambda: ["claimed", "audited", "attacked"], description="Columns that are drawn.")
+
+    def line_words(self) -> str:
+        """What the caption says of the markers."""
+        return "Markers: medians over data sets; bars: their range. The axis is even below 0.1 and logarithmic above"
+
+    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
+        """None: markers tell what is shown, and the caption says the guarantees."""
+        return []
+
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+        """The markers."""
+        from matplotlib.lines import Line2D
+
+        return [
+            Line2D([], [], linestyle="", marker=marker, markersize=4.5, markerfacecolor=fill, markeredgecolor=INK, label=words)
+            for marker, fill, words in MARKS.values()
+        ]
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A page wide, a line for each synthesizer."""
+        return PAGE, 0.17 * table["synthesizer"].nunique() + 0.6
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """A row for each synthesizer, the first one on top."""
+        ids = [id for id in display.ids if id in set(table["synthesizer"])]
+        axis = frames(canvas, [1])[0][0]
+        for (column, neighbour), (marker, fill, _) in MARKS.items():
+            part = table[table["panel"] == column]
+            self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, marker, fill)
+        axis.set_yticks(range(len(ids)), [display.looks[id].label for id in ids])
+        axis.set_ylim(len(ids) - 0.4, -0.6)
+        axis.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.5)
+        axis.set_xlabel(self.y)
+        from_nothing(axis)
+        headed(axis, "", sizes(display, table))
+
+    def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], marker: str, fill: str) -> None:
+        """The median and the range over data sets of one number of each synthesizer."""
+        by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
+        found = by_data_set.agg(["min", "median", "max"]).reindex([id for id in ids if id in set(table["synthesizer"])])
+        places = [ids.index(str(id)) for id in found.index]
+        axis.hlines(places, found["min"], found["max"], color=FAINT, linewidth=0.8, zorder=1)
+        axis.scatter(
+            found["median"], places, s=14 if marker != "*" else 26, marker=marker, facecolor=fill, edgecolor=INK,
+            linewidths=0.6, zorder=3,
+        )  # fmt: skip

@@ -1,0 +1,97 @@
+"""Frontiers: utility against what a record costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from formalsynth.core.two_samples import two_samples
+from formalsynth.show.drawing import LineLook, by_frame, frames, from_nothing, headed, line_look, sizes
+from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.style import INK, PAGE, mark_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
+
+    from formalsynth.show.display import FigureDisplay
+
+
+@figure_kind("frontier")
+class Frontier(Figure):
+    """Utility against audited epsilon, with a thin line to the claimed one: medians over data sets."""
+
+    ALT = "Points of utility against epsilon"
+    FRAMES = ("none", "scenario")
+
+    kind: Literal["frontier"]
+    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance of the synthetic data to the confidential data.")
+
+    @property
+    def across(self) -> str:
+        """The audited epsilon."""
+        return "audited"
+
+    def line_words(self) -> str:
+        """What the caption says of lines and markers."""
+        return (
+            "Markers: audited ε, filled where the guarantee is for every data set, half filled where it is conditional, open where it "
+            "is for this data set only; thin lines lead to the claimed ε; dotted: what two samples of one population have between them"
+        )
+
+    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """The claimed epsilon beside the audited one, and the distance of two samples; only data sets that were audited."""
+        import pandas as pd
+
+        keys = ["scenario", "replicate", "synthesizer"]
+        claimed = pd.concat([table[[*keys, "epsilon"]] for table in collected if "epsilon" in table]).set_index(keys)["epsilon"]
+        tidy = tidy[tidy["x"].notna()]
+        return tidy.assign(
+            claimed=claimed.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy(),
+            line=[two_samples(int(n))[self.value] for n in tidy["n"]],
+        )
+
+    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+        """The synthesizers, as they are drawn."""
+        from matplotlib.lines import Line2D
+
+        by_label: dict[str, str] = {}
+        for id in (id for id in display.ids if id in set(table["synthesizer"])):
+            by_label.setdefault(display.looks[id].label, id)
+        return [Line2D([], [], label=label, **self._look(display, id)) for label, id in by_label.items()]
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A page wide, with frames below each other."""
+        return PAGE, 2.3 * len(by_frame(display, table)) + 0.3
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """A frame for each scenario."""
+        groups = by_frame(display, table)
+        for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
+            self._points(axis, display, group)
+            headed(axis, title, sizes(display, group))
+            axis.set_ylabel(self.y)
+            axis.set_yscale("log")
+            axis.axhline(group["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8)
+        from_nothing(axis)
+        axis.set_xlabel("audited ε, with a thin line to the claimed ε")
+
+    def _points(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
+        """A marker of each synthesizer at its medians."""
+        for id, part in table.groupby("synthesizer", sort=False):
+            look = self._look(display, str(id))
+            audited, claimed, value = part[["x", "claimed", "value"]].median()
+            axis.plot([audited, claimed], [value, value], color=look["color"], linewidth=0.6, alpha=0.7, zorder=1)
+            axis.plot(audited, value, zorder=3, **look)
+
+    def _look(self, display: FigureDisplay, id: str) -> LineLook:
+        """A marker: those of one colour have shapes of their own, and the filling tells the kind of guarantee."""
+        look = display.looks[id]
+        alike = dict.fromkeys(each.label for id in display.ids if (each := display.looks[id]).colour == look.colour)
+        drawn = line_look(look.colour, mark_of(look.guarantee), list(alike).index(look.label))
+        drawn["linestyle"] = "none"
+        return drawn
