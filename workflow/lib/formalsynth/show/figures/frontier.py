@@ -62,7 +62,10 @@ class Frontier(Figure):
         by_label: dict[str, str] = {}
         for id in (id for id in display.ids if id in set(table["synthesizer"])):
             by_label.setdefault(display.looks[id].label, id)
-        return [Line2D([], [], label=label, **self._look(display, id)) for label, id in by_label.items()]
+        handles = [Line2D([], [], label=label, **self._look(display, id)) for label, id in by_label.items()]
+        for handle in handles:
+            handle.set_linestyle("none")
+        return handles
 
     def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
         """A page wide, with frames below each other."""
@@ -92,6 +95,4 @@ class Frontier(Figure):
         """A marker: those of one colour have shapes of their own, and the filling tells the kind of guarantee."""
         look = display.looks[id]
         alike = dict.fromkeys(each.label for id in display.ids if (each := display.looks[id]).colour == look.colour)
-        drawn = line_look(look.colour, mark_of(look.guarantee), list(alike).index(look.label))
-        drawn["linestyle"] = "none"
-        return drawn
+        return line_look(look.colour, mark_of(look.guarantee), list(alike).index(look.label))
