@@ -11,7 +11,8 @@ def test_the_reserved_names_are_those_of_the_rules(repository):
     """Those of figures and papers apart, which have no name where they are written."""
     texts = [path.read_text(encoding="utf-8") for path in (repository / "workflow").rglob("*") if path.suffix == ".smk"]
     texts += [path.read_text(encoding="utf-8") for path in (repository / "workflow" / "Snakefile", repository / "Snakefile")]
-    rules = [name for text in texts for name in re.findall(r"^\s*(?:rule|checkpoint) (\w+):", text, re.MULTILINE)]
+    written = r"^\s*(?:(?:rule|checkpoint) (\w+):|use rule \w+ as (\w+) with:)"
+    rules = [name or again for text in texts for name, again in re.findall(written, text, re.MULTILINE)]
     assert sorted(rules) == sorted(RULES)
     assert any(f'"<results>/{REPORT}/index.html"' in text for text in texts)
     assert any(f'programs="results/{PROGRAMS}"' in text for text in texts)

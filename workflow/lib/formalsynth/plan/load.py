@@ -26,9 +26,9 @@ from formalsynth.plan.studies import ANYWHERE, Absent, Inherited, StudyFile, loa
 from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
 
 RULES = (
-    "all", "check_program", "collect_batches", "compile_program", "data", "everything", "find_cmdstan", "judge_claims",
-    "refuse_figure", "refuse_paper", "refuse_scale", "refuse_table", "refuse_table_of_a_study", "refuse_table_of_fits",
-    "run_batch", "run_study", "share", "write_ledger", "write_report", "write_results",
+    "all", "check_program", "collect_batches", "collect_study", "compile_program", "data", "everything", "find_cmdstan",
+    "judge_claims", "refuse_figure", "refuse_paper", "refuse_scale", "refuse_table", "refuse_table_of_a_study",
+    "refuse_table_of_fits", "run_batch", "run_study", "share", "write_ledger", "write_report", "write_results",
 )  # fmt: skip
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
