@@ -56,7 +56,7 @@ def test_each_thing_has_a_line(study, capsys, factor, status, says):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "population two_groups: keeps to its contract"
     assert says in lines
-    assert len(lines) == 2
+    assert len(lines) == 2 + status
 
 
 def test_a_study_that_cannot_be_read_is_told(study, capsys):
