@@ -18,6 +18,10 @@ LONGEST = 80
 """Characters of a value that a message shows."""
 NEAR = 0.7
 """How like a name has to be, from 0 to 1, to be the one that was meant."""
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, and those that turn the direction of writing: in a terminal they hide or forge what is said."""
+FORMULA = re.compile(r"\s*(?:[=@]|[-+].*[(|!])")
+"""How text begins that spreadsheets take for a formula: it may come to stand in a table."""
 Section = TypeVar("Section", bound=BaseModel)
 Where = tuple[str, ...]
 
@@ -68,6 +72,7 @@ def validated(model: type[Section], values: object, file: Path, where: str = "")
         wrong = [_Problem(path, f": given {given}", "Input should be a number") for path, given in _truth_values(values, found)]
     except ValidationError as error:
         wrong = [_problem(model, values, dict(each)) for each in error.errors(include_url=False)]
+    wrong += _odd_texts(values)
     if wrong:
         raise ConfigError("\n".join(_lines(wrong, file, where)))
     return found
@@ -91,8 +96,25 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
             found.setdefault(path, {}).setdefault(problem.given, []).append(problem.allowed)
     for path, problems in found.items():
         key = ".".join([where, *path] if where else path) or "(whole file)"
+        key = key if key.isprintable() else repr(key)
         for given, allowed in problems.items():
             yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
+
+
+def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
+    """Text that would be more than text where it is shown, among values and keys."""
+    if isinstance(given, str):
+        if UNSEEN.search(given):
+            yield _Problem(path, f": given {short(given)}", "Input should have no control characters")
+        elif FORMULA.match(given):
+            yield _Problem(path, f": given {short(given)}", "Input should not begin as a formula of a spreadsheet does")
+    elif isinstance(given, dict):
+        for key, value in given.items():
+            yield from _odd_texts(key, path)
+            yield from _odd_texts(value, (*path, str(key)))
+    elif isinstance(given, list):
+        for place, value in enumerate(given):
+            yield from _odd_texts(value, (*path, str(place)))
 
 
 def _truth_values(given: object, found: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:

@@ -75,7 +75,7 @@ class RunConfig(Model):
         default_factory=list,
         description="Study files of your own, relative to the working folder; see docs/OWN_MECHANISM.md.",
     )
-    papers: list[Identifier] = Field(
+    papers: Annotated[list[Identifier], AfterValidator(each_once)] = Field(
         default_factory=list,
         validate_default=True,
         description="Papers to regenerate; each is config/papers/<key>.yaml. Needed unless study names a file.",

@@ -37,11 +37,11 @@ class _KeysOnce(Composer):
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
-        keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        names = [key.value for key in keys]
-        for place, key in enumerate(keys):
-            if key.value in names[:place]:
+        seen: set[str] = set()
+        for key in [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]:
+            if key.value in seen:
                 raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark)
+            seen.add(key.value)
         return node
 
 
