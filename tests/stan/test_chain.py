@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from formalsynth.stan.chain import TREE_DEPTH, read_chain
+from formalsynth.stan.chain import TREE_DEPTH, Lengths, read_chain, run_chain
 
 HEAD = "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__"
 TEXT = f"""\
@@ -65,3 +65,10 @@ def test_a_fit_loads_nothing_that_takes_long(program):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["ok"]
+
+
+def test_a_program_on_a_file_system_that_runs_none_is_named(tmp_path):
+    """A file without the permission stands in for noexec: the system says the same."""
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    with pytest.raises(OSError, match=r"/program cannot be started \(Permission denied\): is its folder .* noexec"):
+        run_chain(tmp_path / "program", {"n": 1}, {}, ["mu"], 1, Lengths(10, 10, 1, 0.8))

@@ -102,7 +102,7 @@ def run_chain(
                 "save_warmup=0", f"thin={lengths.thin}", "algorithm=hmc", "engine=nuts", f"max_depth={TREE_DEPTH}",
                 "metric=dense_e", "adapt", "engaged=1", f"delta={lengths.adapt_delta}",
             ]  # fmt: skip
-            ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            ran = _started(command)
             _check(ran, executable, folder)
             return read_chain(output.read_text(encoding="latin-1") if output.exists() else "", parameters, lengths.draws)
         except (ChainFailed, OSError, ValueError) as error:
@@ -112,6 +112,15 @@ def run_chain(
             if isinstance(error, ValueError):
                 raise ChainFailed(str(error)) from error
             raise
+
+
+def _started(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end."""
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except PermissionError as error:
+        remedy = "is its folder on a file system mounted with noexec? Work in another folder, and run again"
+        raise OSError(error.errno, f"{command[0]} cannot be started ({error.strerror}): {remedy}") from error
 
 
 def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
