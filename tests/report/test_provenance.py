@@ -47,6 +47,15 @@ def test_uncommitted_changes_are_named(checkout):
     assert commit(checkout) == f"{clean}, with uncommitted changes"
 
 
+def test_the_commit_is_that_of_the_folder_whatever_repository_the_environment_names(checkout, tmp_path_factory, monkeypatch):
+    expected = commit(checkout)
+    other = tmp_path_factory.mktemp("other")
+    subprocess.run(["git", "init", "-q", "--bare", str(other)], check=True)
+    monkeypatch.setenv("GIT_DIR", str(other))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    assert commit(checkout) == expected
+
+
 def test_no_checkout_has_no_commit(tmp_path, checkout, monkeypatch):
     inner = checkout / "unpacked"
     inner.mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +30,12 @@ ROWS = [
 
 def commit(folder: Path) -> str:
     """Short hash of the checkout whose top is ``folder``, and whether files differ from it; ``unknown`` where it is none."""
+    # Variables as GIT_DIR, which hooks of git set, would name another repository.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
     def git(*arguments: str) -> str:
-        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True).stdout.strip()
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
 
     try:
         # The files may lie, unpacked, in somebody else's repository.
