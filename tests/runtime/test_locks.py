@@ -66,6 +66,21 @@ def test_the_lock_of_a_live_run_stays(tmp_path, run):
     assert (tmp_path / "locks" / "0.output.lock").exists()
 
 
+def test_a_live_run_is_not_unlocked(tmp_path, run):
+    first, _ = run()
+    with pytest.raises(StillAtWork, match="another run is at work in this folder"):
+        drop_stale_locks(tmp_path, unlocking=True)
+    kill(first)
+    assert len(drop_stale_locks(tmp_path, unlocking=True)) == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / ".snakemake").write_text("a file")
+    reason = r"\.snakemake cannot be written to \(File exists\): run in a folder of yours, or name one with --directory"
+    with pytest.raises(OSError, match=reason):
+        drop_stale_locks(tmp_path / ".snakemake")
+
+
 def test_a_second_live_run_is_protected_after_the_first_has_ended(tmp_path, run):
     first, _ = run()
     run()

@@ -10,14 +10,14 @@ pytestmark = [pytest.mark.workflow]
 RANGE, CLAIMS = "papers/range.yaml", "claims/range.yaml"
 COMMANDS = [
     # what --config gives
-    (["--config", "scale=huge"], "config.yaml: scale: given 'huge'; allowed: paper, smoke"),
-    (["--config", "scale="], "config.yaml: scale: given None; Input should be a valid string"),
-    (["--config", "papers=range"], "config.yaml: papers: given 'range'; Input should be a valid list"),
-    (["--config", "papers=[rnage]"], "config.yaml: papers: given 'rnage'; allowed: "),
-    (["--config", "batch_size=0"], "config.yaml: batch_size: given 0; Input should be greater than or equal to 1"),
-    (["--config", "bach_size=7"], "config.yaml: bach_size: given 7; Extra inputs are not permitted; allowed keys: scale"),
-    (["--config", "sampler={draws: 5}"], "config.yaml: sampler.draws: given '5'; Input should be greater than or equal to 100"),
-    (["--config", "data_folder=config/config.yaml"], "config.yaml: data_folder: given 'config/config.yaml'; allowed: a folder"),
+    (["--config", "scale=huge"], "--config: scale: given 'huge'; allowed: paper, smoke"),
+    (["--config", "scale="], "--config: scale: given None; Input should be a valid string"),
+    (["--config", "papers=range"], "--config: papers: given 'range'; Input should be a valid list"),
+    (["--config", "papers=[rnage]"], "--config: papers: given 'rnage'; allowed: "),
+    (["--config", "batch_size=0"], "--config: batch_size: given 0; Input should be greater than or equal to 1"),
+    (["--config", "bach_size=7"], "--config: bach_size: given 7; Extra inputs are not permitted; allowed keys: scale"),
+    (["--config", "sampler={draws: 5}"], "--config: sampler.draws: given '5'; Input should be greater than or equal to 100"),
+    (["--config", "data_folder=config/config.yaml"], "--config: data_folder: given 'config/config.yaml'; allowed: a folder"),
     # targets
     ([FIGURES / "fig99.png"], "no figure range/fig99 to make; there are: range/fig01, range/fig02"),
     ([RESULTS / "table9.csv"], "no table 9 of range to make; there are: 1, 2"),

@@ -27,6 +27,8 @@ try:
     from formalsynth.plan.paper import figure_file
     from formalsynth.plan.specifications import Specifications
     from formalsynth.report.describe import describe
+    from formalsynth.runtime.benchmarks import about
+    from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.sources import code_digest, source_of, sources
     from formalsynth.show.figures.base import FIGURES
     from formalsynth.show.tables.base import TABLES

@@ -13,10 +13,18 @@ if Path(sys.executable).exists():
 NAMED = workflow.config_settings.overwrite_config if not workflow.modifier.skip_configfile else config
 CHOSEN = config if "papers" in NAMED or not config.get("study") else {**config, "papers": []}
 
+
+def as_given(problems):
+    """What is wrong with the config, each thing by where it was given: in the file, or behind --config."""
+    file, given = CONFIG / "config.yaml", workflow.config_settings.config
+    keys = "|".join(re.escape(str(key)) for key in given or ())
+    return re.sub(rf"^{re.escape(str(file))}: (?=(?:{keys})\b)", "--config: ", problems, flags=re.MULTILINE) if keys else problems
+
+
 try:
     PLAN = read_plan(CHOSEN, CONFIG)
 except ConfigError as error:
-    raise WorkflowError(str(error))
+    raise WorkflowError(as_given(str(error)))
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 
@@ -435,6 +443,14 @@ def report_config():
     return [str(path) for path in dict.fromkeys([*files, *([CONFIG / "errata.yaml"] if PLAN.errata else [])])]
 
 
+CONFIG_READ = code_digest([path for path in report_config() if Path(path).exists()])
+
+
+def config_of_job(wildcards):
+    """Parameter of a job: what the config files said when the run was planned."""
+    return CONFIG_READ
+
+
 def report_modules():
     """The modules with words for what the report shows."""
     return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES) for name in register))
@@ -459,11 +475,24 @@ def report_makers(kind):
     return [str(source_of(module)) for module in dict.fromkeys(modules)]
 
 
+def how_long():
+    """How long the jobs of this run will take, as earlier runs tell; empty before they are known, or where there are none."""
+    jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
+    return about([Path(str(job.benchmark)) for job in jobs if job.benchmark], workflow.cores or 1)
+
+
+def tell_of_dry_run():
+    """Say at the end of a dry run how long the run will take."""
+    if workflow.dag and workflow.dryrun and (sentence := how_long()):
+        print(sentence, file=sys.stderr)
+
+
 def announcement():
     """What this run does, and what it leaves out because data are absent."""
     papers = ", ".join(PLAN.papers)
-    lines = [f"formalsynth: scale {SCALE}, papers {papers}, root seed {ROOT}"]
-    lines += [f"WARNING: {one}" for one in PLAN.warnings] + [f"SKIPPED: {one}" for one in PLAN.skipped]
+    lines = [f"formalsynth: scale {SCALE}, papers {papers}, root seed {ROOT}", *filter(None, [how_long()])]
+    others = [f"{one}: `make setup` puts that right" for one in other_versions(Path(sys.prefix))]
+    lines += [f"WARNING: {one}" for one in PLAN.warnings + others] + [f"SKIPPED: {one}" for one in PLAN.skipped]
     return "\n".join(lines + [f"CONFIDENTIAL: {one}" for one in confidential()])
 
 

@@ -26,6 +26,7 @@ rule write_report:
     params:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,
+        config=config_of_job,
         made_from=made_from_all,
         modules=report_modules(),
         private=[f"results/{SCALE}/report"] if CONFIDENTIAL else [],

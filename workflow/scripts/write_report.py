@@ -13,9 +13,12 @@ from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
+from formalsynth.runtime.sources import code_digest
 
 keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
+if code_digest(snakemake.input.config) != snakemake.params.config:
+    raise SystemExit("config was edited while the run was at work, and the report would show it beside older results: run again")
 load(snakemake.params.modules)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 

@@ -75,24 +75,35 @@ def _end_after(process: int, file: BinaryIO) -> None:
     os._exit(1)
 
 
-def drop_stale_locks(folder: Path) -> list[Path]:
+def drop_stale_locks(folder: Path, unlocking: bool = False) -> list[Path]:
     """Remove the locks of runs that were killed, unless another run is alive; return what was removed.
 
     Args:
         folder: Snakemake's own folder, ``.snakemake``, of the working folder.
+        unlocking: whether Snakemake is going to remove them whatever is said here.
 
     Raises:
-        OSError: the disk is full.
-        StillAtWork: nothing was removed, since jobs of a run that was killed are at work.
+        OSError: the folder cannot be written to, or the disk is full.
+        StillAtWork: nothing was removed, since jobs of a run that was killed are at work, or another run is and the folder is to
+            be unlocked.
     """
-    folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(open(folder / "formalsynth.lock", "a+b", buffering=0))
+        try:
+            folder.mkdir(exist_ok=True)
+            file = stack.enter_context(open(folder / "formalsynth.lock", "a+b", buffering=0))
+        except OSError as error:
+            reason = f"{folder.absolute()} cannot be written to ({error.strerror})"
+            raise OSError(error.errno, f"{reason}: run in a folder of yours, or name one with --directory") from error
         # An error means that another run is alive, or that the file system has no locks: Snakemake's own word counts then.
         alone = False
-        with contextlib.suppress(OSError):
+        try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             alone = True
+        except BlockingIOError:
+            if unlocking:
+                raise StillAtWork("another run is at work in this folder: it stays locked until that run has ended") from None
+        except OSError:
+            pass
         stale = _left_behind(folder, file) if alone else []
         if stale:
             _wait_for_jobs(folder)

@@ -1,0 +1,37 @@
+"""How long a run takes is told from what earlier jobs took."""
+
+import pytest
+from formalsynth.runtime.benchmarks import about, job_seconds
+
+
+@pytest.fixture
+def benchmarks(tmp_path):
+    """Benchmarks as Snakemake keeps them."""
+    for name, seconds in (("range/a/0000", 10), ("range/a/0001", 20), ("range/b/0000", 60), ("zcdp/c/0000", 100)):
+        path = tmp_path / "run_batch" / f"{name}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\tmax_rss\n{seconds}\t0:00:10\tNA\n")
+    return tmp_path / "run_batch"
+
+
+def test_a_job_takes_what_it_took_or_what_those_like_it_took(benchmarks):
+    assert job_seconds(benchmarks / "range" / "a" / "0001.tsv") == 20
+    assert job_seconds(benchmarks / "range" / "a" / "0007.tsv") == 15
+    assert job_seconds(benchmarks / "censor" / "x" / "0000.tsv") == 40
+    assert job_seconds(benchmarks.parent / "run_study" / "censor" / "x" / "0000.tsv") is None
+
+
+@pytest.mark.parametrize("content", [b"", b"s\n", b"s\nNA\n", b"\xff\xfe", b"t\n1\n"])
+def test_a_damaged_benchmark_is_none(benchmarks, content):
+    (benchmarks / "range" / "a" / "0001.tsv").write_bytes(content)
+    assert job_seconds(benchmarks / "range" / "a" / "0001.tsv") == 10
+
+
+def test_jobs_together_are_told_in_words(benchmarks):
+    known = [benchmarks / "range" / "a" / "0000.tsv", benchmarks / "zcdp" / "c" / "0000.tsv"]
+    assert about([], 2) == ""
+    assert about(known, 1) == "about 2 minutes for the jobs of this run (2), as earlier runs tell"
+    assert about(known, 8) == "about 2 minutes for the jobs of this run (2), as earlier runs tell"  # the longest is not divided
+    unknown = [benchmarks.parent / "run_study" / "censor" / "x" / "0000.tsv"]
+    assert about(unknown, 1) == "jobs to run: 1, none of them timed before"
+    assert about([known[0], *unknown], 1) == "about 20 s for the jobs of this run (2, 1 never timed before), as earlier runs tell"
