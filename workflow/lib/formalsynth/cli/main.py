@@ -145,7 +145,7 @@ def _gate(options: argparse.Namespace) -> int:
 def _budget(options: argparse.Namespace) -> int:
     from formalsynth.custody.budget import read_ledger, table
     from formalsynth.custody.schema import RELEASE
-    from formalsynth.plan.load import load_yaml
+    from formalsynth.plan.yaml_file import load_yaml
 
     budget = load_yaml(options.study / RELEASE).get("budget")
     print(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None), sep="\n")

@@ -17,6 +17,8 @@ from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, message, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.scenario import Scenario
+from formalsynth.plan.studies import ANYWHERE, load_code
+from formalsynth.plan.studies import read_study as read_file
 from formalsynth.steps.batch import FitBatch, Fitted
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.fit import fit_batch
@@ -86,8 +88,9 @@ def read_study(declared: Declared) -> Study:
     """
     find_all()
     file = declared.folder / STUDY
-    known = {key: value for key, value in declarations(file).items() if key in PaperConfig.model_fields}
-    config = validated(PaperConfig, {"id": 1, "title": declared.name, "authors": "", **known}, file)
+    own = read_file(file, declarations(file))
+    load_code([own])
+    config = validated(PaperConfig, {**ANYWHERE, **own.tree}, file)
     scenarios = {name: one for name, one in config.scenarios.items() if isinstance(one, FileScenario)}
     if len(scenarios) != 1:
         raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
-from formalsynth.plan.load import load_yaml
 from formalsynth.plan.messages import ConfigError, validated
+from formalsynth.plan.yaml_file import load_yaml
 
 DECLARE = "DECLARE"
 """What stands in a file for what its author still has to declare."""

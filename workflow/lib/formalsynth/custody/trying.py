@@ -22,8 +22,8 @@ from formalsynth.custody.page import Run, page
 from formalsynth.custody.records import made_up, records_of
 from formalsynth.custody.schema import DECLARE, RELEASE, Analyses, Declared
 from formalsynth.data.files import DataError
-from formalsynth.plan.load import load_yaml
 from formalsynth.plan.messages import validated
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.install import CmdStanError, ensure

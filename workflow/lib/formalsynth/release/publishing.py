@@ -18,8 +18,8 @@ from formalsynth.custody.reading import Written, read_text
 from formalsynth.custody.schema import RELEASE, STUDY, Declared, ReleaseConfig, read_release
 from formalsynth.custody.trying import fitted
 from formalsynth.data.files import DataError
-from formalsynth.plan.load import load_yaml
 from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.release.describing import Telling, card, combine_code, datapackage, dictionary, legal, readme
 from formalsynth.release.drawing import Drawn, draw_sets
 from formalsynth.release.gate import MANIFEST, PICTURE, Confidential, check, manifest_text
