@@ -68,6 +68,27 @@ def test_a_damaged_ledger_stops_every_release(study, capsys):
     assert "is damaged; nothing is released" in capsys.readouterr().err
 
 
+def test_what_an_unexpected_error_says_is_not_told(study, capsys, monkeypatch):
+    def fail(*_):
+        raise KeyError("73519")
+
+    monkeypatch.setattr("formalsynth.custody.findings.check_file", fail)
+    assert main(["check", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "KeyError in findings.py, line" in error
+    assert "73519" not in error
+
+
+def test_means_of_results_are_a_line_away(tmp_path, capsys):
+    (tmp_path / "results.csv").write_text(
+        "mechanism,parameters,family,n,status,epsilon\nweighted,c=1,beta,10,ok,2\nweighted,c=1,beta,10,ok,4\n"
+    )
+    assert main(["query", "epsilon", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.split()[-4:] == ["weighted", "10", "3", "2"]
+    assert main(["query", "delta", "--results", str(tmp_path)]) == 1
+    assert "has no column delta; its columns are mechanism, parameters, family, n, status, epsilon" in capsys.readouterr().err
+
+
 def test_purge_keeps_the_ledger(study, capsys):
     (study / "confidential" / "budget.jsonl").write_text("")
     assert main(["purge", "studies/income"]) == 0

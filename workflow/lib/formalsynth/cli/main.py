@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,7 +36,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{error.filename or 'formalsynth'}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted: what was being written is not there; give the command again", file=sys.stderr)
+    except Exception as error:  # whose words may quote the file
+        print(_unexpected(error), file=sys.stderr)
     return 1
+
+
+def _unexpected(error: Exception) -> str:
+    """Where an error came up that nobody thought of, without its words."""
+    places = traceback.extract_tb(error.__traceback__)
+    ours = [place for place in places if "formalsynth" in Path(place.filename).parts] or list(places)
+    where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
+    return (
+        f"formalsynth: stopped by an error that it does not know: {type(error).__name__} in {where}. Its words are left out, "
+        "since they may hold values of the file; please report the place."
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     inspect = _add(
-        commands, "inspect", "write the folder of a study for a CSV file, with what you have to declare left open", _inspect
+        commands, "inspect", "write the folder of a study for a CSV file, with what is to be declared left open", _inspect
     )
     inspect.add_argument("csv", type=Path, help="the file")
     inspect.add_argument("--outcome", required=True, help="the column that is confidential and will be made synthetic")
@@ -61,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     gate.add_argument("release", type=Path, help="folder of the release")
     _of_study(_add(commands, "budget", "what was spent on the file", _budget))
     _of_study(_add(commands, "purge", "delete what was made from the file, but for the ledger", _purge))
+    query = _add(commands, "query", "means over the results of a run, by mechanism and the like", _query)
+    query.add_argument("value", help="column that is averaged, such as epsilon")
+    query.add_argument("--by", nargs="+", default=["mechanism", "n"], help="columns that tell rows apart (default: mechanism n)")
+    query.add_argument("--results", type=Path, default=Path("results/paper"), help="folder of the run (default: %(default)s)")
     export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
     export.add_argument("--to", type=Path, required=True, help="the file to write")
     return parser
@@ -156,6 +174,18 @@ def _purge(options: argparse.Namespace) -> int:
     from formalsynth.custody.budget import purge
 
     print(*purge(options.study), sep="\n")
+    return 0
+
+
+def _query(options: argparse.Namespace) -> int:
+    from formalsynth.results import read
+
+    table = read(options.results)
+    unknown = [name for name in (options.value, *options.by) if name not in table.columns]
+    if unknown:
+        raise DataError(f"{options.results}: has no column {', '.join(unknown)}; its columns are {', '.join(table.columns)}")
+    found = table.groupby(options.by)[options.value].agg(["mean", "count"]).rename(columns={"mean": f"mean {options.value}"})
+    print(found.to_string(float_format=lambda value: f"{value:.6g}"))
     return 0
 
 

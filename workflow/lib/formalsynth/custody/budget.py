@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import math
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from formalsynth.data.files import DataError
-from formalsynth.runtime.private import write_private
+from formalsynth.runtime.private import private_folder, write_private
 
 FILE = "confidential/budget.jsonl"
 TINY = 1e-9
@@ -59,6 +62,11 @@ def start(folder: Path, entry: Spent, budget: float) -> int:
     Raises:
         DataError: it would go beyond the budget.
     """
+    with _alone(folder):
+        return _start(folder, entry, budget)
+
+
+def _start(folder: Path, entry: Spent, budget: float) -> int:
     ledger = read_ledger(folder)
     before = spent(ledger)
     if before + entry.epsilon > budget + TINY:
@@ -72,9 +80,22 @@ def start(folder: Path, entry: Spent, budget: float) -> int:
 
 def finish(folder: Path, place: int, outcome: str) -> None:
     """Say what became of an entry; it stays spent."""
-    ledger = read_ledger(folder)
-    ledger[place] = Spent(**{**asdict(ledger[place]), "outcome": outcome})
-    _write(folder, ledger)
+    with _alone(folder):
+        ledger = read_ledger(folder)
+        ledger[place] = Spent(**{**asdict(ledger[place]), "outcome": outcome})
+        _write(folder, ledger)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """The ledger for one release at a time, so that two together do not both find the same rest of the budget."""
+    private_folder((folder / FILE).parent)
+    held = os.open((folder / FILE).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def purge(folder: Path) -> list[str]:
