@@ -83,7 +83,7 @@ def test_the_page_on_own_mechanisms(follow, repository):
     checked = next(text for line, text in said.items() if "contracts" in line)
     assert "mechanism halved: keeps to its contract" in checked
     extended = next(text for line, text in said.items() if "wider.yaml" in line)
-    assert "claims of range are not asked" in extended
+    assert "show_wider_fig05" in extended
     results = pd.read_csv(folder / "results" / "paper" / "results.csv")
     assert set(results["mechanism"].dropna()) == {"unweighted", "weighted", "halved"}
     assert "needed" in next(text for line, text in said.items() if "--plan-mcse" in line)
