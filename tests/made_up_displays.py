@@ -20,6 +20,7 @@ def scenario_of(name, n=20, **fields):
         "file": "",
         "stand_in": False,
         "unit": 1.0,
+        "audited": 0,
         "data": "simulated data",
     }
     return ShownScenario(**{"id": f"{name}_n{n}", "name": name, "label": name.capitalize(), "n": n} | rest | fields)
