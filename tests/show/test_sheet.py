@@ -87,7 +87,7 @@ def test_a_sheet_comes_back_from_plain_data(display):
         ({"a": PART, "b": PART | {"size": 7}}, "Part b should have"),
         (
             {"a": PART, "b": {"kind": "sheet", "scenario": "first", "parts": {"a": PART, "b": PART}}},
-            "Input should be 'contraction'",
+            r"parts\.b\.kind\n  Input should be",
         ),
     ],
 )
