@@ -161,10 +161,10 @@ class Given:
     """A family whose log-likelihood (S, n) is given."""
 
     def __init__(self, log_likelihood):
-        self.log_likelihood = np.asarray(log_likelihood, dtype=float)
+        self.values = np.asarray(log_likelihood, dtype=float)
 
     def factors(self, records, draws):
-        return self.log_likelihood, np.eye(self.log_likelihood.shape[1])
+        return self.values, np.eye(self.values.shape[1])
 
 
 def given_bounds(log_likelihood, **sensitive):
@@ -203,7 +203,7 @@ class Columns(Given):
     """As :class:`Given`, with factors whose products touch one record at a time even where values are not finite."""
 
     def factors(self, records, draws):
-        return np.ones((len(self.log_likelihood), 1)), self.log_likelihood.max(axis=0)[:, None]
+        return np.ones((len(self.values), 1)), self.values.max(axis=0)[:, None]
 
 
 def test_monte_carlo_error_of_a_maximum_agrees_with_simulation():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -45,7 +45,7 @@ class Figure(Model):
         "replicates", description="Which collected table it reads."
     )
     value: str | Names = Field(description="Column that is drawn, or columns with a frame for each.")
-    size: WholeNumber | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
+    size: Annotated[WholeNumber, Field(strict=True)] | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
     rows: dict[str, str | bool | float] = Field(
         default_factory=dict, description="Only rows of the collected table with these values."
     )

@@ -41,13 +41,15 @@ class Sheet(Figure):
 
     kind: Literal["sheet"]
     value: Literal[""] = Field("", description="Left out: the parts say it.")
-    synthesizers: list[str | list[str]] = Field(default_factory=list, max_length=0, description="Left out: the parts say it.")
+    synthesizers: list[str | list[str]] = Field(default_factory=list, description="Left out: the parts say it.")
     parts: dict[Letter, Annotated[Figure, _PartKinds(FIGURES, DEFAULT)]] = Field(
         min_length=2, description="Figures by their letters, all of the same scenario and size."
     )
 
     @model_validator(mode="after")
     def _one_scenario(self) -> Self:
+        if self.synthesizers:
+            raise ValueError("The synthesizers of a sheet should be left out: its parts say them")
         for letter, part in self.parts.items():
             if (part.scenario, part.size) != (self.scenario, self.size):
                 raise ValueError(f"Part {letter} should have the scenario and the size of the sheet, which are {self.scenario}, {self.size}")
