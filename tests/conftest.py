@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,20 @@ def pytest_terminal_summary(terminalreporter, config):
     for name, reason in config.stash[SKIPPED]:
         if unexpected_skips([reason]):
             terminalreporter.write_line(f"SKIPPED, which nobody expects in CI: {name}: {reason}")
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    """Commands that are called in the process of the tests change its mask of modes and its temporary folder."""
+    mask, folder, chosen = os.umask(0o022), os.environ.get("TMPDIR"), tempfile.tempdir
+    os.umask(mask)
+    yield
+    os.umask(mask)
+    tempfile.tempdir = chosen
+    if folder is None:
+        os.environ.pop("TMPDIR", None)
+    else:
+        os.environ["TMPDIR"] = folder
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,8 @@ def left_over(folder):
     """What is hidden among the results and figures, apart from the seals of the files that are there."""
     made = [path for kind in ("results", "figures") for path in files(folder / kind)]
     seals = {path.with_name(f".{path.name}.sha256") for path in made}
-    return [path for path in made if path not in seals and hidden(path, folder)]
+    lists = {folder / "results" / SCALE / "report" / ".files"}  # what the next report may remove
+    return [path for path in made if path not in seals | lists and hidden(path, folder)]
 
 
 def results(folder):

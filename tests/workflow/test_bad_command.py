@@ -65,7 +65,7 @@ FILES = [
         ("scale:", "batch_size: 5\nscale:"),
         "config.yaml: cannot be read as YAML: the key 'batch_size' is given twice",
     ),
-    ("config.yaml", None, "Workflow defines configfile config/config.yaml but it is not present"),
+    ("config.yaml", None, "config/config.yaml but it is not present or accessible"),
     (
         RANGE,
         ("mechanism: range_averaged", "mechanism: range_avreaged"),

@@ -41,7 +41,7 @@ def texts(folder):
     for path in folder.rglob("*"):
         if path.is_file() and path.suffix != ".png":
             content = path.read_bytes()
-            yield path, (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+            yield path, (gzip.decompress(content) if path.suffix == ".gz" else content).decode(errors="replace")
 
 
 def test_nobody_else_can_read_the_results_and_nothing_of_the_file_is_in_what_is_sent(again, snakemake, custom):

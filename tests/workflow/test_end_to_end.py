@@ -245,7 +245,8 @@ def test_a_new_colour_or_label_only_redraws(again, snakemake):
     write_config(again, run, paper)
     dry = snakemake(again, "--dry-run", "--cores", 2)
     rules = {"_".join(one.split("_")[:2]) for one in planned(dry.stdout)}
-    assert rules == {"show_range", "write_report", "everything"}
+    # the ledger names the cells of a claim by their labels
+    assert rules == {"show_range", "judge_claims", "write_ledger", "write_report", "everything"}
 
 
 def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):

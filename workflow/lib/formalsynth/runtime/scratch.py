@@ -29,6 +29,8 @@ STALE_SECONDS = 24 * 3600
 """Age at which a folder counts as left behind where no lock tells: on a file system without locks."""
 SWEEP_AFTER = 'cat > /dev/null; exec rm -rf -- "$0"'
 """A shell's script: it removes the folder that it is told when its input has ended."""
+OWN: dict[int, Path] = {}
+"""The temporary folder of a process, by its number: a fork has none yet."""
 
 
 @contextlib.contextmanager
@@ -99,8 +101,12 @@ def own_temporary_folder() -> None:
     """Let the temporary files of this process and its children stand in a scratch folder, which goes when the process ends.
 
     However it ends: what is left by one that is killed is removed by a small process that waits for its end. The folder is below
-    TMPDIR, or below ``/tmp`` where the name of TMPDIR has spaces, which make and CmdStan cannot work with.
+    TMPDIR, or below ``/tmp`` where the name of TMPDIR has spaces, which make and CmdStan cannot work with. A process has one,
+    however often it asks: folders within folders would soon have names that are too long for sockets.
     """
+    if (had := OWN.get(os.getpid())) and had.is_dir():
+        os.environ["TMPDIR"] = tempfile.tempdir = str(had)
+        return
     given = tempfile.gettempdir()
     stack = contextlib.ExitStack()
     folder = stack.enter_context(scratch_folder(Path("/tmp" if re.search(r"[\s~]", given) else given), "formalsynth"))
@@ -115,6 +121,7 @@ def own_temporary_folder() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _end)
+    OWN[os.getpid()] = folder
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
 
 
