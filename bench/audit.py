@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.audit import audit
 from formalsynth.audit.bridge import bridge, log_ratio
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.exceedance import exceedance
@@ -28,7 +28,7 @@ from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Array, Records, intercept_only
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Synthesizer
+from formalsynth.core.job import AuditSearch, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
@@ -74,9 +74,7 @@ def lognormal(n: int, replicate: int, synthesizers=SYNTHESIZERS, outcomes: Array
 
 def one_data_set(replicate: int, n: int = 2000) -> list[dict]:
     """Rows of one data set; in the first few, the weights' random numbers are also mixed over."""
-    settings = AuditSettings(
-        streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0
-    )
+    settings = AuditSearch(streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0)
     replay = lognormal(n, replicate)
     rows = audit(replay, n, [each.id for each in SYNTHESIZERS], settings, replicate)
     return [row.row() | {"replicate": replicate} for row in rows]
@@ -206,7 +204,7 @@ def small(_: int) -> None:
         universe = joined(spread, additions(spread, OUTCOMES))
         chain = [each for each in SYNTHESIZERS if each.mechanism not in ("range_averaged", "reference")]
         replay = Replay(family, family.priors, universe, chain, Address(1, 90, 2, len(records), 0))
-        for row in audit(replay, len(records), [each.id for each in chain], AuditSettings(each=1, random=0, refined=1), 1):
+        for row in audit(replay, len(records), [each.id for each in chain], AuditSearch(each=1, random=0, refined=1), 1):
             if row.worst and row.delta == 1e-3 and row.releases == 1:
                 rows.append((name, row.synthesizer, row.neighbour, row.audited, row.claimed))
     found = pd.DataFrame(rows, columns=["data", "synthesizer", "kind", "audited", "claimed"])
@@ -216,7 +214,7 @@ def small(_: int) -> None:
 def pi_of(task: tuple[int, int]) -> list[tuple[int, str, str, float, float, float]]:
     """Claimed and audited epsilon of one data set, by synthesizer; records leave, or one of the declared ones joins."""
     n, replicate = task
-    settings = AuditSettings(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
+    settings = AuditSearch(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
     audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [each.id for each in SYNTHESIZERS[:7]], settings, replicate)
     found = []
     for id in {row.synthesizer for row in audited}:

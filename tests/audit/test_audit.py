@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.audit import audit
 from formalsynth.audit.neighbours import additions, joined
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Records
-from formalsynth.core.job import Search
+from formalsynth.core.job import AuditSearch, Search
 from formalsynth.core.streams import Address
 from small_audit import FINAL, FIXED, LW, PLAIN, SCALED, N, linear, synthesizer
 
-SETTINGS = AuditSettings(deltas=(1e-2, 1e-3), releases=3, each=1, random=2, refined=2, streams=3, attack=100)
+SETTINGS = AuditSearch(deltas=(1e-2, 1e-3), releases=3, each=1, random=2, refined=2, streams=3, attack=100)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_the_smallest_data_sets_are_audited_and_what_fails_is_named(n, copies):
     spread = Records(records.x, np.ones((n, 1)))
     universe = joined(spread, additions(spread, np.array([1e-3, 20.0, 1e5])))
     replay = Replay(whole.family, whole.family.priors, universe, (PLAIN, LW, SCALED, FINAL), Address(1, 2, 5, n, 0), 100)
-    found = audit(replay, n, ["plain", "lw", "scaled", "final"], AuditSettings(each=1, random=0, refined=1), 1)
+    found = audit(replay, n, ["plain", "lw", "scaled", "final"], AuditSearch(each=1, random=0, refined=1), 1)
     for id in ("plain", "lw", "scaled", "final"):
         for kind in ("remove", "add", "replace"):
             told = rows(found, synthesizer=id, neighbour=kind)
@@ -102,7 +102,7 @@ def test_the_smallest_data_sets_are_audited_and_what_fails_is_named(n, copies):
 def test_a_synthesizer_without_an_outcome_is_named_and_the_others_are_audited():
     unreachable = synthesizer("low", "weighted", ("plain",), Search(parameter="c", target=1e-6, low=0.5, steps=3))
     replay = linear((PLAIN, unreachable, LW))
-    found = audit(replay, N, ["low", "lw"], AuditSettings(each=1, random=0, refined=1), 1)
+    found = audit(replay, N, ["low", "lw"], AuditSearch(each=1, random=0, refined=1), 1)
     (told,) = rows(found, synthesizer="low")
     assert told.candidate.startswith("left out: epsilon")
     assert np.isnan(told.audited)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.audit import audit
 from formalsynth.audit.direct import attack_counts, direct_losses, laplace_loss
+from formalsynth.core.job import AuditSearch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_audit import PLAIN, N, shares, synthesizer
@@ -61,7 +62,7 @@ def test_the_attack_on_a_histogram_finds_much_of_its_loss_and_no_more(kind):
 
 def test_the_rows_of_a_histogram_are_those_of_the_audit():
     replay, _ = histogram()
-    found = audit(replay, N, ["ph"], AuditSettings(deltas=(0, 1e-3), releases=5, attack=200), 1)
+    found = audit(replay, N, ["ph"], AuditSearch(deltas=(0, 1e-3), releases=5, attack=200), 1)
     assert len(found) == 3 * 2 * 2
     exact = {"remove": 2.0, "add": 2.0, "replace": 4.0}
     for row in found:

@@ -3,9 +3,8 @@
 from dataclasses import fields
 
 import pytest
-from formalsynth.audit.audit import AuditRow, AuditSettings
+from formalsynth.audit.audit import AuditRow
 from formalsynth.audit.exact import EXACT as REGISTER
-from formalsynth.core.job import AuditSearch
 from formalsynth.core.rows import AUDIT_COLUMNS
 from formalsynth.plan.audits import EXACT
 from formalsynth.plan.messages import ConfigError
@@ -36,7 +35,6 @@ def test_what_the_plan_and_the_audit_each_say_of_it_is_the_same():
     assert [field.name for field in fields(AuditRow)] == [
         column for column in AUDIT_COLUMNS if column not in ("paper", "scenario", "n", "replicate", "held", "reason")
     ]
-    assert set(AuditSearch.model_fields) == {field.name for field in fields(AuditSettings)}
 
 
 def test_the_first_data_sets_are_audited_with_every_synthesizer_and_what_it_is_built_on(job_of):

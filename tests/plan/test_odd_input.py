@@ -331,18 +331,20 @@ DATA = {
 }
 
 
+REAL = {
+    "id": 2,
+    "place": "Section 2",
+    "family": "lognormal_regression",
+    "file": {"name": "fatigue"},
+    "synthesizers": ["Plain"],
+}
+
+
 @pytest.mark.parametrize("content", DATA.values(), ids=DATA)
 def test_a_data_file_that_is_none_is_named(written, content):
     (written.parent / "resources").mkdir()
     (written.parent / "resources" / "fatigue.csv").write_bytes(content)
-    scenario = {
-        "id": 2,
-        "place": "Section 2",
-        "family": "lognormal_regression",
-        "file": {"name": "fatigue"},
-        "synthesizers": ["Plain"],
-    }
-    found = changed(written, "paper", "scenarios.real", scenario)
+    found = changed(written, "paper", "scenarios.real", REAL)
     assert isinstance(found, str)
     assert "papers/mini.yaml: scenarios.real.file: resources/fatigue.csv: sha256 is " in found
 
@@ -351,14 +353,7 @@ def test_a_data_file_that_is_none_is_named(written, content):
 def test_a_data_file_that_is_no_file_is_named_and_what_is_absent_is_skipped(written, make):
     (written.parent / "resources").mkdir()
     make(written.parent / "resources" / "fatigue.csv")
-    scenario = {
-        "id": 2,
-        "place": "Section 2",
-        "family": "lognormal_regression",
-        "file": {"name": "fatigue"},
-        "synthesizers": ["Plain"],
-    }
-    found = changed(written, "paper", "scenarios.real", scenario)
+    found = changed(written, "paper", "scenarios.real", REAL)
     if (written.parent / "resources" / "fatigue.csv") in (written.parent / "resources").iterdir():
         assert "scenarios.real.file: resources/fatigue.csv: is no file" in found
     else:

@@ -14,10 +14,7 @@ SEEDS = ("root_seed", "seed", "random_state")
 def study(tmp_path, monkeypatch):
     """A declared study, seen from where its file lies."""
     monkeypatch.chdir(tmp_path)
-    incomes.incomes().to_csv("income.csv", index=False)
-    assert main(["inspect", "income.csv", "--outcome", "income"]) == 0
-    incomes.declare("studies/income")
-    return Path("studies/income")
+    return incomes.declared_study()
 
 
 @pytest.mark.stan

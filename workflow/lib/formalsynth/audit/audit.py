@@ -17,32 +17,12 @@ from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replac
 from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
-from formalsynth.core.job import Synthesizer
+from formalsynth.core.job import AuditSearch, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import Row
 
 KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
 NONE = float("nan")
-
-
-@dataclass(frozen=True)
-class AuditSettings:
-    """How hard the audit looks."""
-
-    deltas: tuple[float, ...] = (1e-3, 1e-5)
-    """The first one ranks the neighbours."""
-    releases: int = 5
-    """m: the worst neighbours are also reported for so many released draws."""
-    each: int = 3
-    """Removals for each reason and synthesizer."""
-    random: int = 5
-    """Removals at random."""
-    refined: int = 2
-    """Worst neighbours of each kind and synthesizer that are computed again in full."""
-    streams: int = 0
-    """Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."""
-    attack: int = 0
-    """Runs of the attack on the worst addition and the worst removal; 0 leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +63,7 @@ class AuditRow:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSettings, seed: int) -> list[AuditRow]:
+def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[AuditRow]:
     """Audit synthesizers on one data set.
 
     A synthesizer that has no outcome on D, and a neighbour on which it has none, are left out; the rows say so and why.
@@ -135,7 +115,7 @@ class _Looked:
 class _Audit:
     """The audit of one data set."""
 
-    def __init__(self, replay: Replay, n: int, settings: AuditSettings, seed: int) -> None:
+    def __init__(self, replay: Replay, n: int, settings: AuditSearch, seed: int) -> None:
         self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
         self._data = np.arange(n)
 
@@ -228,7 +208,7 @@ class _Report:
     base: Outcome
     n: int
     replay: Replay
-    settings: AuditSettings
+    settings: AuditSearch
     streams: Sequence[Outcome]
     """The synthesizer on D with other random numbers."""
     seed: int
@@ -310,7 +290,7 @@ def _left_out(id: str, kind: Kind, why: str) -> AuditRow:
     return AuditRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
 
 
-def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSettings, seed: int) -> list[AuditRow]:
+def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[AuditRow]:
     """The rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
     claimed = float(synthesizer.parameters["epsilon"])
     rows = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.audit.audit import AuditSettings, audit
+from formalsynth.audit.audit import audit
 from formalsynth.audit.neighbours import added, additions, joined
 from formalsynth.audit.replay import Replay
 from formalsynth.core.family import FAMILIES
@@ -46,8 +46,7 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int) -> list[Row]:
     try:
         universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
         replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws)
-        settings = AuditSettings(**dict(job.search))
-        rows = [row.row() for row in audit(replay, len(records), job.audited, settings, seed)]
+        rows = [row.row() for row in audit(replay, len(records), job.audited, job.search, seed)]
         return rows + (_curve(job, replay, len(records)) if job.curve else [])
     except (ValueError, np.linalg.LinAlgError) as error:
         return [{"synthesizer": id, "reason": str(error)} for id in job.audited]
