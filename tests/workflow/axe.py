@@ -15,7 +15,7 @@ FILE = Path("~/.cache/formalsynth", f"axe-core-{VERSION}.tgz").expanduser()
 SERIOUS = ("serious", "critical")
 RUN = """
 const done = arguments[0];
-axe.run(document, { resultTypes: ["violations"] }).then((found) => done(found.violations.map(
+axe.run(document, { resultTypes: ["violations"], preload: false }).then((found) => done(found.violations.map(
   (one) => [one.impact, one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))])));
 """
 
