@@ -59,6 +59,9 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
             assert row["delta"] == pytest.approx(by_record.max(), rel=1e-9)
             assert row["epsilon"] == 2 * row["delta"]
             assert 0 < row["delta_mcse"] < row["delta"]
+            assert row["bound_median"] == pytest.approx(np.median(by_record) / by_record.max(), rel=1e-9)
+            assert row["bound_q2.5"] == pytest.approx(np.quantile(by_record, 0.025) / by_record.max(), rel=1e-9)
+            assert row["bound_spread"] == pytest.approx(1 - by_record.min() / by_record.max(), rel=1e-9)
             assert row["draws"] == 200
 
 

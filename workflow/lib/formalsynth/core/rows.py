@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 Row = dict[str, float | int | str | bool | None]
 """Columns of one row."""
+SHAPE = ("q2.5", "q15", "median", "iqr", "spread")
+"""Statistics of the Lipschitz bounds of the records of one data set, as shares of the largest, which is Δ."""
+SHAPE_COLUMNS = tuple(f"bound_{name}" for name in SHAPE)
+"""Their columns in ``replicates.csv``."""
 REPLICATE_COLUMNS = (
     "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "audited", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
-    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "reason",
+    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", *SHAPE_COLUMNS, "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")

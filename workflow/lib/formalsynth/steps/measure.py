@@ -13,7 +13,8 @@ from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import SAMPLE, MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
-from formalsynth.core.rows import Row, replicate_table
+from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
+from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import CENTRES, centres, statistics, utility
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
 from formalsynth.steps.data import DataBatch
@@ -104,8 +105,16 @@ def _bounds(
 
 def _bound_columns(form: Form, bound: Bounds) -> Row:
     affected = form.affected if bound.beyond is None else bound.beyond
-    columns: Row = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse}
+    columns: Row = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse, **_shape(bound)}
     return columns if affected is None else columns | {"affected": affected}
+
+
+def _shape(bound: Bounds) -> Row:
+    """How the bounds of the records lie below the largest; nothing where that is 0 or infinite."""
+    if not 0 < bound.delta < np.inf:
+        return {}
+    shares = bound.by_record / bound.delta
+    return {column: float(STATISTICS[name](shares)) for column, name in zip(SHAPE_COLUMNS, SHAPE, strict=True)}
 
 
 def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:
