@@ -59,7 +59,8 @@ def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tupl
     if support.whole:
         low = max(support.lower, predicted.min() - 1000) if np.isfinite(support.lower) else predicted.min() - 1000
         values = np.arange(low, min(support.upper, max(4 * predicted.max() + 1000, low), low + MOST) + 1)
-        return values, np.exp(log_density(values))
+        with np.errstate(over="ignore"):  # a density that is no density is told by its sum
+            return values, np.exp(log_density(values))
     found, number = np.unique(predicted, return_counts=True)
     atoms = found[number > 1]
     smooth = predicted[~np.isin(predicted, atoms)]

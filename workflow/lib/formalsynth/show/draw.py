@@ -49,7 +49,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     from matplotlib import pyplot as plt
 
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
-    table = table.fillna({"panel": ""})
+    table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = _drawing(display, table) if len(table) else _nothing()
     engine = drawing.get_layout_engine()
