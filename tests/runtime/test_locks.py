@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from formalsynth.runtime import locks
@@ -170,6 +171,12 @@ def alive(number):
     return True
 
 
+def stopped(number):
+    """Whether every thread of a process has taken note of the signal; without /proc that is taken as given."""
+    states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{number}/task").glob("*/stat")]
+    return set(states) <= {"T"}
+
+
 def test_a_job_of_a_live_run_puts_its_result_in_place(tmp_path, job):
     (tmp_path / "go").touch()
     assert job[0].wait(timeout=30) == 0
@@ -180,6 +187,7 @@ def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
     process, number = job
     process.kill()  # and not waited for: it counts as ended before its parent has taken note
     eventually(lambda: not alive(number))
+    process.wait()  # the system lets go of its lock a little later than of the job
     assert "was killed: the job ends, too, and keeps nothing" in (tmp_path / "job.log").read_text()
     assert not (tmp_path / "result").exists()
     assert len(drop_stale_locks(tmp_path)) == 1
@@ -189,6 +197,7 @@ def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp
     monkeypatch.setattr(locks, "PATIENCE", 0.2)
     process, number = job
     os.kill(number, signal.SIGSTOP)
+    eventually(lambda: stopped(number))
     kill(process)
     try:
         with pytest.raises(StillAtWork, match="jobs of a run that was killed are still at work in this folder: wait for"):
