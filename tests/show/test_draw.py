@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.show import draw
-from formalsynth.show.display import FigureDisplay
+from formalsynth.show.display import FigureDisplay, Printed
 from formalsynth.show.draw import KINDS as KINDS_OF_FILES
 from formalsynth.show.draw import STAND_IN, draw_figure
 from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
@@ -284,3 +284,30 @@ def test_a_figure_is_drawn_without_what_failed(tmp_path, entry, lost):
     tidy.loc[tidy["synthesizer"].isin(lost), "value"] = np.nan
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
     assert (tmp_path / "fig.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("entry", [{"kind": "violin"}, {"kind": "line", "x": "weight", "reference": "alone"}])
+def test_printed_values_and_what_needs_no_release_are_drawn(tmp_path, entry, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    scenario = scenario_of("first", replicates=40)
+    display = figure_of(scenarios=[scenario], **entry, **({"reference_label": "no release"} if "reference" in entry else {}))
+    printed = (Printed(scenario=scenario.id, column="delta", id="B", low=1.0, high=1.0),)
+    for name, told in (("plain", ()), ("beside", printed)):
+        shown = display.model_copy(update={"printed": told})
+        draw_figure(shown, figure_table(shown, [rows_of(scenario, weight=0.5, alone=0.2)]), [tmp_path / f"{name}.svg"])
+    plain, beside = text_of(tmp_path / "plain.svg"), text_of(tmp_path / "beside.svg")
+    assert "printed" not in plain and "printed" in beside
+    assert ("no release" in plain) == ("reference" in entry)
+
+
+def test_a_paper_says_what_is_printed_of_a_figure(plan_of):
+    """From its tables (values, intervals) and from its claims (values, limits); a figure of another column has none."""
+    reps, reweight, censor = (plan_of(key, "paper").papers[key] for key in ("reps", "reweight", "censor"))
+    found = {(one.id, one.column): (one.low, one.high) for one in reps.figure("1", "paper").printed}
+    assert found["REPS_4", "tstr"] == (0.72, 0.72)
+    assert found["REPS_4", "domias_printed_top_advantage"] == (0.728, 0.728)
+    intervals = {(one.id, one.column): (one.low, one.high) for one in reweight.figure("5", "paper").parts["b"].printed}
+    assert intervals["CW", "median"] == (98.7, 102.4)
+    limits = {one.id: (one.low, one.high) for one in censor.figure("10", "paper").printed}
+    assert limits["Unweighted"] == (7.5, 15) and limits["Weighted_e_3"] == (1.5, 1.5)
+    assert censor.figure("3", "paper").printed == ()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.show.display import Panel
+from formalsynth.show.display import Panel, Printed
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 
@@ -81,3 +81,21 @@ def test_a_table_without_the_column_is_left_out():
     scenario = scenario_of("first")
     tidy = figure_table(figure_of(scenarios=[scenario]), [pd.DataFrame({"other": [1.0]}), rows_of(scenario)])
     assert len(tidy) == 6
+
+
+def test_printed_values_stand_beside_the_rows_of_their_cells_alone():
+    scenario = scenario_of("first", replicates=2)
+    display = figure_of(scenarios=[scenario], kind="violin")
+    assert "printed_low" not in figure_table(display, [rows_of(scenario)])
+    printed = [Printed(scenario=scenario.id, column="delta", id="B", low=1.0, high=3.0)]
+    tidy = figure_table(display.model_copy(update={"printed": tuple(printed)}), [rows_of(scenario)])
+    assert tidy.loc[tidy["synthesizer"] == "A", ["printed_low", "printed_high"]].isna().all(axis=None)
+    assert (tidy.loc[tidy["synthesizer"] == "B", ["printed_low", "printed_high"]] == [1.0, 3.0]).all(axis=None)
+    assert "printed_x" not in tidy
+
+
+def test_the_column_that_all_have_in_common_stands_beside_the_values():
+    scenario = scenario_of("first", replicates=3)
+    display = figure_of(scenarios=[scenario], kind="line", x="weight", reference="alone", reference_label="no release")
+    tidy = figure_table(display, [rows_of(scenario, weight=0.5, alone=0.25)])
+    assert (tidy["common"] == 0.25).all()

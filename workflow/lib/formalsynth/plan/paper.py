@@ -17,8 +17,9 @@ from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import Erratum
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.model import PaperConfig, RunConfig
+from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
-from formalsynth.show.display import Display, FigureDisplay, Panel, ShownScenario, TableDisplay
+from formalsynth.show.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.show.figures.base import FRAMES, Figure, Repeat
 from formalsynth.show.tables.base import Table
 
@@ -89,8 +90,16 @@ class Paper:
             panels=self._panels(shown.ids, figure),
             at={id: self.parameters(id).get(at) for id in shown.ids} if at else {},
             truths=self._truths(figure),
+            printed=self._printed(figure, shown),
             parts=parts,
         )
+
+    def _printed(self, figure: Figure, shown: Display) -> tuple[Printed, ...]:
+        """What the paper prints of what a figure draws."""
+        if not figure.PRINTS:
+            return ()
+        tables = [(table, [one.id for one in self.of(table.scenario, table.size)]) for table in self.tables.values()]
+        return printed_values(figure, [one.id for one in shown.scenarios], shown.ids, tables, self.claims)
 
     def table(self, number: int, scale: str) -> TableDisplay:
         """What a table shows."""

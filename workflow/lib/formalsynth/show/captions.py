@@ -17,6 +17,8 @@ STAND_IN = "STAND-IN: simulated in place of records that are absent"
 """What a caption says of stand-in data."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
 """What it says where an audited epsilon is shown."""
+PRINTED = "Grey: what the paper prints, with both ends where it is an interval"
+"""What it says where printed values are drawn."""
 REAL = "real data"
 """What it says of a real data set, after its name."""
 
@@ -32,7 +34,9 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
         shown = list(display.parts.values()) or [display]
-        line = _together(text for each in shown for text in (each.figure.READING, each.figure.line_words()))
+        line = _together(
+            text for each in shown for text in (each.figure.READING, each.figure.line_words(), PRINTED if each.printed else "")
+        )
         note = entry.note or _together(part.figure.note for part in shown)
         titles = list(dict.fromkeys(panel.title for each in shown for panel in each.panels if panel.title))
     else:

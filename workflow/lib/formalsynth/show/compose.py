@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formalsynth.show.drawing import below, guarantee_marks, legend_height, titled
+from formalsynth.show.drawing import below, guarantee_marks, legend_height, printed_handle, titled
 from formalsynth.show.style import COLUMN, INK, TITLE
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from formalsynth.show.display import FigureDisplay
 
+IN_UNITS = ("value", "line", "printed_low", "printed_high")
+"""Columns of a tidy table that are in the unit of the values."""
 WARNING = "#a00000"
 """Colour of the title over stand-in data."""
 
@@ -48,6 +50,9 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
     handles = figure.legend(display, table)
     marks = guarantee_marks(display, figure.marked(display, table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
+    printed = [] if display.parts else printed_handle(table, bool(handles))
+    # Legends fill their columns first: of one more than fits in a line, the second stands below the first.
+    marks = [*marks[:1], *printed, *marks[1:]] if len(marks) == across else [*marks, *printed]
     title = titled(subject, width, warning)
     lines = title.count("\n") + 1 if title else 0
     height += 0.15 * lines + 0.04 + legend_height([*handles, *marks], across)
@@ -65,4 +70,4 @@ def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around:
 
 def divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
     """The table with its values and lines in the unit in which the figure is drawn."""
-    return table.assign(**{column: table[column] / display.figure.per for column in ("value", "line") if column in table})
+    return table.assign(**{column: table[column] / display.figure.per for column in IN_UNITS if column in table})

@@ -79,6 +79,18 @@ class Display(Told):
         return any(scenario.stand_in for scenario in self.scenarios)
 
 
+class Printed(Told):
+    """What a paper prints of a cell of a figure."""
+
+    scenario: str
+    column: str
+    id: str
+    """The synthesizer."""
+    low: float
+    high: float
+    """The same as ``low`` for a single number, else the other end of an interval."""
+
+
 class FigureDisplay(Display):
     """What one figure shows. Its kind has to be registered before :meth:`of` is called."""
 
@@ -88,6 +100,8 @@ class FigureDisplay(Display):
     """Which point of its line a synthesizer is, where x is a result."""
     truths: dict[str, float]
     """Value of each drawn column in the population, where the dashed line is there."""
+    printed: tuple[Printed, ...] = ()
+    """Printed values of what is drawn."""
     parts: dict[str, FigureDisplay] = Field(default_factory=dict)
     """The figures that a sheet is made of, by letter."""
 

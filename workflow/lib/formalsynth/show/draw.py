@@ -55,7 +55,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # once for all formats
-        drawing.set_layout_engine("none")
+        drawing.set_layout_engine(None)  # no placeholder, for which each format would be drawn twice
     for path in paths:
         with whole(path) as partial:
             drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])

@@ -12,7 +12,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
-from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -260,6 +260,42 @@ def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> No
             axis.annotate(label, (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points", ha="left", va="top")
         else:
             axis.annotate(label, (1, value), (0, 1.5), axis.get_yaxis_transform(), "offset points", ha="right", va="bottom")
+
+
+def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
+    """What a legend says of printed values, where a figure has some.
+
+    Args:
+        table: its tidy table.
+        lines: whether they stand on lines, as markers of the same shapes, and not in rows, as ticks.
+    """
+    from matplotlib.lines import Line2D
+
+    if "printed_low" not in table or table["printed_low"].isna().all():
+        return []
+    handle = Line2D([], [], linestyle="", color=PRINTED, markeredgewidth=1.1, marker="|", markersize=7, label="printed")
+    if lines:
+        handle.set(marker="o", markersize=4.2, markerfacecolor="none", label="printed (same shapes)")
+    return [handle]
+
+
+def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> None:
+    """A grey tick in a row at the printed value, or a bracket below the row from one end of a printed interval to the other.
+
+    Args:
+        axis: with the values across.
+        table: the rows of the tidy table that the row of the drawing shows.
+        place: of the row.
+        half: half of its height.
+    """
+    for low, high in table[["printed_low", "printed_high"]].dropna().drop_duplicates().to_numpy(float):
+        bottom = place + half + 0.06
+        for colour, width in (("white", 2.6), (PRINTED, 1.3)):
+            if low == high:
+                axis.plot([low, low], [place + half / 2, bottom], color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
+            else:
+                ends = [bottom - 0.16, bottom, bottom, bottom - 0.16]
+                axis.plot([low, low, high, high], ends, color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
 
 
 def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:

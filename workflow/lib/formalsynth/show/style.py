@@ -17,6 +17,9 @@ DPI = 220
 INK, FAINT = "#1a1a1a", "#6b6b6b"
 """Colours of what is written: all that matters, and what stands beside it."""
 
+PRINTED = "#767676"
+"""Colour of what the paper prints, beside what was found."""
+
 PALETTE = {
     "confidential data": ("#333333",),
     "no protection": ("#8d8d8d",),

@@ -61,15 +61,29 @@ def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: st
     figure = display.figure
     part = table[table["synthesizer"].isin(panel.ids)]
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
+    drawn |= {"common": part[figure.common]} if figure.common else {}
     statistic = TITLES.get(column, column) if len(figure.columns()) > 1 else ""
     place = part["synthesizer"].map({id: k for k, id in enumerate(panel.ids)})
     part = part[[key for key in KEYS if key in part]].assign(
         **drawn,
+        **_printed(display, part, column),
         panel=", ".join(title for title in (panel.title, statistic) if title),
         line=figure.line_at(display, panel, column),
         _place=place,
     )
     return part.sort_values(["_place", "n"], kind="stable").drop(columns="_place")
+
+
+def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[str, list[float]]:
+    """The printed number of each row's cell, or the ends of a printed interval; across, too, where x is a result itself."""
+    cells = list(zip(part["scenario"], part["synthesizer"], strict=True)) if display.printed else []
+    wanted = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
+    found = {}
+    for name, (of, end) in wanted.items():
+        values = {(one.scenario, one.id): getattr(one, end) for one in display.printed if one.column == of}
+        if values:
+            found[name] = [values.get(cell, float("nan")) for cell in cells]
+    return found
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

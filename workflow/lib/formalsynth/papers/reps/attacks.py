@@ -147,14 +147,18 @@ def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Arr
     }
 
 
-def advantage_without_release(targets: Targets) -> float:
-    """Advantage in the top decile of the reference distance as printed alone: no synthetic record is looked at.
+def advantages_without_release(targets: Targets) -> dict[int, float]:
+    """Signed advantage by decile of the reference distance as printed alone: no synthetic record is looked at.
 
-    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13).
+    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13). NaN
+    where a decile lacks members or non-members.
     """
-    top = targets.decile == DECILES
-    auc = weighted_auc(targets.reference_printed[top], targets.member[top], targets.weight[top, None])[0]
-    return float(abs(2 * auc - 1))
+    found = {}
+    for decile in range(1, DECILES + 1):
+        chosen = targets.decile == decile
+        auc = weighted_auc(targets.reference_printed[chosen], targets.member[chosen], targets.weight[chosen, None])[0]
+        found[decile] = float(2 * auc - 1)
+    return found
 
 
 def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:

@@ -15,7 +15,7 @@ from formalsynth.papers.reps.attacks import (
     DECILES,
     Targets,
     advantage_limit,
-    advantage_without_release,
+    advantages_without_release,
     attack_scores,
     attack_table,
     summarise,
@@ -206,7 +206,7 @@ def _unaccounted_columns(
 ) -> Row:
     """What lies outside the accounting: the printed reference alone, joining and leaving records, the choice of lam."""
     return {
-        "advantage_without_release": advantage_without_release(targets),
+        "advantage_without_release": abs(advantages_without_release(targets)[DECILES]),
         "joining_epsilon": _joining_epsilon(prepared, method, found),
         "swaying": found.choice.swaying,
         **vars(protected_bounds(prepared, method, found, settings)),
@@ -223,11 +223,13 @@ def _joining_epsilon(prepared: Prepared, method: str, found: SyntheticRelease) -
 
 
 def _by_decile(bounds: InstanceBounds, found: SyntheticRelease, targets: Targets) -> pd.DataFrame:
-    """Mean and largest per-instance epsilons and mean weights of the training records in each decile."""
-    rows = []
+    """What no attack changes: per-instance epsilons and weights of each decile, and the advantage without a release."""
+    rows, without_release = [], advantages_without_release(targets)
     for decile in range(DECILES + 1):
         chosen = targets.train_decile == decile if decile else np.ones(len(targets.train_decile), dtype=bool)
         row: Row = {"decile": decile, "train_records": int(chosen.sum())}
+        if decile:
+            row["advantage_without_release"] = without_release[decile]
         if chosen.any():
             row["weight_mean"] = float(found.weights[chosen].mean())
             row |= {f"{name}_mean": float(values[chosen].mean()) for name, values in vars(bounds).items()}

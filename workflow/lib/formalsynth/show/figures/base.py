@@ -39,6 +39,9 @@ class Figure(Model):
     BY_PARAMETER: ClassVar[bool] = False
     """Whether ``panels`` may be a parameter."""
 
+    PRINTS: ClassVar[bool] = False
+    """Whether it draws printed values beside ours."""
+
     kind: str = Field(description="What is drawn.")
     scenario: str | Names = Field(description="Scenario or scenarios that it shows; every sample size.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
@@ -81,6 +84,11 @@ class Figure(Model):
     @property
     def across(self) -> str:
         """Column that runs across; empty where groups stand side by side."""
+        return ""
+
+    @property
+    def common(self) -> str:
+        """Column that all synthesizers of a replicate have in common and that stands beside the values; empty for none."""
         return ""
 
     def members(self) -> Mapping[str, Figure]:

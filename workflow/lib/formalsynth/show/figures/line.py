@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from formalsynth.show.drawing import (
-    by_frame, dashed, frames, headed, line_handles, line_look, line_place, sizes, ticks_at,
+    MARKERS, by_frame, dashed, frames, headed, line_handles, line_look, line_place, sizes, ticks_at,
 )  # fmt: skip
 from formalsynth.show.figures.base import Framed, figure_kind
-from formalsynth.show.style import COLUMN, PAGE, mark_of
+from formalsynth.show.style import COLUMN, PAGE, PRINTED, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
 
     from formalsynth.show.display import FigureDisplay
+
+REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
+"""How the line looks that all synthesizers have in common."""
 
 
 @figure_kind("line")
@@ -29,6 +32,7 @@ class Line(Framed):
     READING = "Points: means; bars: two standard errors"
     FRAMES = ("none", "scenario")
     BY_PARAMETER = True
+    PRINTS = True
 
     kind: Literal["line"]
     x: str = Field(min_length=1, description="Column across.")
@@ -39,6 +43,13 @@ class Line(Framed):
     against: str = Field(
         "", description="Label of those whose values in the same replicate are taken from the others', in frames beside."
     )
+    reference: str = Field("", description="Column that all synthesizers of a replicate have in common, drawn as one grey line.")
+    reference_label: str = Field("", description="Name of the grey line.")
+
+    @property
+    def common(self) -> str:
+        """Column of the grey line."""
+        return self.reference
 
     @property
     def across(self) -> str:
@@ -47,7 +58,10 @@ class Line(Framed):
 
     def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
         """The lines, as they are drawn."""
-        return line_handles(display, table)
+        from matplotlib.lines import Line2D
+
+        grey = [Line2D([], [], label=self.reference_label, **REFERENCE)] if self.reference else []
+        return [*line_handles(display, table), *grey]
 
     def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide with the frames below each other; a page where differences stand beside them."""
@@ -61,6 +75,8 @@ class Line(Framed):
             drawn = [(group, self.y), *([(differences(group, self.against), f"minus {self.against}")] if self.against else [])]
             for axis, (part, label) in zip(axes, drawn, strict=True):
                 self._curves(axis, display, part)
+                if label == self.y:
+                    self._beside(axis, display, part)
                 axis.set_ylabel(label)
                 self._scales(axis, part, label == self.y)
                 self._named(axis, part)
@@ -103,6 +119,18 @@ class Line(Framed):
                 points["x"].mean(), mean, error_bars(error), capsize=1.5, elinewidth=0.8,
                 **line_look(look.colour, mark_of(look.guarantee), line_place(display, id)),
             )  # fmt: skip
+
+    def _beside(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
+        """What stands beside the lines in grey: the line that all have in common, and printed values in the shapes of their lines."""
+        if self.reference:
+            points = table.groupby("x")["common"].mean()
+            axis.plot(points.index, points, **REFERENCE)
+        if "printed_low" in table:
+            across = "printed_x" if "printed_x" in table else "x"
+            for id, part in table.dropna(subset=["printed_low", across]).groupby("synthesizer", sort=False):
+                marker = MARKERS[line_place(display, str(id)) % len(MARKERS)]
+                points = part[[across, "printed_low"]].drop_duplicates()
+                axis.scatter(points[across], points["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED, linewidths=0.9, zorder=3)
 
 
 def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from formalsynth.show.display import FigureDisplay
 
-OPTIONAL = ("density", "at")
+OPTIONAL = ("density", "at", "printed_low", "printed_high", "printed_x", "common")
 """Columns that only some kinds have; in the table of a sheet all parts have them."""
 Letter = Annotated[str, Field(pattern="^[a-z]$")]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
-from formalsynth.show.drawing import confidential, dashed, density, frames, headed, sizes
+from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, sizes
 from formalsynth.show.figures.base import Framed, figure_kind
 from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, ink, mark_of
 
@@ -36,6 +36,15 @@ ROW = 0.26
 """Height of a row in inches."""
 
 
+class Row(NamedTuple):
+    """A row of a frame."""
+
+    label: str
+    look: Look
+    table: pd.DataFrame
+    """Its part of the tidy table."""
+
+
 @figure_kind("violin")
 class Violin(Framed):
     """Violins of the values, one for each synthesizer; with ``panels: synthesizer`` one for each sample size."""
@@ -47,6 +56,7 @@ class Violin(Framed):
     )
     FRAMES = ("none", "synthesizer")
     BY_PARAMETER = True
+    PRINTS = True
 
     kind: Literal["violin"] = "violin"
 
@@ -71,25 +81,30 @@ class Violin(Framed):
                 axis.label_outer()
         axis.set_xlabel(self.y, loc="right")
 
-    def _frames(self, display: FigureDisplay, table: pd.DataFrame) -> Iterator[tuple[str, list[tuple[str, Look, Array]], pd.DataFrame]]:
+    def _frames(self, display: FigureDisplay, table: pd.DataFrame) -> Iterator[tuple[str, list[Row], pd.DataFrame]]:
         """Each frame: its title, its rows with their labels and values, and its part of the table."""
         by_size = self.panels == "synthesizer"
         for name, group in table.groupby("synthesizer" if by_size else "panel", sort=False):
             looks = display.looks
             rows = [
-                (f"n = {key:g}" if by_size else looks[key].label, looks[str(name) if by_size else key], part["value"].to_numpy(float))
+                Row(f"n = {key:g}" if by_size else looks[key].label, looks[str(name) if by_size else key], part)
                 for key, part in group.groupby("n" if by_size else "synthesizer", sort=False)
             ]
             yield looks[str(name)].label if by_size else str(name), rows, group
 
-    def _rows(self, axis: Axes, rows: list[tuple[str, Look, Array]], table: pd.DataFrame) -> None:
-        """The rows of a frame, from the top, with the confidential data across."""
-        values = np.concatenate([values for _, _, values in rows])
-        span = (self._scaled(values).min(), self._scaled(values).max())
-        for place, (_, look, values) in enumerate(rows):
-            self._row(axis, place, look, values, span)
-        confidential(axis, table, next((look.colour for label, look, _ in rows if label == DATA), INK))
-        axis.set_yticks(range(len(rows)), [label for label, _, _ in rows])
+    def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame) -> None:
+        """The rows of a frame, from the top, with the printed values, and the confidential data across."""
+        values = self._scaled(table["value"].to_numpy(float))
+        span = (values.min(), values.max())
+        few = {}
+        for place, row in enumerate(rows):
+            if self._row(axis, place, row.look, row.table["value"].to_numpy(float), span):
+                few[place] = row
+            if "printed_low" in table:
+                printed_tick(axis, row.table, place, HALF)
+        self._dots(axis, few)  # at once, since the whole drawing is laid out for each swarm
+        confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
+        axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(len(rows) - 0.45, -0.9 if table["line"].notna().any() else -0.55)
 
@@ -97,8 +112,8 @@ class Violin(Framed):
         """Values as the axis has them; on a logarithmic one without those that are not positive."""
         return np.log10(values[values > 0]) if self.log else values
 
-    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> None:
-        """What is known of one group of values: as much of it as they have."""
+    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> bool:
+        """What is known of one group of values: as much of it as they have. True where they are so few that they are to be dots."""
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if np.ptp(values) <= 1e-9 * np.abs(values).max():
             axis.plot([middle] * 2, [place - HALF / 2, place + HALF / 2], color=look.colour, linewidth=3, solid_capstyle="butt")
@@ -106,15 +121,14 @@ class Violin(Framed):
                 f"all = {middle:.4g}", (middle, place), xytext=(4 if self._left(middle, span) else -4, 0), fontsize=TEXT,
                 textcoords="offset points", color=FAINT, va="center", ha="left" if self._left(middle, span) else "right",
             )  # fmt: skip
-            return
+            return False
         scaled = self._scaled(values)
         if len(scaled) < len(values):
             note = f"{len(values) - len(scaled)} of {len(values)} at 0"
             axis.annotate(note, (0, place + 0.3), xycoords=axis.get_yaxis_transform(), fontsize=TEXT, color=FAINT, va="center")
         if len(values) < FEW:
-            self._dots(axis, place, look, 10**scaled if self.log else scaled)
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
-            return
+            return True
         across, halves = _halves(scaled, span)
         across = 10**across if self.log else across
         binned = len(across) <= BINS + 1
@@ -131,20 +145,27 @@ class Violin(Framed):
             middle, place, marker="o" if mark is Mark.NONE else mark.marker, markersize=4.2, zorder=4, markerfacecolor=mark.fill,
             markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.8,
         )  # fmt: skip
+        return False
 
     def _left(self, middle: float, span: tuple[float, float]) -> bool:
         """Whether a value is in the left half of the frame."""
         place = self._scaled(np.array([middle]))
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
-    def _dots(self, axis: Axes, place: int, look: Look, values: Array) -> None:
-        """A dot for each value, those at the same place above each other."""
+    def _dots(self, axis: Axes, groups: dict[int, Row]) -> None:
+        """A dot for each value of the rows at these places, those at the same place above each other."""
+        import pandas as pd
         import seaborn
 
+        if not groups:
+            return
+        values = pd.concat({float(place): row.table["value"] for place, row in groups.items()}, names=["place"]).reset_index("place")
+        values = values[values["value"] > 0] if self.log else values
         seaborn.swarmplot(
-            x=values, y=np.full(len(values), float(place)), orient="y", native_scale=True, ax=axis, size=2.7, color=look.colour,
-            edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
+            values, x="value", y="place", hue="place", palette={float(place): row.look.colour for place, row in groups.items()},
+            orient="y", native_scale=True, ax=axis, size=2.7, edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,
         )  # fmt: skip
+        axis.set(xlabel="", ylabel="")
 
 
 def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:

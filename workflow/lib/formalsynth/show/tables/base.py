@@ -67,6 +67,10 @@ class Table(Model):
         """What the numbers speak of, by the names of :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(self.statistics))
 
+    def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Printed values by synthesizer and column of the collected table: the ends of an interval, which a number is twice."""
+        return {id: {row: (value, value) for row, value in rows.items()} for id, rows in self.printed.items()}
+
     @classmethod
     def heading(cls, statistic: str) -> str:
         """The name of a row in plain words."""

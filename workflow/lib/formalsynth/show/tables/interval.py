@@ -38,6 +38,17 @@ class Interval(Table):
         """What the numbers speak of, by the names of :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
 
+    def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Printed intervals by synthesizer and statistic, where both ends are printed."""
+        return {
+            id: {
+                name: (rows[f"{name}_low"], rows[f"{name}_high"])
+                for name in self.columns()
+                if {f"{name}_low", f"{name}_high"} <= set(rows)
+            }
+            for id, rows in self.printed.items()
+        }
+
     @classmethod
     def heading(cls, statistic: str) -> str:
         """The name of a row in plain words."""

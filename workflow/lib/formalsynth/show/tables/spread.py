@@ -35,6 +35,10 @@ class Spread(Table):
         """What the numbers speak of, by the names of :data:`formalsynth.core.words.METRICS`."""
         return [self.value]
 
+    def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Printed medians by synthesizer, of the one column."""
+        return {id: {self.value: (rows["median"],) * 2} for id, rows in self.printed.items() if "median" in rows}
+
     @classmethod
     def heading(cls, statistic: str) -> str:
         """The name of a row, which is that of a summary."""
