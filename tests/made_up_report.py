@@ -9,7 +9,7 @@ from formalsynth.core.job import SamplerSettings
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.report.contents import Files
+from formalsynth.report.contents import SHARP, Files
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
@@ -51,7 +51,8 @@ def changed(told, **changes):
 
 FIRST = paper(
     "first",
-    figures=[figure("1"), figure("2", stand_in=True), figure("3", same_as="1")],
+    mechanisms={"first-0": ("weighted", "range averaged")},
+    figures=[figure("1", kind="contraction"), figure("2", stand_in=True), figure("3", same_as="1")],
     tables=[table("1"), table("2", columns=["affected"], headings={"mean": "mean"})],
     left_out=["figure 4"],
     skipped=["first: Section 5 (salary): salary.csv is absent, a STAND-IN takes its place"],
@@ -125,9 +126,11 @@ def made(folder, papers, ledger):
     shown = {}
     for told in papers:
         for item in (*told.figures, *told.tables):
-            for ending, text in {"csv": TIDY, "txt": f"Caption of {item.file} {NASTY}\n", "svg": "<svg/>"}.items():
+            for ending, text in {"csv": TIDY, "txt": f"Caption of {item.file} {NASTY}\n", "svg": SVG}.items():
                 shown[f"{item.file}.{ending}"] = write(folder / f"{item.file}.{ending}", text)
         for k, item in enumerate(told.figures):
+            if k == 2:
+                shown[f"{item.file}.svg"].write_text(SVG + "<!-- -->" * SHARP, encoding="utf-8")  # too large for a page
             matplotlib.image.imsave(folder / f"{item.file}.png", np.ones((*(WIDE if k else NARROW), 3)))
             shown[f"{item.file}.png"] = folder / f"{item.file}.png"
     sources = {f"papers/{told.key}.yaml": write(folder / f"{told.key}.yaml", CONFIG) for told in papers}
@@ -146,10 +149,12 @@ def made(folder, papers, ledger):
     return Files(shown, folder / "claims.csv" if ledger else None, sources, makers)
 
 
-TIDY = """statistic,synthesizer,label,guarantee,estimate,mcse,from,printed
-mean,Data,Data,none: confidential,57771.2,0.0,1,57771.0
-mean,a_1,same,DP | fixed weights,0.12345,,2,
-mean,a_2,same,DP | fixed weights,-3.5e-7,inf,2,
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="6"><rect width="10" height="6"/></svg>'
+TIDY = """statistic,synthesizer,label,guarantee,epsilon,n_syn,estimate,mcse,from,printed,difference
+mean,Data,Data,none: confidential,,,57771.2,0.0,1,57771.0,0.2
+mean,a_1,same,DP | fixed weights,0.5,100.0,0.12345,,2,,
+mean,a_2,same,DP | fixed weights,0.5,100.0,-3.5e-7,inf,2,,
+mean,a_3,same,DP | fixed weights,2.0,100.0,1.5,,2,,
 """
 CONFIG = """# the figures of a paper
 figures:

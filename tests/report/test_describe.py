@@ -130,3 +130,10 @@ def test_what_is_made_from_other_files_is_confidential(plan, monkeypatch):
 
 def test_a_file_is_confidential_unless_it_says_otherwise():
     assert files.Dataset("mine.csv", None, None, "me", lambda path: None).confidential
+
+
+def test_claims_name_the_mechanisms_that_they_speak_of(told):
+    found = told.mechanisms
+    assert found["range-delta-order"] == ("weighted", "range truncated", "range averaged")
+    assert found["range-contraction-weighted"] == ("weighted",)  # named by its rows
+    assert len(found["zcdp-figure-one-sd"]) == 2  # arms of a study, by their labels

@@ -97,7 +97,7 @@ def test_texts_are_shown_as_they_are(folder):
 def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     page = pages(folder)["papers/first.html"]
     text = " ".join(page.text.split())
-    assert [picture["src"] for picture in page.pictures] == [f"first/fig0{k}.png" for k in (1, 2, 3)]
+    assert [picture["src"] for picture in page.pictures] == ["first/fig01.svg", "first/fig02.svg", "first/fig03.png"]
     for ending in ("csv", "svg", "png", "txt"):
         assert f"first/fig02.{ending}" in page.targets
     assert "../sources/papers-first.yaml.html#line-4" in page.targets
@@ -107,7 +107,10 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert guarantee("DP | fixed weights").meaning in text
     assert text.index("Figure 1") < text.index("Claim number0") < text.index("Caption of first/fig02")
     assert text.index("Other claims") < text.index("Claim number1") < text.index("Claim number2")
-    assert "57771 ± 0 printed 57771" in text
+    assert "57771 ± 0 printed 57771 difference 0.2" in text
+    assert "Synthesizer ε n_syn" in text
+    assert "same DP | fixed weights 2 100 1.5" in text  # told from the others by ε, without an id
+    assert "same a_1, DP | fixed weights 0.5 100 0.1235" in text
     assert "The paper prints Figure 1 again under this number." in text
     assert "Left out for want of data: figure 4" in text
     for verdict, meaning in VERDICTS.items():
@@ -188,6 +191,7 @@ def test_the_errata_have_their_places_texts_and_claims(folder):
     assert "No claim of this run speaks of it." in third
     assert {"E1", "E2", "E3"} <= set(page.ids)
     assert "sources/config-errata.yaml.html#line-3" in page.targets
+    assert {"claims.html#q=contraction", "papers/first.html#figure-1"} <= set(page.targets)
 
 
 def test_what_was_run(folder):
@@ -271,3 +275,10 @@ def test_the_workflow_knows_every_template(repository):
     common = (repository / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
     listed = re.search(r"^PAGES = \((.+?)\)$", common, re.M | re.S)
     assert set(re.findall(r'"([^"]+)"', listed[1])) == {path.name for path in made_up_report.TEMPLATES if path.suffix != ".rst"}
+
+
+def test_the_ledger_can_be_narrowed_to_a_mechanism(folder):
+    page = (folder / "claims.html").read_text(encoding="utf-8")
+    assert "<option>range averaged</option><option>weighted</option>" in page
+    assert re.search(r'id="first-0"[^>]*data-mechanism="weighted \| range averaged"', page)
+    assert re.search(r'id="first-1"[^>]*data-mechanism=""', page)

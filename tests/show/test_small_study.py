@@ -76,7 +76,7 @@ def test_a_caption_says_what_how_much_and_which_guarantee(tmp_path):
 def test_a_table_lays_the_printed_values_beside_ours(study):
     display, tables = table_display(study)
     table = table_of(display, tables)
-    assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed"]
+    assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed", "difference"]
     assert table["statistic"].tolist() == ["mean"] * 5 + ["q90"] * 5
     assert table["label"].tolist() == [DATA, *LABELS] * 2
     table = table.set_index(["statistic", "synthesizer"])

@@ -28,7 +28,7 @@ def pandas_summaries(values):
 def test_a_table_has_the_printed_values_beside_ours():
     sets = rows_of(SCENARIO, mean=1.0)
     table = table_of(table_display(statistics=["mean"], printed={"B": {"mean": 12.5}}), {"sets": sets})
-    assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed"]
+    assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed", "difference"]
     assert table["printed"].tolist()[1] == 12.5
     assert table["printed"].notna().sum() == 1
 

@@ -4,7 +4,7 @@
 const form = document.getElementById("filter");
 
 if (form) {
-  const facets = ["paper", "shows", "erratum", "verdict", "kind"];
+  const facets = ["paper", "shows", "mechanism", "erratum", "verdict", "kind"];
   const fields = ["q", ...facets, "sort"].map((id) => document.getElementById(id === "q" ? "search" : id));
   const [search, ...selects] = fields;
   const sort = selects.pop();

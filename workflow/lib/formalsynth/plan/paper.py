@@ -104,7 +104,18 @@ class Paper:
     def table(self, number: int, scale: str) -> TableDisplay:
         """What a table shows."""
         table = _with_audited(self.tables[number], self.of(self.tables[number].scenario))
-        return TableDisplay(**dict(self._display(table, str(number), scale, self.of(table.scenario, table.size))), entry=table)
+        shown = self._display(table, str(number), scale, self.of(table.scenario, table.size))
+        return TableDisplay(**dict(shown), entry=table, parameters=self._told_apart(shown))
+
+    def _told_apart(self, shown: Display) -> dict[str, dict[str, float]]:
+        """By synthesizer, the parameters in which those of one label differ."""
+        own = {id: self.parameters(id) for id in shown.ids if id not in (DATA, PRIOR)}
+        differ: dict[str, None] = {}
+        for label in dict.fromkeys(look.label for look in shown.looks.values()):
+            alike = [parameters for id, parameters in own.items() if shown.looks[id].label == label]
+            names = dict.fromkeys(name for parameters in alike for name in parameters)
+            differ |= {name: None for name in names if len({each.get(name) for each in alike}) > 1}
+        return {id: {name: parameters[name] for name in differ if name in parameters} for id, parameters in own.items()}
 
     def _display(self, entry: Figure | Table, number: str, scale: str, scenarios: Sequence[Scenario]) -> Display:
         ids = tuple(id for id in self.order(entry.synthesizers) if self.fits(id, entry.where))

@@ -19,6 +19,12 @@ About = Mapping[str, Sequence[LedgerRow]]
 """Claims by the figure or table that they belong to."""
 TRUTH = {"True": 1.0, "False": 0.0}
 """Numbers that stand for truth in tables."""
+SHARP = 300_000
+"""Bytes up to which a page shows a figure's SVG, which is sharp at any size; a larger one would keep a reader waiting."""
+CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
+"""Columns of a table's CSV that are the numbers of a cell."""
+TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
+"""Columns that every table's CSV may have; others are parameters."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Cell:
     estimate: float
     mcse: float
     printed: float
+    difference: float
+    """Ours less the printed one."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +57,11 @@ class GridRow:
     """A synthesizer's row of a table."""
 
     id: str
-    """Its id where it shares its label with another one, else empty."""
+    """Its id where nothing else tells it from another one, else empty."""
     label: str
     guarantee: str
+    parameters: Mapping[str, str]
+    """What tells it from those of the same label, by name; empty text where it has no such parameter."""
     cells: Mapping[str, Cell]
     """By statistic."""
 
@@ -62,6 +72,8 @@ class Grid:
 
     statistics: Sequence[str]
     rows: Sequence[GridRow]
+    parameters: Sequence[str] = ()
+    """Names of the parameters that have a column."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,8 @@ class ShownFigure(Item):
     """A figure on the page of its paper."""
 
     told: ToldFigure
+    picture: str
+    """Which of its files the page shows."""
     width: int
     """In pixels."""
     height: int
@@ -165,7 +179,10 @@ def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], source: Source) ->
 
 def _figure(told: ToldFigure, about: About, source: Source) -> ShownFigure:
     size = png_size(source.files.shown[f"{told.file}.png"])
-    return ShownFigure(*_item(told, "figure", about, source), told, *size)
+    item = _item(told, "figure", about, source)
+    drawn = source.files.shown.get(f"{told.file}.svg")
+    sharp = "svg" in item[-1] and drawn is not None and drawn.stat().st_size <= SHARP
+    return ShownFigure(*item, told, f"{told.file}.{'svg' if sharp else 'png'}", *size)
 
 
 def _table(told: ToldTable, about: About, source: Source) -> ShownTable:
@@ -207,19 +224,31 @@ def read_grid(path: Path) -> Grid:
     by_synthesizer: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         by_synthesizer.setdefault(row["synthesizer"], []).append(row)
-    labels = Counter(group[0]["label"] for group in by_synthesizer.values())
+    parameters = [name for name in rows[0] if name not in TABLE_COLUMNS] if rows else []
+    heads = {id: {name: _short(group[0][name]) for name in parameters} for id, group in by_synthesizer.items()}
+    alike = Counter((group[0]["label"], *heads[id].values()) for id, group in by_synthesizer.items())
     return Grid(
         list(dict.fromkeys(row["statistic"] for row in rows)),
         [
             GridRow(
-                id if labels[group[0]["label"]] > 1 else "",
+                id if alike[(group[0]["label"], *heads[id].values())] > 1 else "",
                 group[0]["label"],
                 group[0]["guarantee"],
-                {row["statistic"]: Cell(*(_value(row[key]) for key in ("estimate", "mcse", "printed"))) for row in group},
+                heads[id],
+                {row["statistic"]: Cell(*(_value(row.get(key, "")) for key in CELL_COLUMNS)) for row in group},
             )
             for id, group in by_synthesizer.items()
         ],
+        parameters,
     )
+
+
+def _short(text: str) -> str:
+    """A number in few digits; other text as it is."""
+    try:
+        return f"{float(text):g}" if text else ""
+    except ValueError:
+        return text
 
 
 def _value(text: str) -> float:

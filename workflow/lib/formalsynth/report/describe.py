@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
 from formalsynth.data.files import FILES, find
+from formalsynth.ledger.claims import Claim
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import data_files
@@ -58,12 +59,26 @@ def _paper(paper: Paper, plan: Plan) -> ToldPaper:
         confidential_claims=tuple(
             claim.id for claim in paper.claims if _files_of(paper.scenarios[one.id] for one in claim.scenarios)
         ),
+        mechanisms={claim.id: names for claim in paper.claims if (names := _mechanisms(paper, claim))},
         telling=tuple(paper.config.telling),
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),
         figures=tuple(_figure(paper, number, scale) for number in paper.figures),
         tables=tuple(_table(paper, number, scale) for number in paper.tables),
+    )
+
+
+def _mechanisms(paper: Paper, claim: Claim) -> tuple[str, ...]:
+    """The mechanisms of the synthesizers that a claim names, in words; an arm of a study has its label."""
+    named = [str(cell) for cell in [*claim.estimate.of, claim.estimate.rows.get("synthesizer", "")]]
+    synthesizers, looks = paper.expanded.synthesizers, paper.expanded.looks
+    known = [id for id in named if id in looks and id not in NOT_SYNTHETIC]
+    return tuple(
+        dict.fromkeys(
+            synthesizers[id].mechanism.replace("_", " ") if id in synthesizers else looks[id].label.partition(", ε")[0]
+            for id in known
+        )
     )
 
 
@@ -80,6 +95,7 @@ def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
         guarantees=_guarantees(display, columns),
         **_origin(paper, display, not RECORDS.isdisjoint(drawn.tables())),
         same_as=entry.same_as if isinstance(entry, Repeat) else "",
+        kind=drawn.kind,
         alt=drawn.alt(),
     )
 

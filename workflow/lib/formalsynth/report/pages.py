@@ -55,6 +55,8 @@ SYMBOLS = {
     TOO_FEW: "…",
 }
 """A sign for each verdict, so that none depends on colour."""
+SYMBOLS_OF = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
+"""Parameters that the head of a table names by a sign."""
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
 """What the search finds."""
@@ -106,12 +108,14 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
     ]
     environment = _environment(texts)
     environment.globals |= _about_the_run(told, ran, files, claims, papers)
+    named = told.mechanisms
+    environment.filters["mechanisms"] = lambda id: named.get(id, ())
     environment.globals |= {"lines": lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
     with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
             (partial / name).write_text(texts[name], encoding="utf-8")
-        script = index_script(papers, claims, told.errata)
+        script = index_script(papers, claims, told.errata, named)
         (partial / INDEX).write_text(script, encoding="utf-8")
         _copy_shown(partial, chosen)
         if files.ledger:
@@ -133,7 +137,7 @@ def _environment(texts: Mapping[str, str]) -> Environment:
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
-        "kind_name": kind_name, "ours": ours, "printed": printed,
+        "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: SYMBOLS_OF.get(name, name),
     }  # fmt: skip
     environment.globals |= {
         "diagnostics": glossary.DIAGNOSTICS, "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
@@ -157,6 +161,7 @@ def _about_the_run(
         "findings": findings(claims, told.errata),
         "first": first_claims(papers, claims),
         "map": groups(claims),
+        "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.told.kind == "contraction"],
         "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }
 

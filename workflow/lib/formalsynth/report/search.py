@@ -39,16 +39,22 @@ Entry = dict[str, str | float]
 """A thing that can be found: ``id`` (of a claim), ``url``, ``kind``, ``title``, ``tags``, ``text``, ``note`` and ``boost``."""
 
 
-def index_script(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
+def index_script(
+    papers: Sequence[ShownPaper],
+    claims: Sequence[LedgerRow],
+    errata: Sequence[Erratum],
+    mechanisms: Mapping[str, Sequence[str]],
+) -> str:
     """The script with everything that can be found.
 
     Args:
         papers: the papers of the report.
         claims: the ledger.
         errata: what is printed and does not hold.
+        mechanisms: those that claims speak of, by the claim's id.
     """
     shown = {(paper.key, item.what): item for paper in papers for item in paper.items}
-    entries = [_claim(claim, shown) for claim in claims]
+    entries = [_claim(claim, shown, mechanisms.get(claim.id, ())) for claim in claims]
     for paper in papers:
         entries += [_item(paper, item) for item in paper.items]
         entries.append(
@@ -66,9 +72,9 @@ def index_script(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow], erra
     return f"window.SYNONYMS = {texts[0]};\nwindow.INDEX = {texts[1]};\n"
 
 
-def _claim(row: LedgerRow, shown: Mapping[tuple[str, str], Item]) -> Entry:
+def _claim(row: LedgerRow, shown: Mapping[tuple[str, str], Item], mechanisms: Sequence[str]) -> Entry:
     item = shown.get((row.paper, row.shows))
-    tags = [row.paper, row.place, row.shows, row.erratum, row.verdict, row.kind, row.cells, _subject(item)]
+    tags = [row.paper, row.place, row.shows, row.erratum, row.verdict, row.kind, row.cells, _subject(item), *mechanisms]
     return {
         "id": row.id, "url": f"claims.html#{row.id}", "kind": "claim", "title": row.claim, "tags": " ".join(tags),
         "text": " ".join([row.id, printed(row), ours(row), row.note]), "note": f"{row.paper}, {row.verdict}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import Told
 from formalsynth.ledger.errata import Erratum
@@ -54,6 +56,8 @@ class ToldFigure(ToldShown):
 
     same_as: str
     """Number of the figure that it prints again; empty for one of its own."""
+    kind: str = ""
+    """What is drawn, as config names it."""
     alt: str
     """What is to be seen, for those who cannot see it."""
 
@@ -77,6 +81,8 @@ class ToldPaper(Told):
     """Its data files that are not published."""
     confidential_claims: tuple[str, ...] = ()
     """Ids of the claims that speak of them."""
+    mechanisms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The mechanisms that a claim speaks of, by its id."""
     left_out: tuple[str, ...]
     """Figures and tables that need data which are absent, as in ``figure 4``."""
     skipped: tuple[str, ...]
@@ -114,3 +120,8 @@ class ToldRun(Told):
     def confidential_claims(self) -> frozenset[str]:
         """Ids of the claims that speak of them."""
         return frozenset(id for paper in self.papers for id in paper.confidential_claims)
+
+    @property
+    def mechanisms(self) -> dict[str, tuple[str, ...]]:
+        """The mechanisms that claims speak of, by the claim's id."""
+        return {id: names for paper in self.papers for id, names in paper.mechanisms.items()}

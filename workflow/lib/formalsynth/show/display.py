@@ -110,3 +110,5 @@ class TableDisplay(Display):
     """What one table shows. Its kind has to be registered before :meth:`of` is called."""
 
     entry: Annotated[Table, ByKind(TABLES)]
+    parameters: dict[str, dict[str, float]] = Field(default_factory=dict)
+    """By synthesizer, the parameters in which those of one label differ."""

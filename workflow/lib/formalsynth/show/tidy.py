@@ -87,19 +87,23 @@ def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[st
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A tidy table: one row for each statistic and synthesizer, with the printed value beside ours.
+    """A tidy table: one row for each statistic and synthesizer, with the printed value and the difference beside ours.
+
+    Parameters in which synthesizers of one label differ are columns in front of the estimate.
 
     Args:
         display: the table.
         collected: the tables that it reads, by name.
     """
-    entry = display.entry
-    rows = []
+    entry, rows = display.entry, []
+    names = dict.fromkeys(name for parameters in display.parameters.values() for name in parameters)
     for statistic in entry.statistics:
         for id in display.ids:
             look, estimate = display.looks[id], entry.estimate(display, collected, statistic, id)
             row: dict[str, object] = {"statistic": statistic, "synthesizer": id, "label": look.label, "guarantee": look.guarantee}
+            row |= {name: display.parameters.get(id, {}).get(name) for name in names}
             row |= {"estimate": estimate.value, "mcse": estimate.mcse, "from": estimate.number}
-            rows.append(row | {"printed": entry.printed.get(id, {}).get(statistic)})
+            printed = entry.printed.get(id, {}).get(statistic)
+            rows.append(row | {"printed": printed, "difference": None if printed is None else estimate.value - printed})
     table = pd.DataFrame(rows)
     return table.assign(data=STAND_IN) if display.stand_in else table
