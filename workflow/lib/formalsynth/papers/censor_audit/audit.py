@@ -87,6 +87,20 @@ def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float]) -
     )
 
 
+def slice_of(grid: Grid, phi: Array) -> Grid:
+    """The same grid of lambda at other means, for the density of phi: (m * L,) points, those of a mean beside each other.
+
+    Args:
+        grid: as made by :func:`beta_grid`.
+        phi: (m,) means; the prior of phi is uniform, so that a point's mass does not depend on its mean.
+    """
+    first = grid.phi == grid.phi[0]
+    precision, log_prior = grid.lambda_[first], grid.log_prior[first]
+    mean, each = (axis.ravel() for axis in np.meshgrid(phi, precision, indexing="ij"))
+    coefficients = beta_coefficients(each * mean, each * (1 - mean))
+    return Grid(mean, each, np.tile(log_prior, len(phi)), coefficients, np.tile(grid.fine[first], len(phi)))
+
+
 def _knots(low: float, high: float, centre: float, n: int) -> tuple[Array, Array, Mask]:
     """Points between two limits, the widths of their cells, and which of them are close to each other."""
     step = 1 / np.sqrt(n)

@@ -67,7 +67,8 @@ class Density(Figure):
         groups = [("", table)]
         if self.centred:
             centre = table.groupby("synthesizer")["value"].transform("mean")
-            groups = [("as they are", table), ("around their means", table.assign(value=table["value"] - centre))]
+            moved = {column: table[column] - centre for column in ("value", "x") if column in table}
+            groups = [("as they are", table), ("around their means", table.assign(**moved))]
         rows = frames(canvas, [1] * len(groups), shared=False)
         for (axis,), (title, group) in zip(rows, groups, strict=True):
             self._curves(axis, display, group)
@@ -85,7 +86,8 @@ class Density(Figure):
             values, look = part["value"].dropna().to_numpy(float), display.looks[id]
             curve = part[part["density"].notna()] if "density" in part else part[:0]
             if len(curve):
-                axis.hist(values, BINS, density=True, color=look.colour, alpha=0.3, linewidth=0)
+                if len(values) > 1:
+                    axis.hist(values, BINS, density=True, color=look.colour, alpha=0.3, linewidth=0)
                 across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
             else:
                 across = np.linspace(values.min(), values.max(), POINTS)
@@ -98,6 +100,16 @@ class Density(Figure):
 
     def _spreads(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
         """The standard deviation of each distribution, in the frame that compares their widths."""
-        spreads = table.groupby("synthesizer", sort=False)["value"].std()
+        spreads = {id: _spread(part) for id, part in table.groupby("synthesizer", sort=False)}
         words = "\n".join(f"sd {display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
         axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)
+
+
+def _spread(table: pd.DataFrame) -> float:
+    """The standard deviation of a distribution: of its exact density where there is one, else of its values."""
+    curve = table[table["density"].notna()] if "density" in table else table[:0]
+    if curve.empty:
+        return float(table["value"].std())
+    across, heights = curve["x"].to_numpy(float), curve["density"].to_numpy(float)
+    mean = np.trapezoid(across * heights, across)
+    return float(np.sqrt(np.trapezoid((across - mean) ** 2 * heights, across)))
