@@ -71,7 +71,36 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     assert "[E1](ERRATA.md#e1) (`range`, misprint): " in text
     assert "![Figure 5](reference/range/fig05.png)" in text
     assert "*Caption 02.*" in text
-    assert text.count("**not reproduced**, Section 1: So it is. Found 5.1 (seen twice).") == 2
+    assert text.count("- So it is. **Not reproduced** (Section 1). Found 5.1. Seen twice.") == 2
+    assert "<details><summary>2 reproduced</summary>\n\n- So it is. **Reproduced** (Section 1)" in text
+    assert "So it is. **Misprint** (Section 1; [E1](ERRATA.md#e1))." in text
+    assert "![A tile for each claim: its colour and its sign say the verdict](reference/verdicts.svg)" in text
+
+
+def test_claims_stand_under_their_theme_with_a_link_to_their_figure(run, plan):
+    rows = ledger(**{"range-delta-order": "not reproduced", "range-contraction-weighted": "not reproduced"})
+    rows.loc[0, "shows"] = "figure 2"
+    rows.loc[1, "test"] = "trend"
+    rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
+    keep(plan, run)
+    text = (run / RESULTS).read_text(encoding="utf-8")
+    first, second = text.index("### Bounds of records and data sets"), text.index("### Contraction of the bounds")
+    assert first < text.index("(Section 1; [figure 2](reference/range/fig02.png))") < second
+    assert "### Attacks" not in text
+
+
+def test_the_first_picture_of_readme_is_the_frontier_where_the_run_has_it(run, plan):
+    keep(plan, run)
+    (run / README).write_text("<!-- begin: picture --><!-- end: picture --><!-- begin: findings --><!-- end: findings -->")
+    write(plan, run)
+    assert "docs/reference/range/fig02.png" in (run / README).read_text(encoding="utf-8")
+    frontier = run / KEPT / "cost" / "fig01.png"
+    frontier.parent.mkdir()
+    frontier.touch()
+    assert write(plan, run, check=True) == 1
+    write(plan, run)
+    assert "(docs/reference/cost/fig01.png)](docs/COST.md)" in (run / README).read_text(encoding="utf-8")
+    assert (run / KEPT / "verdicts.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
@@ -79,7 +108,9 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     rows.loc[1, "erratum"] = "E1"
     rows.to_csv(run / "results" / SCALE / "claims.csv", index=False)
     keep(plan, run)
-    (run / README).write_text("mine\n<!-- begin: findings -->\nold\n<!-- end: findings -->\nmine, too\n")
+    (run / README).write_text(
+        "mine\n<!-- begin: picture --><!-- end: picture -->\n<!-- begin: findings -->\nold\n<!-- end: findings -->\nmine, too\n"
+    )
     assert write(plan, run, check=True) == 1
     assert "README.md is out of date" in capsys.readouterr().err
     assert not (run / ERRATA).exists()

@@ -5,14 +5,17 @@ const Search = (() => {
   const GREEK = {
     α: "alpha", β: "beta", γ: "gamma", δ: "delta", ε: "epsilon", θ: "theta", λ: "lambda", μ: "mu", π: "pi", ρ: "rho", σ: "sigma", τ: "tau", φ: "phi",
   };
-  const STOP = new Set("a an and are as at be by can could do does for from has have how i if in is it its of on or so than that the there they this to us was we were what when where which why will with you".split(" "));
+  const STOP = new Set("a an and are as at be by can could do does for from has have how i if in is it its many much of on or so than that the there they this to us was we were what when where which why will with you".split(" "));
   const SAME = (window.SYNONYMS || []).map((group) => group.map((word) => stem(word)));
 
-  // "95 %" as "95%", Greek letters by name, "Figure 2" as one word beside its two parts.
+  // "95 %", "95 percent" and "95th percentile" as "95%", Greek letters by name, "Figure 2" and "ε = 3" as one word beside their parts.
   function normal(text) {
     return text.normalize("NFKC").toLowerCase()
       .replace(/\p{Script=Greek}/gu, (letter) => GREEK[letter] || letter)
-      .replace(/(\d)\s+%/g, "$1%")
+      .replace(/(\d)(?:st|nd|rd|th)\s+(?:percentile|centile|quantile)/g, "$1% quantile")
+      .replace(/(\d)\s*(?:%|percent\b|per cent\b)/g, "$1%")
+      .replace(/\bdata\s+set(s?)\b/g, "dataset$1")
+      .replace(/\beqs?\b\.?/g, "equation")
       .replace(/[−–]/g, "-");
   }
 
@@ -24,7 +27,8 @@ const Search = (() => {
 
   function words(text) {
     const joined = normal(text).replace(/\b(?:fig(?:ure|\.)?|figures)\s*(\d+[a-z]?)\b/g, " figure$1 figure ")
-      .replace(/\b(table|section|equation|theorem)\s*(\d+)\b/g, " $1$2 $1 ");
+      .replace(/\b(table|section|equation|theorem)\s*(\d+)\b/g, " $1$2 $1 ")
+      .replace(/\b(epsilon|delta|rho|[kmn])\s*=?\s*(\d+(?:\.\d+)?)\b/g, " $1$2 $1 $2 ");
     const found = joined.match(/[\p{L}\p{N}][\p{L}\p{N}_.^%-]*/gu) || [];
     return found.flatMap((word) => {
       const bare = word.replace(/[.^-]+$/, "");
@@ -79,7 +83,7 @@ const Search = (() => {
     }).filter((one) => one.found || !terms.length);
     scored.sort((a, b) => b.score - a.score);
     const whole = scored.filter((one) => one.found === terms.length);
-    const hits = (whole.length ? whole : scored).filter((one) => !kind || one.kind === kind);
+    const hits = (whole.length && kind ? whole : scored).filter((one) => !kind || one.kind === kind);
     return { hits, complete: whole.length > 0 || !scored.length };
   }
 

@@ -16,16 +16,20 @@ from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.report.contents import read_ledger
+from formalsynth.report.glossary import TERMS
 from formalsynth.report.ledgers import changes, markdown
-from formalsynth.report.results import caption_in, errata_page, readme_part, results_page
+from formalsynth.report.pages import SYMBOLS
+from formalsynth.report.results import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
+from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
 LEDGER = KEPT / "claims.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
-PART = "findings"
-"""The part of README.md that is written from the ledger."""
+GLOSSARY = Path("docs", "GLOSSARY.md")
+PART, PICTURE = "findings", "picture"
+"""The parts of README.md that are written from the ledger, and from the drawings that are kept."""
 LARGEST = 100_000
 """Bytes of a table beyond which it is not kept."""
 COLOURS = 64
@@ -59,7 +63,7 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write what README.md and docs/ERRATA.md say of the run that is kept, or only say which of them is out of date.
+    """Write what README.md, docs/ERRATA.md and the verdict map say of the run that is kept, or only say what is out of date.
 
     Args:
         plan: for the errata.
@@ -71,9 +75,12 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     """
     rows = read_ledger(folder / LEDGER)
     readme = (folder / README).read_text(encoding="utf-8")
+    readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists()), str(README))
     texts = {
         README: between(readme, PART, readme_part(rows, plan.errata), str(README)),
         ERRATA: errata_page(rows, plan.errata),
+        KEPT / MAP: picture(rows, SYMBOLS),
+        GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
     for path in stale:

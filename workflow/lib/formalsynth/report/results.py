@@ -13,6 +13,38 @@ from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
+from formalsynth.report.themes import REST, THEMES, theme
+
+MAP = "verdicts.svg"
+"""The verdict map among what is kept of the reference run."""
+FRONTIER = "cost/fig01.png"
+"""The picture of utility against what a record costs, where the run has the study."""
+LEAD = "range/fig02.png"
+"""What README shows in its place."""
+
+
+def lead_picture(kept: str, has_frontier: bool) -> str:
+    """The first picture of README.
+
+    Args:
+        kept: the folder of what is kept of the reference run.
+        has_frontier: whether the picture of the study of costs is there.
+    """
+    if has_frontier:
+        picture = f"[![Utility against what a record costs]({kept}/{FRONTIER})](docs/COST.md)"
+        words = (
+            "A marker for each mechanism. To the left: one person's record changes less of what is released (audited ε). Down: "
+            "the synthetic data are nearer to the confidential ones. Filled markers promise their ε for every data set, open "
+            "ones for the data set at hand only; a thin line leads to the ε that is claimed."
+        )
+    else:
+        picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
+        words = (
+            "Figure 2 of the `range` paper, made by this software: the Lipschitz bound Δ of six synthesizers, over 100 simulated "
+            "data sets of 2000 records. A smaller bound promises more privacy. What kind of promise it is differs between "
+            "synthesizers, and each figure's caption says so."
+        )
+    return f"{picture}\n\n*{words}*"
 
 
 def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
@@ -24,7 +56,8 @@ def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
     """
     found = findings(rows, errata)
     lines = [f"- {_erratum(each, 'docs/ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)]
-    parts = [headline(found), _by_paper(found, list(dict.fromkeys(row.paper for row in rows))), _apart(found)]
+    tiles = f"[![A tile for each claim: its colour and its sign say the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
+    parts = [tiles, headline(found), _by_paper(found, list(dict.fromkeys(row.paper for row in rows))), _apart(found)]
     return "\n\n".join(part for part in [*parts, _errata_line(found), "\n".join(lines)] if part)
 
 
@@ -130,6 +163,7 @@ def results_page(plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, c
         "[LEDGER.md](LEDGER.md).",
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
+        f"![A tile for each claim: its colour and its sign say the verdict]({kept}/{MAP})",
         headline(found),
         _by_paper(found, list(plan.papers)),
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
@@ -151,17 +185,38 @@ def _kinds(found: Findings) -> str:
 
 
 def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Callable[[str], str]) -> list[str]:
-    """The most telling figures of a paper, and its claims that do not hold, tests first."""
+    """The most telling figures of a paper, and its claims by theme, those that hold folded away."""
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
         parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption_of(file)}*"]
-    for kind in KINDS:
-        lines = [f"- {_claim(row)}" for row in rows if row.verdict != REPRODUCED and kind_name(row.kind) == kind]
-        if lines:
-            what = "Tests" if kind == "test" else f"Claims of kind *{kind}*"
-            parts += [f"{what} that were not simply reproduced:", "\n".join(lines)]
+    columns = {claim.id: claim.estimate.value[0] for claim in paper.claims}
+    by_theme: dict[str, list[LedgerRow]] = {name: [] for name in (*THEMES, REST)}
+    for row in sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind))):
+        by_theme[theme(columns.get(row.id, ""), row.test)].append(row)
+    for name, own in by_theme.items():
+        others = [f"- {_told(row, kept)}" for row in own if row.verdict != REPRODUCED]
+        held = [f"- {_told(row, kept)}" for row in own if row.verdict == REPRODUCED]
+        folded = [f"<details><summary>{len(held)} reproduced</summary>", "\n".join(held), "</details>"] if held else []
+        parts += [f"### {name}", "\n".join(others), *folded] if own else []
     return parts
+
+
+def _told(row: LedgerRow, kept: str) -> str:
+    """A claim, then its verdict with what was found, and where to look."""
+    kind = kind_name(row.kind)
+    links = [_shown(row, kept), f"[{row.erratum}](ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
+    places = "; ".join(part for part in (row.place, *links, kind * (kind != "test")) if part)
+    found = f" Found {ours(row)}." if row.estimate else ""
+    note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""
+    return f"{row.claim} **{row.verdict.capitalize()}** ({places}).{found}{note}"
+
+
+def _shown(row: LedgerRow, kept: str) -> str:
+    """A link to the figure or table that a claim belongs to."""
+    kind, _, number = row.shows.partition(" ")
+    files = {"figure": lambda: f"{figure_file(number)}.png", "table": lambda: f"table{number}.csv"}
+    return f"[{row.shows}]({kept}/{row.paper}/{files[kind]()})" if kind in files else ""
 
 
 def _claim(row: LedgerRow) -> str:

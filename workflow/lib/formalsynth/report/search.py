@@ -10,6 +10,7 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.contents import Item, ShownFigure, ShownPaper, ShownTable
 from formalsynth.report.formats import slug
+from formalsynth.report.glossary import TERMS
 from formalsynth.report.rows import ours, printed
 
 SYNONYMS = (
@@ -33,6 +34,12 @@ SYNONYMS = (
     ("credit", "german"),
     ("cancer", "breast"),
     ("resample", "replicate", "repeated"),
+    ("best", "closest", "closer", "smallest"),
+    ("several", "multiple", "five", "m"),
+    ("preserve", "keep", "retain"),
+    ("convergence", "converge", "contract"),
+    ("hurt", "cost", "lose", "degrade"),
+    ("record", "person", "individual", "row"),
 )
 """Words that a reader may use for each other."""
 Entry = dict[str, str | float]
@@ -106,6 +113,8 @@ def _erratum(erratum: Erratum) -> Entry:
 
 
 def _words() -> Iterator[Entry]:
+    for name, meaning in TERMS.items():
+        yield {"url": "index.html#glossary", "kind": "word", "title": name, "text": meaning, "boost": 1.1}
     for words in METRICS.values():
         yield {"url": "index.html#words", "kind": "word", "title": words.name, "text": words.meaning}
     for name, meaning in GUARANTEES.items():

@@ -11,6 +11,7 @@ from itertools import groupby
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
 from formalsynth.report.formats import slug
+from formalsynth.report.rows import ours
 
 COLOURS = {
     REPRODUCED: "#1b7f5c", DIRECTION: "#d9a520", UNDETERMINED: "#2f6ea3",
@@ -84,8 +85,9 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
 
 def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
     ink = DARK if claim.verdict == DIRECTION else "#ffffff"
+    words = escape(f"{claim.claim} {claim.verdict.capitalize()}: {ours(claim)}")
     return (
-        f'<g><title>{escape(claim.id)}: {escape(claim.verdict)}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
+        f'<g><title>{words}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
         f'width="{TILE}" height="{TILE}" rx="3" fill="{COLOURS.get(claim.verdict, OTHER)}"/><text x="{x + TILE / 2:g}" '
         f'y="{y + TILE - 5}" text-anchor="middle" fill="{ink}">{symbols[claim.verdict]}</text></g>'
     )
@@ -93,8 +95,9 @@ def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
 
 def _legend(rows: Sequence[LedgerRow], symbols: Mapping[str, str], y: int) -> list[str]:
     verdicts = [verdict for verdict in symbols if any(row.verdict == verdict for row in rows)]
+    step = ACROSS * (TILE + GAP) // max(6, len(verdicts))
     return [
-        f'<text x="{LEFT + k * 130}" y="{y + TILE - 5}"><tspan fill="{COLOURS.get(verdict, OTHER)}">{symbols[verdict]}</tspan> '
+        f'<text x="{LEFT + k * step}" y="{y + TILE - 5}"><tspan fill="{COLOURS.get(verdict, OTHER)}">{symbols[verdict]}</tspan> '
         f"{escape(verdict)}</text>"
         for k, verdict in enumerate(verdicts)
     ]
