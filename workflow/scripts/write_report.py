@@ -18,7 +18,9 @@ from formalsynth.runtime.sources import code_digest
 keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
 if code_digest(snakemake.input.config) != snakemake.params.config:
-    raise SystemExit("config was edited while the run was at work, and the report would show it beside older results: run again")
+    raise SystemExit(
+        "config was edited during the run: the report would show new settings beside older results. Give the same command again"
+    )
 load(snakemake.params.modules)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 

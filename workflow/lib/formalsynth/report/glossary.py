@@ -20,10 +20,13 @@ DIAGNOSTICS = {
         "Effective sample size: how many independent draws the centre of a posterior is worth; the least.",
     ),
     "ess_tail_min": Words("Tail ESS", "The same for the 5 % and 95 % quantiles; the least."),
-    "divergences": Words("Divergences", "Steps in which the sampler lost its way; in sum. Any one can mean a biased posterior."),
+    "divergences": Words(
+        "Divergences",
+        "Total number of steps in which the sampler failed to follow the posterior. Even one can mean biased draws.",
+    ),
     "treedepth_hits": Words(
         "Tree depth",
-        "Steps cut off at the largest tree; in sum. They cost time and do no harm to the draws.",
+        "Total number of steps that were cut off at the largest tree depth. They cost time but do not harm the draws.",
     ),
     "seconds": Words("Stan", "Time spent in Stan, over all fits."),
 }

@@ -1,0 +1,66 @@
+"""The English of what people read, held against proselint: the documents, the captions, and what is said of errata.
+
+Run as ``python .ci/prose.py`` from the repository's folder; it prints a line for each finding and ends with 1 where there is one.
+"""
+
+import itertools
+import re
+import sys
+from pathlib import Path
+
+from formalsynth.plan.load import read_plan
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.show.captions import caption
+from proselint.checks import __register__
+from proselint.config import DEFAULT
+from proselint.registry import CheckRegistry
+from proselint.tools import LintFile
+
+OFF = {
+    "typography.symbols.curly_quotes": "documents are typed, and programs print what they quote, with straight quotes",
+    "typography.symbols.ellipsis": "three full stops stand for what is left out of a command or a list",
+    "typography.symbols.copyright": "(c) is the third part of a figure",
+    "spelling.consistency": "names of agencies are spelled as the agencies do",
+}
+"""Checks that are switched off, each with the reason."""
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "config/README.md", "docs/*.md")
+WRITTEN = ("docs/RESULTS.md",)
+"""Documents that a run writes, from captions and errata that are checked where they come from."""
+CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|<[^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
+"""What is no prose in a document: code, marks, targets of links."""
+
+
+def main() -> int:
+    """Check everything, and print what was found."""
+    CheckRegistry().register_many(__register__)
+    config = DEFAULT | {"checks": dict.fromkeys(OFF, False) | DEFAULT["checks"]}  # the first that fits counts
+    found = 0
+    for name, text in texts():
+        for finding in LintFile(name, content=text).lint(config):
+            line, column = finding.pos
+            print(f"{name}:{line}:{column}: {finding.check_result.check_path}: {finding.check_result.message}")
+            found += 1
+    return int(found > 0)
+
+
+def texts():
+    """Name and prose of everything that is checked."""
+    for pattern in DOCUMENTS:
+        for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
+            yield str(path), prose(path.read_text(encoding="utf-8"))
+    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    for paper in plan.papers.values():
+        for number in paper.figures:
+            yield f"caption of {paper.key} figure {number}", caption(paper.figure(number, "paper"))
+        for number in paper.tables:
+            yield f"caption of {paper.key} table {number}", caption(paper.table(number, "paper"))
+
+
+def prose(text):
+    """A document without what is no prose, its lines where they were and a made-up word for each piece of code, never twice in a row."""
+    number = itertools.count()
+    return CODE.sub(lambda part: "\n" * part.group().count("\n") or chr(97 + next(number) % 26) * 3, text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
