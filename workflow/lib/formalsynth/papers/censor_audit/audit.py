@@ -87,18 +87,20 @@ def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float]) -
     )
 
 
-def slice_of(grid: Grid, phi: Array) -> Grid:
-    """The same grid of lambda at other means, for the density of phi: (m * L,) points, those of a mean beside each other.
+def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> Grid:
+    """A grid of equally spaced points, those of a mean beside each other: (m * L,).
+
+    The prior of phi is uniform, and that of lambda falls in log lambda as ``exp(-lambda_shape log lambda)``.
 
     Args:
-        grid: as made by :func:`beta_grid`.
-        phi: (m,) means; the prior of phi is uniform, so that a point's mass does not depend on its mean.
+        phi: (m,) means.
+        log_lambda: (L,) logarithms of precisions.
+        priors: as for :func:`beta_grid`.
     """
-    first = grid.phi == grid.phi[0]
-    precision, log_prior = grid.lambda_[first], grid.log_prior[first]
-    mean, each = (axis.ravel() for axis in np.meshgrid(phi, precision, indexing="ij"))
-    coefficients = beta_coefficients(each * mean, each * (1 - mean))
-    return Grid(mean, each, np.tile(log_prior, len(phi)), coefficients, np.tile(grid.fine[first], len(phi)))
+    mean, log_precision = (axis.ravel() for axis in np.meshgrid(phi, log_lambda, indexing="ij"))
+    precision = np.exp(log_precision)
+    coefficients = beta_coefficients(precision * mean, precision * (1 - mean))
+    return Grid(mean, precision, -priors["lambda_shape"] * log_precision, coefficients, np.ones(len(mean), dtype=bool))
 
 
 def _knots(low: float, high: float, centre: float, n: int) -> tuple[Array, Array, Mask]:

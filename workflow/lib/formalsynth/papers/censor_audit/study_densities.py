@@ -10,13 +10,13 @@ from formalsynth.core.mechanism import ASYMPTOTIC
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.study import Arm, ChosenArm, Outcome, Run, study
 from formalsynth.families.beta import BetaFamily
-from formalsynth.papers.censor_audit.audit import Grid, beta_grid, log_likelihood, moments, posterior, slice_of
+from formalsynth.papers.censor_audit.audit import Grid, beta_grid, log_likelihood, moments, posterior, product_grid
 
 PRIOR, POSTERIOR, CENSORED = "prior", "posterior", "censored"
-POINTS = 241
-"""Points of a curve."""
+POINTS, ACROSS = 201, 240
+"""Points of a curve, and of lambda at each of them."""
 REACH = 6.0
-"""Standard deviations that a curve covers to either side."""
+"""Standard deviations of the posterior that the points cover to either side."""
 
 
 class Budget(Parameters):
@@ -57,11 +57,13 @@ def _density(grid: Grid, x: Array, arm: ChosenArm) -> tuple[float, float, Array,
         across = np.linspace(0, 1, POINTS)
         return 0.5, float(np.sqrt(1 / 12)), across, np.ones(POINTS)
     threshold = arm.parameters["epsilon"] / 2 if arm.name == CENSORED else None
-    weights = np.ones(len(x))
-    mean, sd = moments(grid.phi, posterior(grid, log_likelihood(grid, x, weights, threshold)))
+    weights, priors = np.ones(len(x)), BetaFamily().priors
+    rough = posterior(grid, log_likelihood(grid, x, weights, threshold))
+    (mean, sd), (middle, spread) = moments(grid.phi, rough), moments(np.log(grid.lambda_), rough)
     across = np.linspace(max(mean - REACH * sd, 0.0), min(mean + REACH * sd, 1.0), POINTS + 2)[1:-1]
-    fine = slice_of(grid, across)
-    log_mass = (fine.log_prior + log_likelihood(fine, x, weights, threshold)).reshape(len(across), -1)
+    lowest = max(middle - REACH * spread, np.log(priors["lambda_min"]))
+    fine = product_grid(across, np.linspace(lowest, middle + REACH * spread, ACROSS), priors)
+    log_mass = (fine.log_prior + log_likelihood(fine, x, weights, threshold)).reshape(POINTS, ACROSS)
     mass = np.exp(log_mass - log_mass.max()).sum(axis=1)
     density = mass / np.trapezoid(mass, across)
     mean = float(np.trapezoid(across * density, across))
