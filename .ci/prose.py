@@ -57,7 +57,7 @@ def texts():
 
 
 def prose(text):
-    """A document without what is no prose: its lines stay where they were, and code becomes made-up words, none twice in a row."""
+    """A document without code: its lines stay where they were; code becomes made-up words, none twice in a row."""
     number = itertools.count()
     return CODE.sub(lambda part: "\n" * part.group().count("\n") or chr(97 + next(number) % 26) * 3, text)
 

@@ -112,7 +112,7 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert "same DP | fixed weights 2 100 1.5" in text  # told from the others by ε, without an id
     assert "same a_1, DP | fixed weights 0.5 100 0.1235" in text
     assert "The paper prints Figure 1 again under this number." in text
-    assert "Left out for want of data: figure 4" in text
+    assert "Left out because the data are absent: figure 4" in text
     for verdict, meaning in VERDICTS.items():
         assert f"1 in the ledger: {SYMBOLS[verdict]} {verdict} {meaning}" in text
 
@@ -219,7 +219,7 @@ def test_without_claims_figures_fits_or_costs(tmp_path):
     assert "No claims are written down for this paper." in text["papers/second.html"]
     assert "No errata are written down for these papers." in text["errata.html"]
     assert "No posterior was sampled" in text["index.html"]
-    assert "Nothing was skipped for want of data." in text["index.html"]
+    assert "No data were missing." in text["index.html"]
     assert not (folder / "claims.csv").exists()
     assert not (folder / "papers" / "first.html").exists()
 

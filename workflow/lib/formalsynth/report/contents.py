@@ -12,6 +12,7 @@ from pathlib import Path
 from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.copies import Copies, withheld
+from formalsynth.report.seen import seen_in
 from formalsynth.report.told import ToldFigure, ToldPaper, ToldShown, ToldTable
 from formalsynth.runtime.files import unbroken
 
@@ -100,6 +101,8 @@ class ShownFigure(Item):
     told: ToldFigure
     picture: str
     """Which of its files the page shows."""
+    alt: str
+    """What is to be seen, with medians from the largest to the smallest."""
     width: int
     """In pixels."""
     height: int
@@ -182,7 +185,8 @@ def _figure(told: ToldFigure, about: About, source: Source) -> ShownFigure:
     item = _item(told, "figure", about, source)
     drawn = source.files.shown.get(f"{told.file}.svg")
     sharp = "svg" in item[-1] and drawn is not None and drawn.stat().st_size <= SHARP
-    return ShownFigure(*item, told, f"{told.file}.{'svg' if sharp else 'png'}", *size)
+    seen = "" if item[4] else seen_in(source.files.shown[f"{told.file}.csv"])
+    return ShownFigure(*item, told, f"{told.file}.{'svg' if sharp else 'png'}", f"{told.alt} {seen}".strip(), *size)
 
 
 def _table(told: ToldTable, about: About, source: Source) -> ShownTable:

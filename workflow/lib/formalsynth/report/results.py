@@ -22,6 +22,9 @@ FRONTIER = "cost/fig01.png"
 LEAD = "range/fig02.png"
 """What README shows in its place."""
 
+DECIDING = ("range-ecdf-averaged", "range-contraction-weighted", "censor-ph-fine-worst", "censor-w-strict")
+"""Claims whose outcome bears on which mechanism one would take."""
+
 
 def lead_picture(kept: str, has_frontier: bool) -> str:
     """The first picture of README.
@@ -57,6 +60,9 @@ def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
     found = findings(rows, errata)
     lines = [f"- {_erratum(each, 'docs/ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)]
     tiles = f"[![A tile for each claim: its colour and its sign say the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
+    deciding = "\n".join(f"- {_told(row, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING)
+    if deciding:
+        lines.insert(0, f"Claims that bear on which mechanism to take:\n\n{deciding}\n\nErrata:\n")
     parts = [tiles, headline(found), _by_paper(found, list(dict.fromkeys(row.paper for row in rows))), _apart(found)]
     return "\n\n".join(part for part in [*parts, _errata_line(found), "\n".join(lines)] if part)
 
@@ -202,10 +208,10 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Calla
     return parts
 
 
-def _told(row: LedgerRow, kept: str) -> str:
+def _told(row: LedgerRow, kept: str, errata: str = "ERRATA.md") -> str:
     """A claim, then its verdict with what was found, and where to look."""
     kind = kind_name(row.kind)
-    links = [_shown(row, kept), f"[{row.erratum}](ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
+    links = [_shown(row, kept), f"[{row.erratum}]({errata}#{row.erratum.lower()})" if row.erratum else ""]
     places = "; ".join(part for part in (row.place, *links, kind * (kind != "test")) if part)
     found = f" Found {ours(row)}." if row.estimate else ""
     note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""

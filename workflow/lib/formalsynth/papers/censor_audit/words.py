@@ -21,6 +21,7 @@ for _column, _words in {
     "replace_one_delta": Words(
         "δ at the claimed ε, one record changed", "The least δ with which the claimed ε holds between the two posteriors."
     ),
+    "phi_mean": Words("φ", "The mean of the Beta distribution, a parameter of the model; the curves are its exact densities."),
 }.items():
     METRICS.add(_column, _words, __name__)
 
