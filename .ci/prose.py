@@ -26,7 +26,7 @@ OFF = {
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "config/README.md", "docs/*.md")
 WRITTEN = ("docs/RESULTS.md",)
 """Documents that a run writes, from captions and errata that are checked where they come from."""
-CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|<[^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
 """What is no prose in a document: code, marks, targets of links."""
 
 

@@ -23,7 +23,7 @@ def ours(row: LedgerRow) -> str:
     errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
     texts = [f"{number} ± {error}" if error else number for number, error in zip(numbers, errors, strict=True)]
     names = _names(row, len(numbers))
-    cells = [f"{name} {text}".strip() for name, text in zip(names, texts, strict=True)]
+    cells = [_named(name, text) for name, text in zip(names, texts, strict=True)]
     if row.test not in ORDERS or len(cells) < 2:
         return "; ".join(cells)
     signs = [_sign(float(a), float(b)) for a, b in itertools.pairwise(numbers)]
@@ -35,7 +35,12 @@ def printed(row: LedgerRow) -> str:
     parts, names = LISTED.findall(row.printed), _names(row, 0)
     if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
         return row.printed
-    return "; ".join(f"{name} {part}" for name, part in zip(names, parts, strict=True))
+    return "; ".join(_named(name, part) for name, part in zip(names, parts, strict=True))
+
+
+def _named(name: str, text: str) -> str:
+    """A number behind its name, with a colon where the name ends in a number itself."""
+    return f"{name}{':' * name[-1:].isdigit()} {text}".strip()
 
 
 def _parts(text: str | None) -> list[str]:

@@ -26,6 +26,7 @@ for _column, _words in {
     METRICS.add(_column, _words, __name__)
 
 for _kind, _meaning in {
+    "none: prior": "The prior has seen no data, so that there is nothing to protect.",
     "lower bound of epsilon, by audit": "The largest loss among the neighbours that were tried: the true ε is no smaller.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)
