@@ -102,6 +102,7 @@ class Density(Figure):
         """The standard deviation of each distribution, in the frame that compares their widths."""
         spreads = {id: _spread(part) for id, part in table.groupby("synthesizer", sort=False)}
         words = "\n".join(f"sd {display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
+        axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
         axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)
 
 
