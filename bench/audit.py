@@ -141,7 +141,7 @@ def estimator(pairs: int) -> None:
     found["difference"] = (found.bridged - found.exact).abs()
     print(found.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
     print(found.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
-    found["z"] = found.difference / found.error
+    found["z"] = found.difference / found.error_of_ratio
     print(f"in units of its own error: {found.z[found.enough].quantile([0.5, 0.95, 1]).round(2).to_dict()}")
     print(found.sort_values("difference").tail(12).round(3).to_string())
     far = found[~found.enough]
@@ -172,7 +172,8 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
     return {
         "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
         "bridged": found.losses.epsilon(delta),
-        "error": float(np.hypot(found.error, found.losses.error(delta))), "overlap": found.overlap, "enough": found.enough,
+        "error": float(np.hypot(found.error_of_ratio, found.losses.error(delta))),
+        "overlap": found.overlap, "enough": found.enough,
         "at_least": found.at_least(delta),
     }  # fmt: skip
 

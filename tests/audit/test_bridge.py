@@ -24,7 +24,7 @@ def gaussian(shift, constant, seed, n_draws=1000, others=1000):
 @given(st.floats(0.05, 2), st.floats(-1e4, 1e4), SEEDS, st.integers(300, 3000))
 def test_the_ratio_of_the_normalisers_is_found_within_its_error(shift, constant, seed, others):
     found = bridge(*gaussian(shift, constant, seed, others=others))
-    assert found.log_ratio == pytest.approx(constant, abs=5.5 * found.error + 1e-8)
+    assert found.log_ratio == pytest.approx(constant, abs=5.5 * found.error_of_ratio + 1e-8)
     assert 0 < found.overlap <= 1
     assert found.limits[0] - 5 * shift / math.sqrt(others) <= constant <= found.limits[1] + 5 * shift / math.sqrt(1000)
 
@@ -34,7 +34,7 @@ def test_the_ratio_of_the_normalisers_is_found_within_its_error(shift, constant,
 def test_the_audited_epsilon_is_that_of_the_curve(shift, seed):
     found = bridge(*gaussian(shift, 7.0, seed, 4000, 4000))
     assert found.enough
-    band = 5 * (found.losses.error(1e-2) + found.error) + 0.02
+    band = 5 * (found.losses.error(1e-2) + found.error_of_ratio) + 0.02
     assert found.epsilon(1e-2) == pytest.approx(gaussian_epsilon(1, shift, 1e-2), abs=band)
 
 
@@ -62,13 +62,13 @@ def test_the_bound_without_normaliser_is_never_above_the_epsilon_from_draws_alon
 def test_the_same_posterior_overlaps_with_itself():
     found = bridge(np.zeros(100), np.zeros(50))
     assert found.overlap == pytest.approx(1)
-    assert found.error == pytest.approx(0, abs=1e-6)
+    assert found.error_of_ratio == pytest.approx(0, abs=1e-6)
     assert found.epsilon(1e-3) == pytest.approx(0, abs=1e-9)
 
 
 def test_fewer_effective_draws_widen_the_error():
     draws = gaussian(1.0, 0.0, 1)
-    assert bridge(*draws, (100, 100)).error == pytest.approx(math.sqrt(10) * bridge(*draws).error)
+    assert bridge(*draws, (100, 100)).error_of_ratio == pytest.approx(math.sqrt(10) * bridge(*draws).error_of_ratio)
 
 
 def test_what_is_not_finite_is_refused():
@@ -103,4 +103,4 @@ def test_losses_from_draws_are_the_exact_ones_within_their_error(name, seed):
     ]
     found, exact = bridge(*drawn), replay.losses([base], [near]).epsilon(0.05)
     assert found.enough
-    assert found.epsilon(0.05) == pytest.approx(exact, abs=5 * (found.error + found.losses.error(0.05)) + 0.05)
+    assert found.epsilon(0.05) == pytest.approx(exact, abs=5 * (found.error_of_ratio + found.losses.error(0.05)) + 0.05)

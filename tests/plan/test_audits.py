@@ -105,3 +105,28 @@ def test_what_cannot_be_audited_is_refused_before_any_job(plan_of, paper, change
     with pytest.raises(ConfigError) as error:
         plan_of(paper, **changes)
     assert message in str(error.value)
+
+
+def gamma(plan_of, **changes):
+    """The audit of a regression whose posterior is not known exactly."""
+    audit = {"outcome": {"low": 0.01, "high": 100}, "predictors": AUDIT["predictors"]} | changes
+    changed = {"scenarios.simulation.audit": audit, "scenarios.simulation.family": "gamma_regression"}
+    plan = plan_of("range", "smoke", **changed)
+    scenario = next(one for one in plan.papers["range"].scenarios.values() if one.name == "simulation")
+    return scenario.audit_job("0000", plan.config.sampler), plan.config.sampler
+
+
+def test_an_audit_without_exact_posteriors_is_told_the_sampler(plan_of):
+    job, sampler = gamma(plan_of)
+    assert job.sampler == sampler
+    assert "formalsynth.audit.sampled" in job.modules
+    assert job.search.deltas == (0.001,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"attack": 100}, "an attack"), ({"streams": 5}, "mixtures"), ({"deltas": [1e-3, 1e-5]}, "at least 0.001")],
+)
+def test_what_draws_alone_do_not_tell_is_refused(plan_of, changes, words):
+    with pytest.raises(ConfigError, match=words):
+        gamma(plan_of, **changes)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from formalsynth.audit.direct import attack_counts, direct_losses
-from formalsynth.audit.losses import Losses
+from formalsynth.audit.losses import Loss, Losses
 from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replaced, same, to_remove
 from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
@@ -60,10 +60,20 @@ class AuditRow:
 
     def row(self) -> Row:
         """As a row of a table."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(AuditRow)}
 
 
-def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[AuditRow]:
+@dataclass(frozen=True)
+class Found(AuditRow):
+    """A row with what is told to the owner of the data alone."""
+
+    removed: int | None = None
+    """Position of the record that D' lacks."""
+    tried: int = 0
+    """Neighbours of the kind that were tried."""
+
+
+def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[Found]:
     """Audit synthesizers on one data set.
 
     A synthesizer that has no outcome on D, and a neighbour on which it has none, are left out; the rows say so and why.
@@ -82,7 +92,10 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch,
     found = _Audit(replay, n, settings, seed).rows([id for id in audited if id not in direct])
     for id in audited:
         if id in direct:
-            found[id] = _direct_rows(direct[id], replay, n, settings, seed)
+            try:
+                found[id] = _direct_rows(direct[id], replay, n, settings, seed)
+            except ValueError as error:
+                found[id] = [_left_out(id, "same", f"left out: {error}")]
     return [row for id in audited for row in found[id]]
 
 
@@ -119,7 +132,7 @@ class _Audit:
         self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
         self._data = np.arange(n)
 
-    def rows(self, audited: Sequence[str]) -> dict[str, list[AuditRow]]:
+    def rows(self, audited: Sequence[str]) -> dict[str, list[Found]]:
         """The rows of each synthesizer."""
         failed: dict[str, str] = {}
         self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
@@ -137,7 +150,7 @@ class _Audit:
             found[id] = report.floor()
             for kind in KINDS:
                 near = [(each, there[id, each]) for each in looked[id].worst(kind, self._settings.refined) if (id, each) in there]
-                found[id] += report.worst(kind, near, looked[id].note(kind))
+                found[id] += report.worst(kind, near, looked[id].note(kind), len(looked[id].ranked[kind]))
         return found
 
     def _look(self, ids: Sequence[str]) -> dict[str, _Looked]:
@@ -158,7 +171,7 @@ class _Audit:
 
     def _try(self, neighbour: Neighbour, looked: dict[str, _Looked], known: dict[str, Array]) -> None:
         failed: dict[str, str] = {}
-        there = self._replay.run(neighbour.index, only=list(looked), known=known, failed=failed)
+        there = self._replay.run(neighbour.index, only=list(looked), known=known, near=self._base, failed=failed)
         for id, found in looked.items():
             if id in failed:
                 found.left_out[neighbour.kind].append(failed[id])
@@ -194,10 +207,11 @@ class _Full:
 
     neighbour: Neighbour
     outcome: Outcome
-    losses: Losses
+    losses: Loss
     claimed_larger: float
     note: str = ""
     attacked: float = NONE
+    tried: int = 1
 
 
 @dataclass(frozen=True)
@@ -213,18 +227,18 @@ class _Report:
     """The synthesizer on D with other random numbers."""
     seed: int
 
-    def floor(self) -> list[AuditRow]:
+    def floor(self) -> list[Found]:
         """Between two runs on D with other seeds; the claim stays that of the first."""
         if not self.streams:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
         return self._rows(self._full(same(self.n), self.streams[0], self.claimed), False, (1,))
 
-    def worst(self, kind: Kind, near: Sequence[tuple[Neighbour, Outcome]], note: str) -> list[AuditRow]:
+    def worst(self, kind: Kind, near: Sequence[tuple[Neighbour, Outcome]], note: str, tried: int) -> list[Found]:
         """Rows of the worst neighbours of one kind; the worst of them is attacked, and reported for several releases too."""
         if not near:
             return [_left_out(self.id, kind, f"none{note}")]
         delta = self.settings.deltas[0]
-        full = [self._full(neighbour, there, max(self.claimed, claim(there))) for neighbour, there in near]
+        full = [replace(self._full(neighbour, there, max(self.claimed, claim(there))), tried=tried) for neighbour, there in near]
         full.sort(key=lambda each: -each.losses.epsilon(delta))
         first = replace(full[0], attacked=self._attacked(full[0]), note=full[0].note + note)
         rows = self._rows(first, True, (1, self.settings.releases))
@@ -232,7 +246,7 @@ class _Report:
             rows += self._rows(each, False, (1,))
         return rows + self._mixed(first)
 
-    def _mixed(self, first: _Full) -> list[AuditRow]:
+    def _mixed(self, first: _Full) -> list[Found]:
         """Rows for an attacker who is not told the random numbers behind the weights, where there are any."""
         streams = len(self.streams)
         if streams < 2 or np.array_equal(self.base.weights, self.streams[0].weights):
@@ -246,7 +260,8 @@ class _Report:
 
     def _full(self, neighbour: Neighbour, there: Outcome, claimed_larger: float) -> _Full:
         try:
-            return _Full(neighbour, there, self.replay.losses([self.base], [there]), claimed_larger)
+            losses = self.replay.losses([self.base], [there])
+            return _Full(neighbour, there, losses, claimed_larger, losses.note)
         except (ValueError, np.linalg.LinAlgError) as error:
             return _Full(neighbour, there, Losses.apart(), claimed_larger, f"; taken as infinite: {error}")
 
@@ -257,19 +272,19 @@ class _Report:
         sides = self.base, full.outcome
         return attack(self.replay, self.n, self.id, neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides).epsilon
 
-    def _rows(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[AuditRow]:
+    def _rows(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[Found]:
         """A row for each delta and number of releases."""
         neighbour, losses = full.neighbour, full.losses
         value, rows = neighbour.value(self.replay.universe), []
         for delta in self.settings.deltas:
             for m in releases:
-                forward, backward = losses.forward.epsilon(delta, m), losses.backward.epsilon(delta, m)
+                forward, backward = losses.epsilons(delta, m)
                 rows.append(
-                    AuditRow(
+                    Found(
                         self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                         max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
                         self.claimed, full.claimed_larger, full.attacked if (delta, m) == (self.settings.deltas[0], 1) else NONE,
-                        float(self.base.weights[: self.n].mean()),
+                        float(self.base.weights[: self.n].mean()), neighbour.removed, full.tried,
                     )
                 )  # fmt: skip
         return rows
@@ -285,12 +300,12 @@ def claim(outcome: Outcome) -> float:
     return NONE if outcome.bounds is None else outcome.bounds.epsilon
 
 
-def _left_out(id: str, kind: Kind, why: str) -> AuditRow:
+def _left_out(id: str, kind: Kind, why: str) -> Found:
     """A row without numbers."""
-    return AuditRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
+    return Found(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
 
 
-def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[AuditRow]:
+def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[Found]:
     """The rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
     claimed = float(synthesizer.parameters["epsilon"])
     rows = []
@@ -304,9 +319,9 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
             for m in (1, settings.releases):
                 shown = attacked if (delta, m) == (settings.deltas[0], 1) else NONE
                 rows.append(
-                    AuditRow(
+                    Found(
                         synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
-                        epsilon, epsilon, 0.0, True, claimed, claimed, shown, NONE,
+                        epsilon, epsilon, 0.0, True, claimed, claimed, shown, NONE, loss.neighbour.removed, loss.tried,
                     )
                 )  # fmt: skip
     return rows

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from formalsynth.audit.losses import Direction, Losses
-from formalsynth.core.arrays import Array, Draws, Records, blocks, count
+from formalsynth.core.arrays import Array, Draws, Records, blocks
 from formalsynth.core.family import Family
 
 ENOUGH = 50
@@ -31,7 +31,7 @@ class Bridged:
     losses: Losses
     log_ratio: float
     """``log(Z / Z')``."""
-    error: float
+    error_of_ratio: float
     """Its standard error."""
     overlap: float
     """From 0, where no draw of one set could be of the other, to 1 for the same posterior."""
@@ -46,11 +46,24 @@ class Bridged:
         """Whether the two sets overlap so much that the losses can be taken as they are."""
         return self.effective >= ENOUGH
 
-    def epsilon(self, delta: float) -> float:
-        """The audited epsilon; where the overlap is too small, the bound that can still be stated."""
-        return self.losses.epsilon(delta) if self.enough else self.at_least(delta)
+    @property
+    def note(self) -> str:
+        """What to say of the losses; empty where they can be taken as they are."""
+        return "" if self.enough else "; a bound only, since the draws of both posteriors hardly overlap"
 
-    def at_least(self, delta: float) -> float:
+    def epsilon(self, delta: float, releases: int = 1) -> float:
+        """The audited epsilon; where the overlap is too small, the bound that can still be stated."""
+        return max(self.epsilons(delta, releases))
+
+    def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
+        """The audited epsilon under D and under D'; where the overlap is too small, the bound for the larger of them."""
+        return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
+
+    def error(self, delta: float) -> float:
+        """Standard error of ``epsilon(delta)``; NaN for a bound."""
+        return math.hypot(self.losses.error(delta), self.error_of_ratio) if self.enough else math.nan
+
+    def at_least(self, delta: float, releases: int = 1) -> float:
         """A lower bound of the audited epsilon that does not need ``log(Z / Z')``.
 
         What the ratio adds to the loss in one direction it takes from the other. So the mean of both epsilons is free of it, and
@@ -59,7 +72,7 @@ class Bridged:
         one, other = self._draws
         far = float(max(np.abs(one).max(), np.abs(other).max())) + 1
         sides = (Direction(side + far, np.full(len(side), 1 / len(side))) for side in (one, -other))
-        return max(0.0, sum(side.epsilon(delta) - far for side in sides) / 2)
+        return max(0.0, sum(side.epsilon(delta, releases) - releases * far for side in sides) / 2)
 
 
 def bridge(one: Array, other: Array, effective: tuple[float, float] | None = None) -> Bridged:
@@ -89,7 +102,7 @@ def bridge(one: Array, other: Array, effective: tuple[float, float] | None = Non
     return Bridged(
         losses=Losses.weighted(loss, -drawn),
         log_ratio=ratio,
-        error=error,
+        error_of_ratio=error,
         overlap=overlap,
         effective=overlap * (sizes[0] + sizes[1]),
         limits=(float(other.mean()), float(one.mean())),
@@ -108,16 +121,33 @@ def log_ratio(family: Family, universe: Records, draws: Draws, one: Array, other
         other: (N,) likelihood weights of D'.
         threshold: at which both clip each weighted log-likelihood, if they do.
     """
-    left, right = family.factors(universe, draws)
-    if threshold is None:
-        plain: Array = left @ (right.T @ (one - other))
+    return ratio_of_targets(*family.factors(universe, draws), one, other, (threshold, threshold))
+
+
+def ratio_of_targets(
+    left: Array, right: Array | None, one: Array, other: Array, thresholds: tuple[float | None, float | None]
+) -> Array:
+    """What :func:`log_ratio` gives, from the log-likelihood of the universe under the draws.
+
+    Args:
+        left: (S, k) factor of the log-likelihood, or all of it (S, N).
+        right: (N, k) factor; None where the left is all of it.
+        one: (N,) likelihood weights of D.
+        other: (N,) likelihood weights of D'.
+        thresholds: at which each clips a weighted log-likelihood, if it does.
+    """
+    # a record that counts alike on both sides may have a log-likelihood that is not finite
+    touched = np.flatnonzero((one != other) | (thresholds[0] != thresholds[1]))
+    one, other = one[touched], other[touched]
+    right = None if right is None else right[touched]
+    if thresholds == (None, None):
+        plain: Array = left[:, touched] @ (one - other) if right is None else left @ (right.T @ (one - other))
         return plain
-    touched = one != other
-    right, one, other = right[touched], one[touched], other[touched]
-    found = np.zeros(count(draws))
-    for block in blocks(len(left), len(right)):
-        values = left[block] @ right.T
-        ours, theirs = (np.clip(weights * values, -threshold, threshold) for weights in (one, other))
+    limits = [np.inf if threshold is None else threshold for threshold in thresholds]
+    found = np.zeros(len(left))
+    for block in blocks(len(left), len(touched)):
+        values = left[block][:, touched] if right is None else left[block] @ right.T
+        ours, theirs = (np.clip(w * values, -limit, limit) for w, limit in zip((one, other), limits, strict=True))
         found[block] = (ours - theirs).sum(axis=1)
     return found
 

@@ -31,6 +31,8 @@ class DirectLoss:
 
     neighbour: Neighbour
     sides: tuple[LaplaceCounts, LaplaceCounts]
+    tried: int = 1
+    """Neighbours of its kind that were tried."""
 
     @property
     def more(self) -> np.ndarray | None:
@@ -86,7 +88,8 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Dire
 
 
 def _worst(replay: Replay, synthesizer: Synthesizer, base: LaplaceCounts, neighbours: Sequence[Neighbour]) -> list[DirectLoss]:
-    found = [DirectLoss(each, (base, _counts(replay, synthesizer, each.index))) for each in neighbours]
+    tried = len(neighbours)
+    found = [DirectLoss(each, (base, _counts(replay, synthesizer, each.index)), tried) for each in neighbours]
     return sorted(found, key=lambda each: (-each.epsilon(0), each.fewest))[:1]
 
 

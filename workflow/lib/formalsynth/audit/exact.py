@@ -7,13 +7,15 @@ one grid, serves them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from formalsynth.audit.losses import Losses
+from formalsynth.audit.losses import Loss
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import Family
+from formalsynth.core.job import SamplerSettings
 from formalsynth.core.registry import Registry
 
 Posterior = TypeVar("Posterior")
@@ -39,7 +41,7 @@ class Exact(Protocol[Posterior]):
     def divergence(self, one: Posterior, other: Posterior) -> float:
         """The mean loss in the direction in which it is the larger (Kullback and Leibler), for a first look."""
 
-    def losses(self, one: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0) -> Losses:
+    def losses(self, one: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0) -> Loss:
         """The privacy loss between two mixtures of posteriors in equal parts; of one each, as a rule.
 
         A mixture is what is released by a mechanism whose weights are random and not told.
@@ -51,9 +53,30 @@ class Exact(Protocol[Posterior]):
         """
 
 
+class Sampled(Exact[Posterior], Protocol[Posterior]):
+    """The same from a sampler, whose draws are all that is known of a posterior."""
+
+    def close_to(self, near: Posterior, weights: Array, threshold: float | None) -> Posterior:
+        """The pseudo posterior for a first look, at which the draws of a near one may stand for its own."""
+
+
 Maker = Callable[[Family, Records, Mapping[str, float]], Exact[Any]]
+SampledMaker = Callable[[Family, Records, Mapping[str, float], Path, SamplerSettings, int], Sampled[Any]]
 EXACT: Registry[Maker] = Registry("exact posterior", "audit/exact_*.py")
 """By the name of the family's Stan program."""
+
+
+SAMPLED: Registry[SampledMaker] = Registry("posterior from draws", "audit/sampled.py")
+"""By the only name :data:`CMDSTAN`: a register, so that audits of exact posteriors do not depend on the sampler."""
+CMDSTAN = "cmdstan"
+LARGEST_SEED = 2**31 - 2
+"""Less one, of Stan."""
+
+
+def sampled(maker: SampledMaker) -> SampledMaker:
+    """Register what makes posteriors from draws."""
+    SAMPLED.add(CMDSTAN, maker, maker.__module__)
+    return maker
 
 
 def exact(*programs: str) -> Callable[[Maker], Maker]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -120,6 +121,23 @@ class Direction:
         return Direction(*found).epsilon(delta)
 
 
+class Loss(Protocol):
+    """The privacy loss between the outputs on two neighbouring data sets."""
+
+    @property
+    def note(self) -> str:
+        """What to say of it beside the numbers; empty as a rule."""
+
+    def epsilon(self, delta: float, releases: int = 1) -> float:
+        """The audited epsilon at this delta for so many released draws."""
+
+    def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
+        """The same under D and under D'."""
+
+    def error(self, delta: float) -> float:
+        """Standard error of ``epsilon(delta)``."""
+
+
 @dataclass(frozen=True)
 class Losses:
     """The outputs on two neighbouring data sets D and D', as masses on shared points."""
@@ -134,6 +152,8 @@ class Losses:
     """The largest loss under D, and under D', where they are known beyond the points."""
     drawn: bool = False
     """Whether the points are draws."""
+    note: str = ""
+    """What to say of them beside the numbers."""
 
     @classmethod
     def of(cls, one: Array, other: Array) -> Losses:
@@ -177,7 +197,11 @@ class Losses:
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
         """The audited epsilon at this delta for so many released draws; see :meth:`Direction.epsilon`."""
-        return max(self.forward.epsilon(delta, releases), self.backward.epsilon(delta, releases))
+        return max(self.epsilons(delta, releases))
+
+    def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
+        """The same under D and under D'."""
+        return self.forward.epsilon(delta, releases), self.backward.epsilon(delta, releases)
 
     def error(self, delta: float) -> float:
         """Monte Carlo standard error of ``epsilon(delta)`` where the points are draws."""

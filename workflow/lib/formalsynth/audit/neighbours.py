@@ -15,7 +15,7 @@ import numpy as np
 from formalsynth.audit.replay import Outcome
 from formalsynth.core.arrays import Array, Draws, Records, blocks, count
 from formalsynth.core.bounds import Index
-from formalsynth.core.family import Family
+from formalsynth.core.family import Family, whole
 
 REASONS = ("largest risk", "smallest risk", "largest bound", "largest weight", "largest pull")
 """Why a record is taken away, beside at random; the pull is the spread of its weighted log-likelihood over the posterior."""
@@ -128,6 +128,8 @@ def to_remove(
 
 def pull(family: Family, records: Records, draws: Draws) -> Array:
     """Standard deviation (n,) over the draws of each record's log-likelihood: how far it alone moves the posterior."""
+    if evaluated := whole(family):
+        return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
     first, second = np.zeros(len(right)), np.zeros(len(right))
     centre = left.mean(axis=0) @ right.T

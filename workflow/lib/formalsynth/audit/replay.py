@@ -1,4 +1,4 @@
-"""Mechanisms run again on neighbouring data sets, with exact posteriors in place of the sampler.
+"""Mechanisms run again on neighbouring data sets, with exact posteriors in place of the sampler where a family has them.
 
 Everything that a mechanism computes from the data is computed again: risks, weights, searched parameters, thresholds. The random
 numbers behind it are the same for all data sets of a replay (common random numbers), unless another stream is asked for.
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from formalsynth.audit.exact import exact_posteriors
-from formalsynth.audit.losses import Losses
+from formalsynth.audit.exact import Sampled, exact_posteriors
+from formalsynth.audit.losses import Loss
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Bounds, Index, Sensitive, record_bounds
 from formalsynth.core.family import Family
@@ -34,7 +34,7 @@ class Outcome:
     weights: Array
     """(N,) likelihood weights over the universe; 0 for what the data set lacks."""
     posterior: Any
-    """The exact pseudo posterior, as its family has it."""
+    """The exact pseudo posterior, as its family has it, or a sampled one."""
     sensitive: Sensitive
     """What the bounds are the maxima of, over the records of the data set."""
     known: Array | None
@@ -58,22 +58,25 @@ class Replay:
         synthesizers: Sequence[Synthesizer],
         address: Address,
         draws: int = 1000,
+        sampled: Sampled[Any] | None = None,
     ) -> None:
-        """Prepare the exact posteriors.
+        """Prepare the posteriors.
 
         Args:
-            family: a family that :mod:`formalsynth.audit.exact` knows.
+            family: the family; one that :mod:`formalsynth.audit.exact` knows, unless its posteriors are sampled.
             priors: its priors.
             universe: the N records of which D and its neighbours are made.
             synthesizers: those that are audited and those that they are built on, parents first.
             address: of the replicate; the random numbers of all data sets are those of D.
             draws: S, over which risks and bounds are maxima.
+            sampled: the posteriors from a sampler; by default they are exact.
 
         Raises:
             KeyError: the family has no exact posterior.
         """
         self.family, self.universe, self.synthesizers = family, universe, tuple(synthesizers)
-        self._exact = exact_posteriors(family, universe, priors)
+        self._sampled = sampled
+        self._exact = exact_posteriors(family, universe, priors) if sampled is None else sampled
         self._address, self._draws = address, draws
         self._ids = [each.id for each in synthesizers]
         self._parents = {parent for each in synthesizers for parent in each.parents}
@@ -85,6 +88,7 @@ class Replay:
         bounds: bool = False,
         only: Collection[str] | None = None,
         known: Mapping[str, Array] | None = None,
+        near: Mapping[str, Outcome] | None = None,
         failed: dict[str, str] | None = None,
     ) -> dict[str, Outcome]:
         """Every synthesizer on the data set of the records at ``index`` of the universe; a direct release is none of them.
@@ -96,6 +100,7 @@ class Replay:
             only: the synthesizers that are wanted, with those they are built on; all of them by default.
             known: (N,) shares of predicted values outside the sensitive ranges of the universe, by synthesizer, to be taken as
                 they are and not computed again: for a first look.
+            near: every synthesizer on D, for a first look: the draws of sampled posteriors may stand for those of others.
             failed: where to put why a synthesizer has no outcome. Without it the reason is raised.
 
         Raises:
@@ -104,11 +109,12 @@ class Replay:
         address = replace(self._address, replicate=self._address.replicate + STREAM * stream)
         chain = self._chain(self._ids if only is None else only)
         told = {} if known is None else {id: values[index] for id, values in known.items()}
-        data_set = _DataSet(index, self.universe.take(index), address, chain, told)
+        data_set = _DataSet(index, self.universe.take(index), address, chain, told, near or {})
         found: dict[str, Outcome] = {}
         for synthesizer in chain:
             try:
-                wanted = bounds or synthesizer.id in self._parents
+                # what has to be sampled is sampled here, so that a failure has its place
+                wanted = bounds or synthesizer.id in self._parents or (self._sampled is not None and near is None)
                 found[synthesizer.id] = _Step(self, synthesizer, data_set, found).outcome(wanted)
             except (ValueError, np.linalg.LinAlgError, _ParentFailed) as error:
                 if failed is None:
@@ -152,8 +158,10 @@ class Replay:
                 found[each.id] = np.append(outcome.known, more)
         return found
 
-    def posterior(self, weights: Array, threshold: float | None) -> Any:
-        """The exact pseudo posterior with weights (N,) over the universe."""
+    def posterior(self, weights: Array, threshold: float | None, near: Outcome | None = None) -> Any:
+        """The pseudo posterior with weights (N,) over the universe; where it is sampled, perhaps by the draws of a near one."""
+        if self._sampled is not None and near is not None:
+            return self._sampled.close_to(near.posterior, weights, threshold)
         return self._exact.posterior(weights, threshold)
 
     def fixed(self, outcome: Outcome, weights: Array, threshold: float | None = None) -> Outcome:
@@ -164,7 +172,7 @@ class Replay:
         """Independent draws of a posterior, ``size`` of them."""
         return self._exact.draws(posterior, generator.random((size, self._exact.dimension)))
 
-    def losses(self, one: Sequence[Outcome], other: Sequence[Outcome]) -> Losses:
+    def losses(self, one: Sequence[Outcome], other: Sequence[Outcome]) -> Loss:
         """The privacy loss between outcomes on D and on D': of one each, or of several streams whose number is not told."""
         ours, theirs = ([each.posterior for each in side] for side in (one, other))
         return self._exact.losses(ours, theirs, seed=self._address.replicate)
@@ -197,6 +205,8 @@ class _DataSet:
     """The synthesizers that run on it."""
     known: Mapping[str, Array] = field(default_factory=dict)
     """(n,) for each synthesizer whose shares of predicted values are given."""
+    near: Mapping[str, Outcome] = field(default_factory=dict)
+    """Every synthesizer on D, at a first look."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +257,8 @@ class _Step:
         if shares and owner is not None and np.array_equal(owner.weights, weights):
             posterior = owner.posterior
         else:
-            owner, posterior = None, self.replay.posterior(weights, form.sensitive.threshold)
+            near = self.data.near.get(self.synthesizer.id)
+            owner, posterior = None, self.replay.posterior(weights, form.sensitive.threshold, near)
         plain = Outcome(weights, posterior, form.sensitive, findings.known, None, None)
         if not bounds:
             return plain

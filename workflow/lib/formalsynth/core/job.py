@@ -224,6 +224,8 @@ class AuditJob(Job):
     """Whether there is a row for each record to add with its predictors in the middle, too."""
     draws: int
     """S, over which risks and bounds are maxima."""
+    sampler: SamplerSettings | None
+    """How posteriors are sampled; None where they are known exactly."""
     replicates: tuple[int, ...]
     """Those of the batch whose data sets are audited."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch
@@ -21,6 +22,10 @@ EXACT = {
     "negative_binomial": "formalsynth.audit.exact_lattice",
 }
 """Modules of the exact posteriors by Stan program, as their register has them: to import them would take each job a second."""
+SAMPLED = "formalsynth.audit.sampled"
+"""Module of the posteriors of all other families, which are sampled."""
+LEAST_DELTA = 1e-3
+"""Of audits from draws, of which there are some thousand: what is rarer than that they do not see."""
 CANDIDATES = 1000
 """Records to add at most: every synthesizer is run with each of them."""
 
@@ -52,6 +57,8 @@ class AuditReader:
     groups: Mapping[str, Sequence[str]]
     """Ids of the synthesizers that each entry of the scenario stands for."""
     scale: ScaleConfig
+    use: ProgramUse | None = None
+    """How it uses a Stan program of the user's own."""
 
     def read(self, config: AuditConfig, records: Records, replicates: int) -> AuditPlan:
         """The audit.
@@ -73,6 +80,8 @@ class AuditReader:
             raise self._refuse("outcome.points", config.outcome.points, [allowed])
         kept = set(AuditSearch.model_fields)
         search = AuditSearch.model_validate({key: value for key, value in dict(config).items() if key in kept})
+        if FAMILIES[self.family].program not in EXACT:
+            search = self._from_draws(config, search)
         if self.scale.attack_runs:
             search = search.model_copy(update={"attack": min(search.attack, self.scale.attack_runs)})
         return AuditPlan(
@@ -84,19 +93,29 @@ class AuditReader:
         return ConfigError(message(self.file, f"{self.where}.audit.{key}", given, allowed))
 
     def _check_ranges(self, config: AuditConfig, outcomes: Sequence[float], records: Records) -> None:
-        """Check that there is an exact posterior, and that what is declared can be a record."""
-        family = FAMILIES[self.family]
-        if family.program not in EXACT:
-            known = ", ".join(sorted(name for name, one in FAMILIES.items() if one.program in EXACT))
-            allowed = f"audits of families whose posterior is known exactly: {known}"
-            raise ConfigError(message(self.file, f"{self.where}.audit", f"an audit of family {self.family}", [allowed]))
+        """Check that what is declared can be a record."""
+        family, ends = FAMILIES[self.family], f"{config.outcome.low:g} to {config.outcome.high:g}"
         if not family.outcomes.holds(np.array(outcomes)):
-            ends = f"{config.outcome.low:g} to {config.outcome.high:g}"
             raise self._refuse("outcome", ends, [f"what family {self.family} takes: {family.outcomes.what}"])
+        if self.use is not None and (config.outcome.low < self.use.lower or config.outcome.high > self.use.upper):
+            raise self._refuse("outcome", ends, [f"what the family declares: {self.use.lower:g} to {self.use.upper:g}"])
         varying = int((np.ptp(records.design, axis=0) > 0).sum())
         if len(config.predictors) != varying:
             allowed = f"one for each predictor that varies: {varying}"
             raise self._refuse("predictors", f"{len(config.predictors)} of them", [allowed])
+
+    def _from_draws(self, config: AuditConfig, search: AuditSearch) -> AuditSearch:
+        """What can be said from draws alone, where the posterior is not known exactly."""
+        why = f"the posterior of family {self.family} is not known exactly, and draws alone tell nothing of"
+        if search.attack:
+            raise self._refuse("attack", search.attack, [f"0: {why} an attack"])
+        if search.streams > 1:
+            raise self._refuse("streams", search.streams, [f"0: {why} mixtures"])
+        if "deltas" not in config.model_fields_set:
+            return search.model_copy(update={"deltas": (LEAST_DELTA,)})
+        if min(search.deltas) < LEAST_DELTA:
+            raise self._refuse("deltas", min(search.deltas), [f"at least {LEAST_DELTA:g}: {why} what is rarer"])
+        return search
 
     def _audited(self, config: AuditConfig) -> list[str]:
         """Ids of the synthesizers that are audited."""

@@ -29,7 +29,7 @@ from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
-from formalsynth.plan.audits import EXACT, AuditPlan
+from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 from formalsynth.results import ToldScenario
 
 AUDIT_STEP = "formalsynth.steps.audit"
@@ -187,11 +187,12 @@ class Scenario:
         if plan is None or not replicates:
             return None
         chain = self._with_parents(plan.audited)
-        modules = (AUDIT_STEP, EXACT[self.program], *self._modules(chain))
+        exact = EXACT.get(self.program)
+        modules = (AUDIT_STEP, exact or SAMPLED, *self._modules(chain))
         return AuditJob(
             key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
             audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search, curve=plan.curve,
-            draws=sampler.draws, replicates=replicates,
+            draws=sampler.draws, sampler=None if exact else sampler, replicates=replicates,
         )  # fmt: skip
 
     def _with_parents(self, ids: Sequence[str]) -> list[Synthesizer]:

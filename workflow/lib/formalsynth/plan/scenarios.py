@@ -237,7 +237,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     use = ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1]) if own else None
     scale, from_file = entry.run.size, isinstance(config, FileScenario)
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
-    reader = AuditReader(entry.file, entry.where, config.model, groups, scale)
+    reader = AuditReader(entry.file, entry.where, config.model, groups, scale, use)
     n = len(records) if isinstance(data, FromFile) else n
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(

@@ -1,12 +1,14 @@
-"""Audit: what a record costs on the neighbours of the data sets of a batch, with exact posteriors in place of the sampler."""
+"""Audit: what a record costs on the neighbours of the data sets of a batch, with exact posteriors where there are some."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth.audit.audit import audit
+from formalsynth.audit.exact import CMDSTAN, LARGEST_SEED, SAMPLED
 from formalsynth.audit.neighbours import added, additions, joined
 from formalsynth.audit.replay import Replay
 from formalsynth.core.family import FAMILIES
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def audit_batch(job: AuditJob, data: DataBatch) -> pd.DataFrame:
+def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFrame:
     """Audit the first data sets of a batch.
 
     Args:
         job: what to audit.
         data: the confidential data of the batch.
+        executable: compiled Stan program of the family, for posteriors that are not known exactly.
 
     Returns:
         A row for each data set, synthesizer, neighbour that was computed in full, delta and number of releases. Where a data set
@@ -34,18 +37,21 @@ def audit_batch(job: AuditJob, data: DataBatch) -> pd.DataFrame:
     rows: list[Row] = []
     for k in np.flatnonzero(np.isin(data.replicate, job.replicates)):
         head: Row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(data.replicate[k])}
-        rows += [head | row for row in _audit_data_set(job, data, int(k))]
+        rows += [head | row for row in _audit_data_set(job, data, int(k), executable)]
     return audit_table(rows)
 
 
-def _audit_data_set(job: AuditJob, data: DataBatch, k: int) -> list[Row]:
+def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) -> list[Row]:
     """The rows of one data set."""
     records, family = data.records(k), FAMILIES[job.family]
     address = Address.of(job.key, int(data.replicate[k]))
     seed = int(address.sequence("audit").generate_state(1)[0])
     try:
         universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
-        replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws)
+        sampled = None
+        if job.sampler is not None:
+            sampled = SAMPLED[CMDSTAN](family, universe, job.priors, executable, job.sampler, 1 + seed % LARGEST_SEED)
+        replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws, sampled)
         rows = [row.row() for row in audit(replay, len(records), job.audited, job.search, seed)]
         return rows + (_curve(job, replay, len(records)) if job.curve else [])
     except (ValueError, np.linalg.LinAlgError) as error:

@@ -7,6 +7,7 @@ makes no other job run again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import AuditJob
@@ -16,6 +17,6 @@ from formalsynth.steps.data import DataBatch
 if TYPE_CHECKING:
     import pandas as pd
 
-AuditStep = Callable[[AuditJob, DataBatch], "pd.DataFrame"]
+AuditStep = Callable[[AuditJob, DataBatch, Path], "pd.DataFrame"]
 PARTS: Registry[AuditStep] = Registry("part of a batch", "steps/audit.py")
 """Parts by name."""

@@ -101,8 +101,9 @@ class _Batch:
         return read_table(rows), MeasureBatch.read(arrays)
 
     def audit(self, job: AuditJob, data: DataBatch) -> pd.DataFrame:
-        path, origin = self.folder / "audited.csv", _origin(job, "audit", data.digest())
-        self._keep([path], origin, lambda: write_table(path, PARTS[AUDIT](job, data), origin))
+        program = [] if job.sampler is None else [checksum(self.executable)]
+        path, origin = self.folder / "audited.csv", _origin(job, "audit", data.digest(), *program)
+        self._keep([path], origin, lambda: write_table(path, PARTS[AUDIT](job, data, self.executable), origin))
         return read_table(path)
 
     def _keep(self, paths: Sequence[Path], origin: str, make: Callable[[], None]) -> None:
