@@ -7,7 +7,7 @@ from formalsynth.audit.exact import CMDSTAN, SAMPLED
 from formalsynth.audit.replay import Replay
 from formalsynth.core.job import AuditSearch, SamplerSettings
 from formalsynth.core.streams import Address
-from small_audit import LW, N, PLAIN, linear
+from small_audit import LW, PLAIN, N, linear
 
 SAMPLED.find()
 SAMPLER = SamplerSettings(warmup=500, draws=1000, ess_min=200)
@@ -43,9 +43,7 @@ def replays(program, whole=False, synthesizers=(PLAIN, LW), sampler=SAMPLER):
 def test_the_losses_are_those_of_the_exact_posteriors_within_their_error(program, whole):
     exact, sampled = replays(program, whole, (PLAIN,))
     for index in (np.arange(1, N), np.append(np.arange(N), N)):
-        ours, theirs = (
-            each.losses([each.run(np.arange(N))["plain"]], [each.run(index)["plain"]]) for each in (sampled, exact)
-        )
+        ours, theirs = (each.losses([each.run(np.arange(N))["plain"]], [each.run(index)["plain"]]) for each in (sampled, exact))
         assert ours.note == ""
         # draws of a chain are worth less than independent ones, and the tail of the loss is estimated from a few of them
         assert ours.epsilon(0.01) == pytest.approx(theirs.epsilon(0.01), abs=6 * ours.error(0.01) + 0.1)

@@ -223,3 +223,64 @@ def test_sections_are_merged_lists_replaced_and_null_takes_away():
     assert extended(base, {"a": {"y": [3]}, "c": None}) == {"a": {"x": 1, "y": [3]}, "b": {"name": "one", "p": 1}}
     assert extended(base, {"b": {"name": "two"}})["b"] == {"name": "two"}
     assert base["a"]["y"] == [1, 2]
+
+
+CLAIM = {
+    "id": "mine-even-smaller", "place": "My study", "shows": "figure 1", "claim": "Even weights have the smaller bound.",
+    "estimate": {"scenario": "groups", "value": ["delta"], "of": ["Unweighted", "Even"]},
+    "test": {"kind": "order", "direction": "falling"},
+}  # fmt: skip
+
+
+def claiming(tmp_path, *claims, **sections):
+    """A study with a file of claims beside it."""
+    (tmp_path / "mine.claims.yaml").write_text(yaml.safe_dump({"claims": list(claims)}), encoding="utf-8")
+    return changed(STUDY, claims="mine.claims.yaml", **sections)
+
+
+def test_claims_beside_a_study_are_its_own(read, tmp_path):
+    paper = read(claiming(tmp_path, CLAIM)).papers["mine"]
+    assert [(claim.id, claim.paper, claim.kind) for claim in paper.claims] == [("mine-even-smaller", "mine", "own study")]
+    assert paper.files[-1] == tmp_path / "mine.claims.yaml"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kind": "ours"}, "mine.claims.yaml: claims.mine-even-smaller.kind: given 'ours'"),
+        ({"shows": "figure 7"}, "shows"),
+        ({"estimate": CLAIM["estimate"] | {"of": ["Odd"]}}, "Odd"),
+    ],
+)
+def test_claims_that_cannot_be_judged_are_told(read, tmp_path, change, words):
+    assert words in refusal(read, claiming(tmp_path, CLAIM | change))
+
+
+def test_a_file_of_claims_that_is_not_there_is_told(read):
+    assert "claims: given 'none.yaml'; allowed: a file that is there" in refusal(read, changed(STUDY, claims="none.yaml"))
+
+
+def test_a_study_that_extends_a_paper_may_have_claims_of_its_own(read, tmp_path):
+    base = read({"extends": "range"}).papers["mine"].claims
+    own = CLAIM | {
+        "estimate": {"scenario": "simulation", "value": ["delta"], "of": ["Unweighted", "Weighted"]},
+        "shows": "figure 2",
+    }
+    (tmp_path / "mine.claims.yaml").write_text(yaml.safe_dump({"claims": [own]}), encoding="utf-8")
+    claims = read({"extends": "range", "claims": "mine.claims.yaml"}).papers["mine"].claims
+    assert [claim.id for claim in claims] == [*(claim.id for claim in base), "mine-even-smaller"]
+    twice = own | {"id": base[0].id}
+    (tmp_path / "mine.claims.yaml").write_text(yaml.safe_dump({"claims": [twice]}), encoding="utf-8")
+    assert base[0].id in refusal(read, {"extends": "range", "claims": "mine.claims.yaml"})
+
+
+def test_a_family_of_the_users_own_is_known_with_a_scenario_to_try_it_on(read):
+    code = CODE + (
+        "\nfrom dataclasses import dataclass\nfrom formalsynth.core.family import family\n"
+        "from formalsynth.families.poisson import PoissonFamily\n\n\n"
+        '@family("my_counts")\n@dataclass(frozen=True)\nclass MyCounts(PoissonFamily):\n    """Counts."""\n'
+    )
+    counts = {"family": "my_counts", "population": {"name": "poisson", "mu": 4}}
+    plan = read(changed(STUDY, scenarios={"groups": counts}), code=code)
+    assert {name: scenario.id for name, scenario in plan.own_families().items()} == {"my_counts": "groups_n50"}
+    assert read(STUDY).own_families() == {}

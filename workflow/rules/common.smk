@@ -48,6 +48,7 @@ PAGES = (
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
 OWN_PROGRAMS = {name: str(path) for name, path in PLAN.own_programs().items()}
+OWN_FAMILIES = PLAN.own_families()
 PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 SCALE = PLAN.config.scale
 ROOT = PLAN.config.root_seed
@@ -182,9 +183,30 @@ def program(wildcards):
 
 
 def checked_program(wildcards):
-    """That the Stan program of a scenario keeps to its contract, where it is the user's own."""
-    name = scenario_of(wildcards).program
-    return f"results/stan/{name}.checked" if name in OWN_PROGRAMS else []
+    """That the Stan program or the family of a scenario keeps to its contract, where it is the user's own."""
+    scenario = scenario_of(wildcards)
+    if scenario.family in OWN_FAMILIES:
+        return f"results/{SCALE}/checks/{scenario.family}.checked"
+    return f"results/stan/{scenario.program}.checked" if scenario.program in OWN_PROGRAMS else []
+
+
+def family_trial(wildcards):
+    """What the data of a user's own family are simulated from, for a trial: one data set of the first scenario that uses it."""
+    job = OWN_FAMILIES[wildcards.own_family].simulate_job("0000")
+    return job.model_copy(update={"replicates": job.replicates[:1]})
+
+
+def family_modules(wildcards):
+    """The modules of a user's own family, and of the data that it is tried on."""
+    return [*OWN_FAMILIES[wildcards.own_family].tables_job().modules, *family_trial(wildcards).modules]
+
+
+def custody_folder(wildcards):
+    """The folder of the study of a confidential file."""
+    folders = [str(Path(study).parent) for study in PLAN.config.studies if Path(study).with_name("schema.yaml").is_file()]
+    if len(folders) != 1:
+        refuse("validate and release need one study that formalsynth inspect began: --config study=studies/<name>/study.yaml")
+    return folders[0]
 
 
 def scenario_folder(wildcards):

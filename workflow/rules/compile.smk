@@ -69,3 +69,32 @@ rule check_program:
         "Checking the Stan program {wildcards.own_program} against its contract"
     script:
         "../scripts/check_program.py"
+
+
+# So is a family of the user's own, on a few records and a short fit.
+rule check_family:
+    input:
+        code=lambda wildcards: code_of("formalsynth.contract.family", "formalsynth.steps.simulate", *family_modules(wildcards)),
+        executable=lambda wildcards: f"results/stan/{OWN_FAMILIES[wildcards.own_family].program}",
+    output:
+        passed="<results>/checks/{own_family}.checked",
+    log:
+        "<logs>/check_family/{own_family}.log",
+    wildcard_constraints:
+        own_family="|".join(OWN_FAMILIES) or "(?!)",
+    localrule: True
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_of_job,
+        modules=family_modules,
+        job=lambda wildcards: dict(family_trial(wildcards).plain()),
+        priors=lambda wildcards: OWN_FAMILIES[wildcards.own_family].priors,
+    message:
+        "Checking the family {wildcards.own_family} against its contract"
+    script:
+        "../scripts/check_family.py"

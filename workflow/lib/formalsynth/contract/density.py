@@ -43,8 +43,10 @@ def check_density(log_density: LogDensity, predicted: Array, support: Support) -
     if not np.isfinite(predicted).all():
         return ["gives predictive values that are not finite"]
     if ((predicted < support.lower) | (predicted > support.upper)).any():
-        return [f"gives predictive values outside {support.lower:g} to {support.upper:g}"]
-    values, masses = _masses(log_density, predicted, support)
+        ends = f"{support.lower:g} to {support.upper:g}"
+        return [f"gives predictive values outside {ends}: these have to be the ends of what it can give"]
+    with np.errstate(over="ignore"):
+        values, masses = _masses(log_density, predicted, support)
     total = float(masses.sum())
     if not abs(total - 1) <= WRONG:
         return [f"has a density that integrates to {total:.3g} and not to 1, so that epsilon would be wrong"]

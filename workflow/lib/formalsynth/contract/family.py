@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,10 @@ import numpy as np
 from formalsynth.contract.density import Support, check_density
 from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, whole
+from formalsynth.core.job import SamplerSettings
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import evaluate, gradient_error, visited
+from formalsynth.stan.sample import sample
 
 DRAWS = 3
 """Draws at which a density is integrated."""
@@ -37,6 +39,32 @@ class Fitted:
     draws: Draws
     executable: Path
     priors: dict[str, float]
+
+
+RECORDS = 25
+"""Records at most on which a family is tried."""
+LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
+"""How draws for a trial are sampled."""
+
+
+def trial(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> Fitted | str:
+    """A family with a few of some records and draws from their posterior; or why there are none."""
+    chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
+    few: Records = records.take(np.sort(chosen))
+    try:
+        data = family.stan_data(few, np.ones(len(few)), priors)
+        fit = sample(executable, data, family.inits(data), family.parameters, SEED, LENGTHS)
+    except Exception as error:  # whatever the user's own code stumbles over
+        return f"stops with {type(error).__name__}: {' '.join(str(error).split())}"
+    if fit.status != "ok":
+        return f"cannot be tried: {len(few)} records could not be fitted ({fit.reason})"
+    return Fitted(family, few, fit.draws, executable, dict(priors))
+
+
+def broken_family(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> list[str]:
+    """What a family does not keep to on a few of some records, a sentence for each; none where all is well."""
+    tried = trial(family, records, executable, priors)
+    return [tried] if isinstance(tried, str) else check_family(tried)
 
 
 def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:

@@ -202,11 +202,11 @@ def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
 def _density(checked: Checked, draws: Draws) -> Iterator[str]:
     """The log-likelihood is that of a density, and x_rep follows it."""
     record = made_up(checked.use, checked.whole).take(slice(0, 1))
-    support = Support(checked.use.lower, checked.use.upper, checked.whole)
     for k in range(POINTS):
         draw = take(draws, [k])
         many = Records(np.repeat(record.x, PREDICTED), np.repeat(record.design, PREDICTED, axis=0))
         predicted = checked.predicted(draw, many)[0]
+        support = _reached(checked, predicted)
 
         def log_density(values: Array, draw: Mapping[str, Array] = draw) -> Array:
             rows = Records(values, np.repeat(record.design, len(values), axis=0))
@@ -214,3 +214,16 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
 
         at = ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
         yield from (f"at {at} the program {problem}" for problem in check_density(log_density, predicted, support))
+
+
+def _reached(checked: Checked, predicted: Array) -> Support:
+    """The support of the density: the declared bounds, or what lies around them where predictive values reach beyond.
+
+    What a model can give need not be what an outcome may be: an income of 1000 or more may have a lognormal model.
+    """
+    lower, upper = checked.use.lower, checked.use.upper
+    if predicted.min() < lower:
+        lower = 0.0 if predicted.min() >= 0 else -np.inf
+    if predicted.max() > upper:
+        upper = 1.0 if predicted.max() <= 1 else np.inf
+    return Support(lower, upper, checked.whole)

@@ -120,3 +120,8 @@ for _kind, _meaning in {
     "none": "No guarantee.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """A number with what it counts: 1 candidate, 2 candidates; ``plural`` where that is not the word with an s."""
+    return f"{number} {what if number == 1 else plural or what + 's'}"

@@ -7,17 +7,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import FAMILIES, Predictor
+from formalsynth.core.family import FAMILIES, Predictor, program
 from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, DirectRelease, Findings
+from formalsynth.custody.records import names_of
 from formalsynth.custody.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, message, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.studies import ANYWHERE, load_code
+from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
 from formalsynth.steps.batch import FitBatch, Fitted
 from formalsynth.steps.data import DataBatch
@@ -25,6 +27,7 @@ from formalsynth.steps.fit import fit_batch
 from formalsynth.steps.measure import measure_batch
 from formalsynth.steps.replicate import context_of, form_of
 
+REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
 """The mechanism whose noise a release draws anew."""
 PER_NEIGHBOUR = {"add_remove": 2.0, "replace": 4.0}
@@ -40,6 +43,12 @@ class Study:
     file: Path
     family: str
     priors: Mapping[str, float]
+    program: Path
+    """The Stan program of the family."""
+    use: ProgramUse | None
+    """How it uses a program of the user's own; None for a family in Python."""
+    audit: InternalAudit | None
+    """The audit of the internal report; None for none."""
     expanded: Expanded = field(repr=False)
 
     def ids(self) -> list[str]:
@@ -95,13 +104,35 @@ def read_study(declared: Declared) -> Study:
     if len(scenarios) != 1:
         raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")
     name, scenario = next(iter(scenarios.items()))
-    if isinstance(scenario.family, OwnStan) or scenario.family not in FAMILIES:
+    if scenario.model not in FAMILIES:
         raise ConfigError(message(file, f"scenarios.{name}.family", scenario.family, FAMILIES))
-    expanded = expand(config, file)
+    expanded, stan, family = expand(config, file), scenario.family, FAMILIES[scenario.model]
     chosen = {id: expanded.synthesizers[id] for entry in scenario.synthesizers for id in expanded.groups.get(entry, [])}
-    study = Study(file, scenario.family, dict(FAMILIES[scenario.family].priors) | scenario.priors, expanded)
+    if isinstance(stan, OwnStan):
+        _check_program(declared, scenario.model, stan, file, f"scenarios.{name}.family")
+        lower, upper = declared.schema.target.ends
+        use = ProgramUse(data=stan.data, lower=lower, upper=upper, predictors=len(names_of(declared.schema)))
+        study = Study(file, scenario.model, stan.data, Path(stan.stan), use, own.internal_audit, expanded)
+    else:
+        program, priors = REPOSITORY / "stan" / f"{family.program}.stan", dict(family.priors) | scenario.priors
+        study = Study(file, scenario.model, priors, program, None, own.internal_audit, expanded)
     _check(declared, study, chosen.values())
     return study
+
+
+def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, where: str) -> None:
+    """Check that a program of the user's own gets its numbers, and outcomes that it takes."""
+    own, ends = program(FAMILIES[name]), declared.schema.target.ends
+    assert own is not None
+    if sorted(use.data) != sorted(own.numbers):
+        raise ConfigError(message(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"]))
+    if ends[0] < use.lower or ends[1] > use.upper:
+        given = f"{use.lower:g} to {use.upper:g}"
+        raise ConfigError(
+            message(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])
+        )
+    if own.whole and declared.schema.target.type == "number":
+        raise ConfigError(message(file, where, "a program of whole numbers", ["an outcome that is declared as type: whole"]))
 
 
 def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) -> None:
@@ -130,7 +161,7 @@ def fit(
         declared: what is declared of the file.
         study: which synthesizers there are.
         records: the confidential records, or made-up ones.
-        executable: compiled Stan program of the family.
+        executable: the compiled Stan program of the family.
         ids: which synthesizers.
         sampler: how they are sampled.
 
@@ -143,7 +174,7 @@ def fit(
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
-    scenario = _scenario(declared, study, len(records), set().union(*(study.needed(id) for id in ids)))
+    scenario = fresh_scenario(declared, study, len(records), set().union(*(study.needed(id) for id in ids)))
     data, fitted, found = DataBatch.of([0], [records]), dict[str, Fitted](), dict[str, Candidate]()
     for own in scenario.fits_in_turn():
         job, measure_job = scenario.fit_job(own, sampler), scenario.measure_job(own)
@@ -156,14 +187,14 @@ def fit(
     return {id: found[id] for id in found if id in ids}
 
 
-def _scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) -> Scenario:
+def fresh_scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) -> Scenario:
     """A scenario whose random streams nobody can draw again: its root seed is in no file."""
     key = ScenarioKey(paper=declared.name, paper_id=1, scenario=declared.name, number=1, n=n, root=secrets.randbits(256))
     synthesizers = {id: one for id, one in study.expanded.synthesizers.items() if id in ids}
     return Scenario(
         key=key, name=declared.name, place="own data", label="", family=study.family, priors=dict(study.priors), data=None,
         stand_in=False, study=None, unit=1.0, size=n, replicates=1, batch_size=1, synthetic_sets=1, centre_sets=0,
-        data_folder="", files={}, use=None, doubt="", audit=None, synthesizers=synthesizers, arms={},
+        data_folder="", files={}, doubt="", use=study.use, audit=None, synthesizers=synthesizers, arms={},
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formalsynth.core.words import counted
 from formalsynth.custody.reading import Written, read_text
 from formalsynth.custody.schema import Column, Declared, Schema
 from formalsynth.data.files import DataError
@@ -89,7 +90,9 @@ def check_rows(schema: Schema, table: pd.DataFrame) -> None:
         DataError: they are too few, or all have the same outcome.
     """
     if len(table) < LEAST_ROWS:
-        raise DataError(f"{schema.file}: {len(table)} rows can be used; at least {LEAST_ROWS} are needed for a model of them")
+        raise DataError(
+            f"{schema.file}: {counted(len(table), 'row')} can be used; at least {LEAST_ROWS} are needed for a model of them"
+        )
     if table[schema.outcome].nunique() == 1:
         raise DataError(f"{schema.outcome}: has the same value in every row; there is nothing to synthesize")
 
@@ -107,7 +110,9 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
             f"{file}: has columns that the schema does not declare: {', '.join(more)}; declare them, as suppressed perhaps"
         )
     if len(text) != schema.rows:
-        raise DataError(f"{file}: has {len(text)} rows, the schema declares {schema.rows}: is it the whole file, or another one?")
+        raise DataError(
+            f"{file}: has {counted(len(text), 'row')}, the schema declares {schema.rows}: is it the whole file, or another one?"
+        )
 
 
 def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ...], pd.DataFrame]:
@@ -126,8 +131,8 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
             "row": found["index"].astype(int) + 1, "column": found["column"],
             "rule": found["check"].replace({"not_nullable": MISSING}), "value": found["failure_case"],
         }).sort_values(["column", "rule", "row"])  # fmt: skip
-    counted = cases.groupby(["column", "rule"], sort=True).size()
-    return tuple(Violation(str(column), str(rule), int(rows)) for (column, rule), rows in counted.items()), cases
+    numbered = cases.groupby(["column", "rule"], sort=True).size()
+    return tuple(Violation(str(column), str(rule), int(rows)) for (column, rule), rows in numbered.items()), cases
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
@@ -184,7 +189,8 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     """What a person has to know before using these rows, in sentences that are confidential too."""
     dropped = schema.rows - len(table)
     if dropped:
-        yield f"{dropped} of {schema.rows} rows are left out, as declared, for a missing value or an outcome of 0."
+        are = "is" if dropped == 1 else "are"
+        yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
         yield f"{len(table)} rows take long to fit; try formalsynth plan first, it says about how long."
     if len(table):
@@ -192,7 +198,8 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         for name, column in schema.predictors.items():
             yield from _predictor_warnings(name, column, table[name])
     if len(schema.predictors) and table.duplicated().any():
-        yield f"{int(table.duplicated().sum())} rows say the same as another one: is somebody in the file twice?"
+        again = int(table.duplicated().sum())
+        yield f"{again} row{'s say' if again != 1 else ' says'} the same as another one: is somebody in the file twice?"
 
 
 def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
@@ -201,7 +208,8 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
         yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
     at_ends = int(outcome.isin([low, high]).sum())
     if at_ends:
-        yield f"{name}: {at_ends} values lie at the declared bounds or were clipped to them."
+        lie = "values lie at the declared bounds or were" if at_ends != 1 else "value lies at a declared bound or was"
+        yield f"{name}: {at_ends} {lie} clipped to {'them' if at_ends != 1 else 'it'}."
     far = far_above(outcome)
     if far:
         yield f"{name}: {far} value{'s lie' if far != 1 else ' lies'} far above the rest; they are at the highest risk."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from scipy import stats
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.utility import ecdf_distances
+from formalsynth.core.words import counted
+from formalsynth.custody.auditing import Audited
 from formalsynth.custody.candidates import Candidate
 from formalsynth.custody.records import design_of, names_of
 from formalsynth.custody.schema import Analyses, Regression, Schema
@@ -20,6 +22,7 @@ from formalsynth.custody.synthesizing import synthetic_outcomes
 EXPOSED = 10
 """Records of the largest risk that are listed."""
 LEVEL = 0.95
+ROUNDING = 1e-6
 ALIKE = 0.02
 """Difference of two max-ECDF below which they count as alike."""
 
@@ -53,6 +56,18 @@ class Compared:
     coefficients: tuple[Coefficient, ...]
     exposed: tuple[tuple[int, float], ...]
     """Rows, of those that are used, with the largest bounds."""
+    audited: Audited | None = None
+    """What the audit found; None where there was none."""
+
+    @property
+    def shown(self) -> float:
+        """The epsilon that has to be reckoned with: what is claimed, or what was found where that is more."""
+        return max(self.epsilon, self.audited.epsilon) if self.audited and self.audited.done else self.epsilon
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the audit found more than is claimed."""
+        return self.shown > self.epsilon * (1 + ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -64,15 +79,19 @@ class Recommendation:
     weakness: str
 
 
-def compare(schema: Schema, table: pd.DataFrame, found: Mapping[str, Candidate], analyses: Analyses, sets: int) -> list[Compared]:
-    """Synthetic sets of each candidate beside the file."""
+def compare(
+    schema: Schema, table: pd.DataFrame, found: Mapping[str, Candidate], audited: Mapping[str, Audited], analyses: Analyses,
+    sets: int,
+) -> list[Compared]:  # fmt: skip
+    """Synthetic sets of each candidate beside the file, with what the audit found of it."""
     design, generator = design_of(schema, table), np.random.default_rng()
-    return [
+    compared = [
         _failed(one, sets)
         if one.reason
         else _compared(schema, table, one, analyses, synthetic_outcomes(schema, one, [design] * sets, generator))
         for one in found.values()
     ]
+    return [replace(one, audited=audited.get(one.id)) for one in compared]
 
 
 def _failed(candidate: Candidate, sets: int) -> Compared:
@@ -145,21 +164,40 @@ def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
 def recommend(compared: Sequence[Compared], ceiling: float | None) -> Recommendation | None:
     """The candidate with the best utility among those that fit under the ceiling; None where there is none.
 
-    Of candidates that are alike in utility, the one whose guarantee holds as it stands comes first, then that with less epsilon.
+    One of which the audit shows more than is claimed is not recommended. Of candidates that are alike in utility, the one whose
+    guarantee holds as it stands comes first, then that with less epsilon.
     """
     limit = math.inf if ceiling is None else ceiling
-    possible = [one for one in compared if not one.reason and one.epsilon <= limit]
+    fitting = [one for one in compared if not one.reason and one.epsilon <= limit]
+    possible = [one for one in fitting if not one.refuted]
     if not possible:
         return None
     best = min(one.ecdf_max for one in possible)
     chosen = min(
         (one for one in possible if one.ecdf_max <= best + ALIKE), key=lambda one: (not one.pure, one.epsilon, one.ecdf_max)
     )
-    under = "of all candidates" if ceiling is None else f"of the {len(possible)} candidates whose epsilon is at most {ceiling:g}"
-    reason = f"{under}, none is clearly nearer to the file (max-ECDF {chosen.ecdf_max:.3f}, the best has {best:.3f}), " + (
-        "and its guarantee holds as it stands." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
-    )
-    return Recommendation(chosen.id, reason, _weakness(chosen))
+    refuted = [one for one in fitting if one.refuted]
+    return Recommendation(chosen.id, _reason(chosen, possible, refuted, best, ceiling), _weakness(chosen))
+
+
+def _reason(
+    chosen: Compared, possible: Sequence[Compared], refuted: Sequence[Compared], best: float, ceiling: float | None
+) -> str:
+    limit = "" if ceiling is None else f" whose epsilon is at most {ceiling:g}"
+    if len(possible) == 1:
+        reason = f"It is the only candidate{limit or ' that came through'}"
+        reason += f" (max-ECDF {chosen.ecdf_max:.3f})" + (", and its guarantee holds as it stands." if chosen.pure else ".")
+    else:
+        reason = (
+            f"Of the {counted(len(possible), 'candidate')}{limit}, none is clearly nearer to the file (max-ECDF "
+            f"{chosen.ecdf_max:.3f}, the best has {best:.3f}), "
+        )
+        reason += (
+            "and its guarantee holds as it stands." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
+        )
+    for one in refuted:
+        reason += f" {one.id} is out: it claims {one.epsilon:.3g}, and the audit found at least {one.shown:.3g}."
+    return reason
 
 
 def _weakness(chosen: Compared) -> str:
@@ -170,5 +208,14 @@ def _weakness(chosen: Compared) -> str:
         )
     return (
         f"Its guarantee is of the kind {chosen.guarantee!r}: epsilon was found from this file, as a maximum over posterior "
-        "draws, and holds in the limit of many records rather than as it stands. Each further synthetic set costs as much again."
+        "draws, and holds in the limit of many records rather than as it stands. Each further synthetic set costs as much again. "
+        + _audit_of(chosen)
     )
+
+
+def _audit_of(chosen: Compared) -> str:
+    audited = chosen.audited
+    if audited is None or not audited.done:
+        return "It was not audited."
+    tried = counted(audited.tried, "neighbour")
+    return f"The audit found at least {audited.epsilon:.3g} among {tried}: what was not tried may cost more."

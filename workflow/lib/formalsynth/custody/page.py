@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from formalsynth.core.words import guarantee
+from formalsynth.core.words import counted, guarantee
+from formalsynth.custody.auditing import DELTA
 from formalsynth.custody.comparing import Compared, Recommendation
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
@@ -44,10 +45,11 @@ def page(run: Run, compared: Sequence[Compared], chosen: Recommendation | None) 
     mark = MADE_UP if run.made_up else CONFIDENTIAL
     parts = [
         f"<h1>{escape(run.study)}: candidates for a release</h1>",
-        f"<p>{run.rows} rows, {run.sets} synthetic sets of each candidate, {run.seconds:.0f} seconds.</p>",
+        f"<p>{counted(run.rows, 'row')}, {counted(run.sets, 'synthetic set')} of each candidate, "
+        f"{counted(round(run.seconds), 'second')}.</p>",
         *(f"<p>Warning: {escape(warning)}</p>" for warning in run.warnings),
-        _recommended(run, chosen), _overview(compared), _meaning(run, compared), _quantiles(compared), _regressions(compared),
-        _exposed(compared),
+        _recommended(run, chosen), _overview(compared), _audit(run, compared), _meaning(run, compared), _quantiles(compared),
+        _regressions(compared), _exposed(compared), _lost(compared),
     ]  # fmt: skip
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(run.study)}: internal report</title>'
@@ -72,7 +74,10 @@ def _number(value: float) -> str:
 def _recommended(run: Run, chosen: Recommendation | None) -> str:
     if chosen is None:
         limit = "" if run.ceiling is None else f" with an epsilon of at most {run.ceiling:g}"
-        return f"<h2>Recommendation</h2><p>None: no candidate came through{limit}. See below why, and change study.yaml.</p>"
+        return (
+            f"<h2>Recommendation</h2><p>None: no candidate came through{limit}, or the audit found more than is claimed. "
+            "See below why, and change study.yaml.</p>"
+        )
     return (
         f"<h2>Recommendation: {escape(chosen.id)}</h2><p>Reason: {escape(chosen.reason)}</p>"
         f"<p>Weakness: {escape(chosen.weakness)}</p>"
@@ -81,18 +86,46 @@ def _recommended(run: Run, chosen: Recommendation | None) -> str:
 
 
 def _overview(compared: Sequence[Compared]) -> str:
-    rows = [(one.id, one.epsilon, one.guarantee, one.ecdf_max, one.reason) for one in compared]
+    rows = [
+        (one.id, one.epsilon, one.audited.epsilon if one.audited else math.nan, one.guarantee, one.ecdf_max, one.reason)
+        for one in compared
+    ]
     kinds = dict.fromkeys(one.guarantee for one in compared)
     words = "".join(f"<p><strong>{escape(kind)}</strong>: {escape(guarantee(kind).meaning)}</p>" for kind in kinds)
-    head = ["candidate", "claimed epsilon, all sets", "kind", "max-ECDF", "failed because"]
+    head = ["candidate", "claimed epsilon, all sets", "audited epsilon, at least", "kind", "max-ECDF", "failed because"]
     return f"<h2>Candidates</h2>{_table(head, rows)}{words}"
+
+
+def _audit(run: Run, compared: Sequence[Compared]) -> str:
+    """What the audit found, and where it stands against the claims."""
+    if not any(one.audited for one in compared):
+        return "<h2>Audit</h2><p>None was made: study.yaml says internal_audit: false.</p>"
+    found = [(one, one.audited) for one in compared if one.audited]
+    rows = [
+        (one.id, one.epsilon, audited.epsilon, _standing(one), audited.neighbour, audited.tried or "") for one, audited in found
+    ]
+    words = (
+        f"<p>Candidates were run again on data sets that differ in one row, and what is released was compared, for "
+        f"{counted(run.sets, 'set')} together at δ = {DELTA:g}. The largest loss over the neighbours that were tried is a lower "
+        "bound: one that was not tried may cost more. A claim below it does not hold for this file; one above it is not shown to "
+        "hold. <code>internal_audit</code> in study.yaml has more neighbours tried, or leaves the audit out.</p>"
+    )
+    head = ["candidate", "claimed epsilon", "audited epsilon, at least", "claim", "neighbour that attains it", "neighbours tried"]
+    return f"<h2>Audit</h2>{words}{_table(head, rows)}"
+
+
+def _standing(one: Compared) -> str:
+    """Whether a claim stands."""
+    if one.audited is None or not one.audited.done:
+        return "not audited"
+    return "does not hold for this file" if one.refuted else "stands"
 
 
 def _meaning(run: Run, compared: Sequence[Compared]) -> str:
     """What epsilon means for one of those who are protected."""
     what = "is in the file" if run.neighbours == "add_remove" else "has one or another value in the file"
-    rows = [(one.id, one.epsilon, 1 / (1 + math.exp(-min(one.epsilon, 700)))) for one in compared if not one.reason]
-    head = ["candidate", "epsilon", "at most this sure afterwards"]
+    rows = [(one.id, one.shown, 1 / (1 + math.exp(-min(one.shown, 700)))) for one in compared if not one.reason]
+    head = ["candidate", "epsilon, the larger of both", "at most this sure afterwards"]
     whom = escape(run.protected)
     words = (
         f"<p>Somebody who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
@@ -121,3 +154,16 @@ def _exposed(compared: Sequence[Compared]) -> str:
     rows = [(one.id, ", ".join(f"{row} ({bound:.3g})" for row, bound in one.exposed)) for one in compared if one.exposed]
     note = "<p>Used rows with the largest bounds, by their number among the used rows, with the bound of each.</p>"
     return f"<h2>Most exposed rows</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
+
+
+def _lost(compared: Sequence[Compared]) -> str:
+    rows = [
+        (one.id, ", ".join(f"{row} ({epsilon:.3g})" for row, epsilon in one.audited.losses))
+        for one in compared
+        if one.audited and one.audited.losses
+    ]
+    note = (
+        "<p>Of the rows that the audit took out, those whose absence shows most, by their number among the used rows, with the "
+        "audited epsilon of one set.</p>"
+    )
+    return f"<h2>Rows whose loss is largest</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""

@@ -28,7 +28,7 @@ def synthetic_outcomes(schema: Schema, candidate: Candidate, designs: list[Array
         raise ValueError(f"{len(designs)} sets need as many draws; there are {draws}")
     sets = []
     for index, design in zip(chosen, designs, strict=True):
-        # the outcomes of the file are not among what the predictions are made from
-        records = Records(np.zeros(len(design)), design)
+        # the outcomes of the file are not among what the predictions are made from; a program may ask for values within bounds
+        records = Records(np.full(len(design), np.rint(sum(schema.target.ends) / 2)), design)
         sets.append(candidate.predictor.predict(generator, records, take(candidate.draws, [index]))[0])
     return finished(schema, np.stack(sets))

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.family import FAMILIES
+from formalsynth.contract.family import broken_family
+from formalsynth.contract.program import broken
+from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import SamplerSettings
-from formalsynth.custody.candidates import Candidate, Study, fit, read_study
+from formalsynth.core.registry import is_own
+from formalsynth.custody.auditing import audit_candidates
+from formalsynth.custody.candidates import REPOSITORY, Study, fit, read_study
 from formalsynth.custody.checking import check_file, usable
 from formalsynth.custody.comparing import compare, recommend
 from formalsynth.custody.page import Run, page
 from formalsynth.custody.records import made_up, records_of
 from formalsynth.custody.schema import DECLARE, RELEASE, Analyses, Declared
 from formalsynth.data.files import DataError
-from formalsynth.plan.messages import validated
+from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.stan.compile import compile_program
+from formalsynth.stan.generate import generate
 from formalsynth.stan.install import CmdStanError, ensure
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REPOSITORY = Path(__file__).parents[4]
 REPORT = "confidential/CONFIDENTIAL-report.html"
 DRY_REPORT = "plan.html"
 SETS = 5
@@ -107,11 +112,12 @@ def _run(
     declared: Declared, study: Study, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
 ) -> tuple[float, list[tuple[str, str]]]:
     """Write the report: how many seconds it took, and which candidates failed why."""
-    wishes, start = read_wishes(declared.folder), time.monotonic()
-    found = fitted(declared, study, table, study.ids())
-    compared = compare(declared.schema, table, found, wishes.analyses, wishes.sets)
+    wishes, start, schema = read_wishes(declared.folder), time.monotonic(), declared.schema
+    with compiled(declared, study) as executable:
+        found = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
+        audited = audit_candidates(declared, study, table, found, executable, wishes.sets)
+        compared = compare(schema, table, found, audited, wishes.analyses, wishes.sets)
     chosen, seconds = recommend(compared, wishes.ceiling), time.monotonic() - start
-    schema = declared.schema
     run = Run(
         declared.name, schema.protected, schema.neighbours, len(table), wishes.sets, made, seconds, wishes.ceiling, warnings
     )  # fmt: skip
@@ -119,19 +125,38 @@ def _run(
     return seconds, [(one.id, one.reason) for one in compared if one.reason]
 
 
-def fitted(declared: Declared, study: Study, table: pd.DataFrame, ids: Collection[str]) -> dict[str, Candidate]:
-    """Some candidates fitted to some rows.
+@contextlib.contextmanager
+def compiled(declared: Declared, study: Study) -> Iterator[Path]:
+    """The compiled Stan program of a study; one of the user's own, or of a family of theirs, keeps to its contract.
 
     Raises:
-        DataError: the family cannot take the outcomes, or there is no CmdStan.
+        DataError: there is no CmdStan.
+        ConfigError: own code does not keep to its contract.
     """
-    program = FAMILIES[study.family].program
+    family = FAMILIES[study.family]
     with tempfile.TemporaryDirectory() as folder:
-        executable = Path(folder) / program
+        executable = Path(folder) / family.program
         try:
             cmdstan = ensure(REPOSITORY / ".cmdstan")
         except CmdStanError as error:
             raise DataError(str(error)) from error
         with contextlib.redirect_stdout(io.StringIO()):
-            compile_program(REPOSITORY / "stan" / f"{program}.stan", executable, cmdstan)
-        return fit(declared, study, records_of(declared.schema, table), executable, ids, SamplerSettings())
+            try:
+                compile_program(study.program, executable, cmdstan)
+            except RuntimeError as error:
+                raise ConfigError(str(error)) from error
+        if problems := _broken(declared, study, executable):
+            raise ConfigError("\n".join(f"{study.program.name if study.use else study.family}: {each}" for each in problems))
+        if own := program(family):
+            own.bind(functools.partial(generate, executable), study.priors)
+        yield executable
+
+
+def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
+    """What own code does not keep to; nothing of the file is used for it."""
+    if study.use is not None:
+        return broken(FAMILIES[study.family], executable, [study.use])
+    if is_own(FAMILIES.module(study.family)):
+        records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
+        return broken_family(FAMILIES[study.family], records, executable, study.priors)
+    return []

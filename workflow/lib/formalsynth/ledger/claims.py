@@ -75,7 +75,7 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False
 
 
-Kind = Literal["test", "by construction", "implied", "ours", "settings lost"]
+Kind = Literal["test", "by construction", "implied", "ours", "settings lost", "own study"]
 """What a verdict can say of the paper; only the claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
     "test": "the run can bear the claim out or not, and the paper's authors said it",
@@ -83,6 +83,7 @@ KINDS: dict[str, str] = {
     "implied": "the claim holds whenever another one does, so it is no evidence of its own",
     "ours": "the claim, or the form in which it is tested, is ours and not the paper's",
     "settings lost": "the paper does not say, or the text lost, the settings that its numbers depend on",
+    "own study": "the claim is of a user's own study and of no paper",
 }
 """Every kind of claim, with its meaning."""
 

@@ -17,12 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.contract.family import Fitted, check_family
+from formalsynth.contract.family import RECORDS, Fitted, check_family, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import ProgramUse, broken
-from formalsynth.core.arrays import Draws, Records
 from formalsynth.core.family import FAMILIES, program
-from formalsynth.core.job import FromFile, SamplerSettings
+from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
 from formalsynth.core.registry import is_own
@@ -34,14 +33,9 @@ from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
-from formalsynth.stan.sample import sample
 from formalsynth.steps.simulate import simulate_batch
 
 HOME = Path(__file__).parents[4]
-RECORDS = 25
-"""Records at most on which a thing is tried."""
-LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
-"""How draws for a trial are sampled."""
 SEED = 20260205
 
 
@@ -74,14 +68,7 @@ class Trials:
         if own := program(family):
             own.bind(lambda data, draws, seed: generate(executable, data, draws, seed), scenario.priors)
         records = simulate_batch(scenario.simulate_job("0000")).records(0)
-        chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
-        few: Records = records.take(np.sort(chosen))
-        data = family.stan_data(few, np.ones(len(few)), scenario.priors)
-        fit = sample(executable, data, family.inits(data), family.parameters, SEED, LENGTHS)
-        if fit.status != "ok":
-            return f"cannot be tried: {len(few)} records of {scenario.name} could not be fitted ({fit.reason})"
-        draws: Draws = fit.draws
-        return Fitted(family, few, draws, executable, scenario.priors)
+        return trial(family, records, executable, scenario.priors)
 
 
 def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -22,13 +22,23 @@ from formalsynth.plan.messages import ConfigError, Problems, check_unique, messa
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
-from formalsynth.plan.studies import ANYWHERE, Absent, Inherited, StudyFile, load_code, read_study, tree_over
+from formalsynth.plan.studies import (
+    ANYWHERE,
+    Absent,
+    Inherited,
+    StudyFile,
+    load_code,
+    own_claims,
+    read_study,
+    tree_over,
+)
 from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
 
 RULES = (
-    "all", "check_program", "collect_batches", "collect_study", "compile_program", "data", "everything", "find_cmdstan",
-    "judge_claims", "refuse_figure", "refuse_paper", "refuse_scale", "refuse_table", "refuse_table_of_a_study",
-    "refuse_table_of_fits", "run_batch", "run_study", "share", "write_ledger", "write_report", "write_results",
+    "all", "check_family", "check_program", "collect_batches", "collect_study", "compile_program", "data", "everything",
+    "find_cmdstan", "judge_claims", "refuse_figure", "refuse_paper", "refuse_scale", "refuse_table",
+    "refuse_table_of_a_study", "refuse_table_of_fits", "release", "run_batch", "run_study", "share", "validate",
+    "write_ledger", "write_report", "write_results",
 )  # fmt: skip
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
@@ -177,8 +187,9 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
     problems, config = Problems(), validated(PaperConfig, ANYWHERE | study.tree, study.path)
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
     paper = _with_shown(paper, study.path, problems)
+    claims = _own_claims(paper, study, errata, problems)
     problems.tell()
-    return replace(paper, files=(study.path,)), skipped
+    return replace(paper, files=_files(study), claims=claims), skipped
 
 
 def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
@@ -190,10 +201,24 @@ def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapp
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
     inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
     paper = _with_shown(inherited.pruned(paper), study.path, problems, inherited, absent)
+    own = _own_claims(paper, study, errata, problems)
     problems.tell()
     claims, not_asked = inherited.claims(paper)
     absent.claims(not_asked)
-    return replace(paper, files=(study.path, *base.files[:1]), claims=claims), [*skipped, *absent.sentences]
+    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in [*claims, *own])
+    return replace(paper, files=(*_files(study), *base.files[:1]), claims=[*claims, *own]), [*skipped, *absent.sentences]
+
+
+def _files(study: StudyFile) -> tuple[Path, ...]:
+    """The files of a study: its own, and that of its claims."""
+    return (study.path, *([study.claims] if study.claims else []))
+
+
+def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], problems: Problems) -> list[Claim]:
+    """The claims beside a study; none where there is something wrong with them."""
+    with problems.catch():
+        return _claims(paper, own_claims(study), errata, study.claims or study.path, problems)
+    return []
 
 
 def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:

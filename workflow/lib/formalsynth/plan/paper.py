@@ -11,6 +11,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
+from formalsynth.core.registry import is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.ledger.claims import Claim
@@ -181,6 +182,12 @@ class Plan:
         families = {scenario.family for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
+
+    def own_families(self) -> dict[str, Scenario]:
+        """The families in Python that are a user's own, each with a scenario that uses it."""
+        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values() if scenario.family]
+        own = [one for one in scenarios if (module := FAMILIES.module(one.family)).endswith(".py") and is_own(module)]
+        return {scenario.family: scenario for scenario in reversed(own)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
         """How a program of the user's own is used, each way once, as plain data."""

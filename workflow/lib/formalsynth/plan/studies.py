@@ -7,17 +7,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
 from formalsynth.core.job import Synthesizer
-from formalsynth.core.model import Identifier, Model, pattern
+from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
-from formalsynth.ledger.claims import Claim
+from formalsynth.core.words import counted
+from formalsynth.ledger.claims import Claim, ClaimConfig
 from formalsynth.plan.messages import ConfigError, Problems, message, validated
+from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.show.figures.base import Figure, Repeat
 from formalsynth.show.tables.base import Table
 
@@ -25,9 +28,29 @@ OF_FOLDER = "study"
 """Name of a study file that says nothing: the key is then the folder's name."""
 REPLACED = ("name", "mechanism")
 """Keys that say what a section is: where an override gives another one, nothing of the section is taken over."""
+OWN_CLAIM = "own study"
+"""Kind of a claim of a user's own study."""
+OWN_KINDS = ("test", "by construction", "implied", OWN_CLAIM)
+"""Kinds that the file of such claims may say; a test is one of the study's own."""
 ANYWHERE = {"title": "Own study", "authors": "own study"}
 """What a study file need not say."""
 Tree = dict[Any, Any]
+
+
+class InternalAudit(Model):
+    """How hard the audit of the internal report of ``formalsynth compare`` looks."""
+
+    synthesizers: Names | None = Field(None, description="Candidates that are audited; by default all.")
+    each: int = Field(2, ge=1, le=1000, description="Records to take out for each reason and candidate.")
+    random: int = Field(5, ge=0, le=1000, description="Records to take out at random.")
+    refined: int = Field(3, ge=1, le=100, description="Worst neighbours of each kind and candidate that are computed in full.")
+    outcomes: int = Field(3, ge=2, le=100, description="Outcomes of records to add, from one declared bound to the other.")
+    profiles: int = Field(6, ge=1, le=1000, description="Combinations of predictors of records to add, at most.")
+    largest: WholeNumber | None = Field(
+        None,
+        description="Rows above which nothing is audited; by default 20000, and 1000 where posteriors are not known exactly and each "
+        "neighbour has to be sampled.",
+    )
 
 
 class StudyKeys(Model):
@@ -41,6 +64,12 @@ class StudyKeys(Model):
     )
     code: list[str] = Field(
         default_factory=list, description="Python files of own code, relative to the study file: what they register may be named."
+    )
+    claims: str | None = Field(
+        None, description="File of claims of the study, relative to it; the ledger judges them and marks them as the study's own."
+    )
+    internal_audit: InternalAudit | Literal[False] = Field(
+        default_factory=InternalAudit, description="The audit of the internal report of formalsynth compare; false leaves it out."
     )
 
 
@@ -56,6 +85,10 @@ class StudyFile:
     """Files of own code, and own Stan programs."""
     tree: Tree = field(repr=False)
     """What it says as a paper's config."""
+    claims: Path | None = None
+    """Its own claims; None for none."""
+    internal_audit: InternalAudit | None = None
+    """The audit of the internal report; None for none."""
 
 
 def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
@@ -74,10 +107,15 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
         with problems.catch():
             if file.suffix != ".py" or not file.is_file():
                 raise ConfigError(message(path, "code", name, [f"a Python file that is there; looked for {file}"]))
+    claims = path.parent / keys.claims if keys.claims else None
+    with problems.catch():
+        if claims is not None and not claims.is_file():
+            raise ConfigError(message(path, "claims", keys.claims, [f"a file that is there; looked for {claims}"]))
     rest = {name: _copy(value) for name, value in tree.items() if name not in own}
     programs = _programs(path, rest, problems)
     problems.tell()
-    return StudyFile(key, path, keys.extends or "", tuple(file.resolve() for file in [*code, *programs]), rest)
+    files = tuple(file.resolve() for file in [*code, *programs])
+    return StudyFile(key, path, keys.extends or "", files, rest, claims, keys.internal_audit or None)
 
 
 def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
@@ -163,6 +201,23 @@ def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
     return tree
 
 
+def own_claims(study: StudyFile) -> list[ClaimConfig]:
+    """The claims beside a study, as those of no paper.
+
+    Raises:
+        ConfigError: a line for each thing that is wrong.
+    """
+    if study.claims is None:
+        return []
+    found, problems = validated(ClaimsConfig, load_yaml(study.claims), study.claims).claims, Problems()
+    for claim in found:
+        with problems.catch():
+            if claim.kind not in OWN_KINDS:
+                raise ConfigError(message(study.claims, f"claims.{claim.id}.kind", claim.kind, OWN_KINDS))
+    problems.tell()
+    return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in found]
+
+
 class Absent:
     """What a study takes over from a paper and cannot have, each a sentence."""
 
@@ -183,9 +238,11 @@ class Absent:
     def claims(self, ids: Sequence[str]) -> None:
         """Note which claims are not asked."""
         if ids:
-            why = "they speak of what this study has not, or has with other settings"
+            whose = "it speaks" if len(ids) == 1 else "they speak"
+            why = f"{whose} of what this study has not, or has with other settings"
+            asked = "is not asked" if len(ids) == 1 else "are not asked"
             self.sentences.append(
-                f"{self._key}: {len(ids)} claims of {self._base} are not asked, because {why}: {', '.join(ids)}"
+                f"{self._key}: {counted(len(ids), 'claim')} of {self._base} {asked}, because {why}: {', '.join(ids)}"
             )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.words import counted
 from formalsynth.custody.candidates import HISTOGRAM, SENSITIVITY, Candidate
 from formalsynth.custody.records import design_of
 from formalsynth.custody.schema import Column, Declared, ReleaseConfig, Schema
@@ -52,8 +53,8 @@ def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, ca
     epsilon = candidate.per_release(config.sets) + (config.predictors_epsilon or 0 if schema.synthesized else 0)
     if epsilon > config.ceiling:
         raise DataError(
-            f"{candidate.synthesizer.id}: claims more than the declared ceiling of {config.ceiling:g} for {config.sets} sets; "
-            "nothing is released. Choose another candidate or fewer sets"
+            f"{candidate.synthesizer.id}: claims more than the declared ceiling of {config.ceiling:g} for "
+            f"{counted(config.sets, 'set')}; nothing is released. Choose another candidate or fewer sets"
         )
     if candidate.pure:
         candidate = _with_safe_noise(schema, table, rows, candidate)

@@ -10,13 +10,15 @@ import pandas as pd
 
 from formalsynth import __version__
 from formalsynth.core.arrays import Array
+from formalsynth.core.job import SamplerSettings
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.custody.budget import Spent, finish, read_ledger, start, today
-from formalsynth.custody.candidates import Candidate, read_study
+from formalsynth.custody.candidates import Candidate, fit, read_study
 from formalsynth.custody.checking import usable
 from formalsynth.custody.reading import Written, read_text
+from formalsynth.custody.records import records_of
 from formalsynth.custody.schema import RELEASE, STUDY, Declared, ReleaseConfig, read_release
-from formalsynth.custody.trying import fitted
+from formalsynth.custody.trying import compiled
 from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError, message
 from formalsynth.plan.yaml_file import load_yaml
@@ -56,16 +58,18 @@ def release(declared: Declared, to: Path) -> list[str]:
     entry = Spent(
         today(), config.synthesizer, mechanism.guarantee, declared.schema.neighbours, config.sets, config.ceiling, "started"
     )  # fmt: skip
-    place = start(declared.folder, entry, config.budget)
-    try:
-        candidate = fitted(declared, study, table, [config.synthesizer])[config.synthesizer]
-        drawn = draw_sets(declared, config, table, candidate)
-        _publish(declared, config, table, candidate, drawn, to)
-    except DataError as error:
-        finish(declared.folder, place, "stopped")
-        raise DataError(
-            f"{error}\nIts epsilon of {config.ceiling:g} counts as spent, since the outcome depends on the data."
-        ) from error
+    # own code that does not keep to its contract stops before anything counts as spent
+    with compiled(declared, study) as executable:
+        place = start(declared.folder, entry, config.budget)
+        try:
+            records = records_of(declared.schema, table)
+            candidate = fit(declared, study, records, executable, [config.synthesizer], SamplerSettings())[config.synthesizer]
+            _publish(declared, config, table, candidate, draw_sets(declared, config, table, candidate), to)
+        except DataError as error:
+            finish(declared.folder, place, "stopped")
+            raise DataError(
+                f"{error}\nIts epsilon of {config.ceiling:g} counts as spent, since the outcome depends on the data."
+            ) from error
     finish(declared.folder, place, "released")
     return [
         f"Released: {to}. No seed was used, and nothing that it was drawn from is kept.",

@@ -1,0 +1,156 @@
+"""The audit of the internal report: what a row of the file costs under each candidate, at least, and which rows cost most."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.audit.audit import Found, audit
+from formalsynth.audit.exact import CMDSTAN, LARGEST_SEED, SAMPLED
+from formalsynth.audit.neighbours import joined
+from formalsynth.audit.replay import Replay
+from formalsynth.core.arrays import Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import AuditSearch, SamplerSettings
+from formalsynth.core.streams import Address
+from formalsynth.custody.candidates import Candidate, Study, fresh_scenario
+from formalsynth.custody.records import finished, records_of
+from formalsynth.custody.schema import Column, Declared, Schema
+from formalsynth.plan.audits import EXACT
+from formalsynth.plan.messages import ConfigError, message
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELTA = 1e-3
+"""At which epsilon is audited."""
+LARGEST, LARGEST_SAMPLED = 20_000, 1000
+"""Rows above which nothing is audited unless the study says so: with exact posteriors, and with sampled ones."""
+KINDS = {"add_remove": ("remove", "add"), "replace": ("replace",)}
+"""Kinds of neighbours whose loss counts."""
+WORDS = {"remove": "a row is taken out", "add": "a row is added", "replace": "a row is replaced"}
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What the audit found of a candidate: confidential."""
+
+    epsilon: float
+    """Of all sets together; a lower bound. NaN where there is none."""
+    neighbour: str
+    """Which neighbour attains it, or why there is none."""
+    tried: int = 0
+    """Neighbours that were tried."""
+    losses: tuple[tuple[int, float], ...] = ()
+    """Rows, of those that are used, whose removal costs most, with the epsilon of one set."""
+
+    @property
+    def done(self) -> bool:
+        """Whether there is a number."""
+        return not math.isnan(self.epsilon)
+
+
+def audit_candidates(
+    declared: Declared, study: Study, table: pd.DataFrame, found: Mapping[str, Candidate], executable: Path, sets: int
+) -> dict[str, Audited]:
+    """Audit the candidates that were fitted, each with all that it builds on.
+
+    Args:
+        declared: what is declared of the file.
+        study: which synthesizers there are, and how hard to look.
+        table: the rows.
+        found: the candidates.
+        executable: the compiled Stan program of the family.
+        sets: how many sets are to be released.
+
+    Returns:
+        By id, with a reason where there is no number; empty where the study leaves the audit out.
+
+    Raises:
+        ConfigError: the study names a candidate that it does not have.
+    """
+    wished = study.audit
+    if wished is None:
+        return {}
+    ids = [id for id in wished.synthesizers or found if id not in found or not found[id].reason]
+    if unknown := [id for id in ids if id not in found]:
+        raise ConfigError(message(study.file, "internal_audit.synthesizers", unknown[0], found))
+    n, exact = len(table), FAMILIES[study.family].program in EXACT
+    largest = wished.largest or (LARGEST if exact else LARGEST_SAMPLED)
+    if n > largest:
+        sampled = (
+            "" if exact else f"the posterior of {study.family} is not known exactly, so that every neighbour has to be sampled; "
+        )
+        why = f"not audited: {sampled}{n} rows are more than {largest}: internal_audit.largest in study.yaml allows more"
+        return {id: Audited(math.nan, why) for id in ids}
+    universe = joined(records_of(declared.schema, table), records_of(declared.schema, additions(declared.schema, study)))
+    search = AuditSearch(
+        deltas=(DELTA,), releases=sets, each=wished.each, random=wished.random, refined=min(wished.refined, wished.each + 5)
+    )
+    try:
+        replay = _replay(declared, study, universe, n, executable, ids)
+        rows = audit(replay, n, ids, search, int(np.random.default_rng().integers(LARGEST_SEED)))
+    except (ValueError, np.linalg.LinAlgError) as error:
+        return {id: Audited(math.nan, f"cannot be audited: {error}") for id in ids}
+    return {id: _audited([row for row in rows if row.synthesizer == id], declared.schema, sets) for id in ids}
+
+
+def _replay(declared: Declared, study: Study, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
+    """The study on any data set of the universe, with random numbers that nobody can draw again."""
+    family, sampler = FAMILIES[study.family], SamplerSettings()
+    scenario = fresh_scenario(declared, study, n, set().union(*(study.needed(id) for id in ids)))
+    sampled = None
+    if family.program not in EXACT:
+        SAMPLED.find()
+        seed = 1 + int(np.random.default_rng().integers(LARGEST_SEED))
+        sampled = SAMPLED[CMDSTAN](family, universe, study.priors, executable, sampler, seed)
+    synthesizers = list(scenario.synthesizers.values())
+    return Replay(family, study.priors, universe, synthesizers, Address.of(scenario.key, 0), sampler.draws, sampled)
+
+
+def additions(schema: Schema, study: Study) -> pd.DataFrame:
+    """Rows to add: outcomes from one declared bound to the other, with predictors in the middle and at each of their ends."""
+    import pandas as pd
+
+    assert study.audit is not None
+    low, high = schema.target.ends
+    between = np.geomspace if low > 0 else np.linspace
+    outcomes = np.unique(finished(schema, between(low, high, study.audit.outcomes)))
+    values = {name: _values(column) for name, column in schema.predictors.items()}
+    middle = {name: each[len(each) // 2] for name, each in values.items()}
+    profiles = [middle, {name: each[-1] for name, each in values.items()}, {name: each[0] for name, each in values.items()}]
+    profiles += [middle | {name: value} for name, each in values.items() for value in reversed(each)]
+    distinct = list({tuple(profile.values()): profile for profile in profiles}.values())[: study.audit.profiles]
+    rows = [{schema.outcome: outcome} | profile for profile, outcome in itertools.product(distinct, outcomes)]
+    return pd.DataFrame(rows, columns=list(schema.released))
+
+
+def _values(column: Column) -> list[object]:
+    """Values of a predictor: its categories, or both bounds and the middle between them."""
+    if column.type == "category":
+        return list(column.categories or [])
+    low, high = column.ends
+    return [low, round((low + high) / 2, column.places), high]
+
+
+def _audited(rows: Sequence[Found], schema: Schema, sets: int) -> Audited:
+    """What the rows of one candidate say."""
+    kinds = KINDS[schema.neighbours]
+    counted = [row for row in rows if row.neighbour in kinds and row.releases == sets and not math.isnan(row.audited)]
+    if not counted:
+        return Audited(math.nan, next((row.candidate for row in rows if math.isnan(row.audited)), "no neighbour was found"))
+    worst = max(counted, key=lambda row: row.audited)
+    tried = {row.neighbour: row.tried for row in rows if row.neighbour in WORDS}
+    removed = {
+        row.removed + 1: row.audited
+        for row in rows
+        if row.neighbour == "remove" and row.releases == 1 and row.removed is not None and not math.isnan(row.audited)
+    }
+    told = f"{WORDS[worst.neighbour]} ({worst.candidate}), {schema.outcome} {worst.value:g}"
+    return Audited(worst.audited, told, sum(tried.values()), tuple(sorted(removed.items(), key=lambda pair: -pair[1])))
