@@ -48,8 +48,8 @@ class InternalAudit(Model):
     profiles: int = Field(6, ge=1, le=1000, description="Combinations of predictors of records to add, at most.")
     largest: WholeNumber | None = Field(
         None,
-        description="Rows above which nothing is audited; by default 20000, and 1000 where posteriors are not known exactly and each "
-        "neighbour has to be sampled.",
+        description="Rows above which nothing is audited; by default 20000, and 1000 where posteriors are not known exactly and "
+        "each neighbour has to be sampled.",
     )
 
 
