@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from formalsynth.audit.audit import audit
-from formalsynth.audit.exact import CMDSTAN, SAMPLED
 from formalsynth.audit.replay import Replay
+from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core.job import AuditSearch, SamplerSettings
 from formalsynth.core.streams import Address
+from formalsynth.steps.sampling import cmdstan_sampler
 from small_audit import LW, PLAIN, N, linear
 
-SAMPLED.find()
 SAMPLER = SamplerSettings(warmup=500, draws=1000, ess_min=200)
 SEARCH = AuditSearch(deltas=(0.01,), each=1, random=1, refined=1)
 pytestmark = pytest.mark.stan
@@ -34,7 +34,7 @@ def replays(program, whole=False, synthesizers=(PLAIN, LW), sampler=SAMPLER):
     """The same replicate with exact posteriors and with sampled ones."""
     exact = linear(synthesizers, draws=1000, outcomes=(0.5, 200.0))
     family = Whole(exact.family) if whole else exact.family
-    posteriors = SAMPLED[CMDSTAN](family, exact.universe, exact.family.priors, program, sampler, 7)
+    posteriors = SampledPosteriors(family, exact.universe, exact.family.priors, cmdstan_sampler(family, program, sampler), 7)
     address = Address(1, 2, 3, N, 1)
     return exact, Replay(family, exact.family.priors, exact.universe, synthesizers, address, 1000, posteriors)
 
@@ -64,7 +64,7 @@ def test_an_audit_from_draws_finds_what_the_exact_one_finds(program):
 
 
 def test_a_first_look_samples_nothing_where_the_draws_cover_the_neighbour(program, monkeypatch):
-    import formalsynth.audit.sampled as module
+    import formalsynth.steps.sampling as module
 
     _, sampled = replays(program, synthesizers=(PLAIN,))
     base = sampled.run(np.arange(N), bounds=True)

@@ -119,7 +119,7 @@ def gamma(plan_of, **changes):
 def test_an_audit_without_exact_posteriors_is_told_the_sampler(plan_of):
     job, sampler = gamma(plan_of)
     assert job.sampler == sampler
-    assert "formalsynth.audit.sampled" in job.modules
+    assert "formalsynth.steps.sampling" in job.modules
     assert job.search.deltas == (0.001,)
 
 

@@ -7,7 +7,6 @@ one grid, serves them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy as np
 from formalsynth.audit.losses import Loss
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import Family
-from formalsynth.core.job import SamplerSettings
 from formalsynth.core.registry import Registry
 
 Posterior = TypeVar("Posterior")
@@ -61,22 +59,8 @@ class Sampled(Exact[Posterior], Protocol[Posterior]):
 
 
 Maker = Callable[[Family, Records, Mapping[str, float]], Exact[Any]]
-SampledMaker = Callable[[Family, Records, Mapping[str, float], Path, SamplerSettings, int], Sampled[Any]]
 EXACT: Registry[Maker] = Registry("exact posterior", "audit/exact_*.py")
 """By the name of the family's Stan program."""
-
-
-SAMPLED: Registry[SampledMaker] = Registry("posterior from draws", "audit/sampled.py")
-"""By the only name :data:`CMDSTAN`: a register, so that audits of exact posteriors do not depend on the sampler."""
-CMDSTAN = "cmdstan"
-LARGEST_SEED = 2**31 - 2
-"""Less one, of Stan."""
-
-
-def sampled(maker: SampledMaker) -> SampledMaker:
-    """Register what makes posteriors from draws."""
-    SAMPLED.add(CMDSTAN, maker, maker.__module__)
-    return maker
 
 
 def exact(*programs: str) -> Callable[[Maker], Maker]:

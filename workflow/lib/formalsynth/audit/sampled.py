@@ -7,19 +7,19 @@ stand for its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from formalsynth.audit.bridge import Bridged, bridge, ratio_of_targets
-from formalsynth.audit.exact import LARGEST_SEED, sampled
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.family import Family, whole
-from formalsynth.core.job import SamplerSettings
-from formalsynth.stan.sample import sample
+from formalsynth.core.family import Family, StanData, whole
 
+Sampler = Callable[[StanData, int], tuple[Draws, float]]
+"""From data of a Stan program and a seed to draws and their effective sample size; a ValueError says why there are none."""
+LARGEST_SEED = 2**31 - 2
+"""Less one, of a sampler."""
 COVERED = 0.1
 """Share of the draws of D that has to be effective for a neighbour's posterior, for them to stand for its own."""
 
@@ -41,31 +41,22 @@ class SampledPosterior:
 
 
 class SampledPosteriors:
-    """The pseudo posteriors of one family over one universe of records, from CmdStan."""
+    """The pseudo posteriors of one family over one universe of records, from a sampler."""
 
     dimension = 1
 
-    def __init__(
-        self,
-        family: Family,
-        universe: Records,
-        priors: Mapping[str, float],
-        executable: Path,
-        sampler: SamplerSettings,
-        seed: int,
-    ) -> None:
+    def __init__(self, family: Family, universe: Records, priors: Mapping[str, float], sampler: Sampler, seed: int) -> None:
         """Take what all fits share.
 
         Args:
             family: the family.
             universe: the N records of D and all its neighbours.
             priors: of the family.
-            executable: its compiled Stan program.
-            sampler: how every posterior is sampled.
-            seed: Stan's, of posteriors that nothing builds on.
+            sampler: what samples a posterior.
+            seed: the sampler's, of posteriors that nothing builds on.
         """
         self._family, self._universe, self._priors = family, universe, priors
-        self._executable, self._sampler, self._seed = executable, sampler, seed
+        self._sampler, self._seed = sampler, seed
 
     def posterior(self, weights: Array, threshold: float | None = None) -> SampledPosterior:
         """The pseudo posterior, not sampled yet."""
@@ -132,12 +123,8 @@ class SampledPosteriors:
             kept = np.flatnonzero(posterior.weights > 0)
             records, weights = self._universe.take(kept), posterior.weights[kept]
             data = self._family.stan_data(records, weights, self._priors, posterior.threshold)
-            fit = sample(
-                self._executable, data, self._family.inits(data), self._family.parameters, seed, self._sampler
-            )  # fmt: skip
-            if fit.status != "ok":
-                raise ValueError(f"could not be sampled ({fit.reason})")
-            posterior.draws, posterior.effective = fit.draws, min(fit.ess_bulk_min, float(count(fit.draws)))
+            posterior.draws, effective = self._sampler(data, seed)
+            posterior.effective = min(effective, float(count(posterior.draws)))
         return posterior.draws
 
     def _ratio(self, at: SampledPosterior, one: SampledPosterior, other: SampledPosterior) -> Array:
@@ -168,11 +155,3 @@ def _shares(log_weights: Array) -> Array:
 def _covered(shares: Array) -> bool:
     """Whether weighted draws can stand for those of another posterior."""
     return bool(np.isfinite(shares).all() and 1 / (shares @ shares) >= COVERED * len(shares))
-
-
-@sampled
-def sampled_posteriors(
-    family: Family, universe: Records, priors: Mapping[str, float], executable: Path, sampler: SamplerSettings, seed: int
-) -> SampledPosteriors:
-    """Those of a family whose posterior is not known exactly."""
-    return SampledPosteriors(family, universe, priors, executable, sampler, seed)

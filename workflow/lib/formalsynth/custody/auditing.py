@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import Found, audit
-from formalsynth.audit.exact import CMDSTAN, LARGEST_SEED, SAMPLED
 from formalsynth.audit.neighbours import joined
 from formalsynth.audit.replay import Replay
+from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings
@@ -24,6 +24,7 @@ from formalsynth.custody.records import finished, records_of
 from formalsynth.custody.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
 from formalsynth.plan.messages import ConfigError, message
+from formalsynth.steps.sampling import cmdstan_sampler
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,9 +108,8 @@ def _replay(declared: Declared, study: Study, universe: Records, n: int, executa
     scenario = fresh_scenario(declared, study, n, set().union(*(study.needed(id) for id in ids)))
     sampled = None
     if family.program not in EXACT:
-        SAMPLED.find()
         seed = 1 + int(np.random.default_rng().integers(LARGEST_SEED))
-        sampled = SAMPLED[CMDSTAN](family, universe, study.priors, executable, sampler, seed)
+        sampled = SampledPosteriors(family, universe, study.priors, cmdstan_sampler(family, executable, sampler), seed)
     synthesizers = list(scenario.synthesizers.values())
     return Replay(family, study.priors, universe, synthesizers, Address.of(scenario.key, 0), sampler.draws, sampled)
 

@@ -22,8 +22,8 @@ EXACT = {
     "negative_binomial": "formalsynth.audit.exact_lattice",
 }
 """Modules of the exact posteriors by Stan program, as their register has them: to import them would take each job a second."""
-SAMPLED = "formalsynth.audit.sampled"
-"""Module of the posteriors of all other families, which are sampled."""
+SAMPLED = "formalsynth.steps.sampling"
+"""Module of what samples the posteriors of all other families."""
 LEAST_DELTA = 1e-3
 """Of audits from draws, of which there are some thousand: what is rarer than that they do not see."""
 CANDIDATES = 1000

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import audit
-from formalsynth.audit.exact import CMDSTAN, LARGEST_SEED, SAMPLED
 from formalsynth.audit.neighbours import added, additions, joined
 from formalsynth.audit.replay import Replay
+from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditJob
 from formalsynth.core.rows import AUDIT, CURVE, Row, audit_table
 from formalsynth.core.streams import Address
 from formalsynth.steps.data import DataBatch
-from formalsynth.steps.parts import PARTS
+from formalsynth.steps.parts import CMDSTAN, PARTS, SAMPLERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,8 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
         universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
         sampled = None
         if job.sampler is not None:
-            sampled = SAMPLED[CMDSTAN](family, universe, job.priors, executable, job.sampler, 1 + seed % LARGEST_SEED)
+            sampler = SAMPLERS[CMDSTAN](family, executable, job.sampler)
+            sampled = SampledPosteriors(family, universe, job.priors, sampler, 1 + seed % LARGEST_SEED)
         replay = Replay(family, job.priors, universe, job.synthesizers, address, job.draws, sampled)
         rows = [row.row() for row in audit(replay, len(records), job.audited, job.search, seed)]
         return rows + (_curve(job, replay, len(records)) if job.curve else [])

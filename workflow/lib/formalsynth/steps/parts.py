@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.core.job import AuditJob
+from formalsynth.audit.sampled import Sampler
+from formalsynth.core.family import Family
+from formalsynth.core.job import AuditJob, SamplerSettings
 from formalsynth.core.registry import Registry
 from formalsynth.steps.data import DataBatch
 
@@ -20,3 +22,7 @@ if TYPE_CHECKING:
 AuditStep = Callable[[AuditJob, DataBatch, Path], "pd.DataFrame"]
 PARTS: Registry[AuditStep] = Registry("part of a batch", "steps/audit.py")
 """Parts by name."""
+MakeSampler = Callable[[Family, Path, SamplerSettings], Sampler]
+SAMPLERS: Registry[MakeSampler] = Registry("sampler of an audit", "steps/sampling.py")
+"""What samples the posteriors of an audit that are not known exactly, by the only name :data:`CMDSTAN`."""
+CMDSTAN = "cmdstan"

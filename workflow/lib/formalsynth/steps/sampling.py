@@ -1,0 +1,33 @@
+"""What samples the posteriors of an audit whose family has no exact ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from formalsynth.audit.sampled import Sampler
+from formalsynth.core.arrays import Draws
+from formalsynth.core.family import Family, StanData
+from formalsynth.core.job import SamplerSettings
+from formalsynth.stan.sample import sample
+from formalsynth.steps.parts import CMDSTAN, SAMPLERS
+
+
+def cmdstan_sampler(family: Family, executable: Path, settings: SamplerSettings) -> Sampler:
+    """CmdStan with the compiled program of a family.
+
+    Args:
+        family: the family.
+        executable: its compiled Stan program.
+        settings: how every posterior is sampled, and the gate that it has to pass.
+    """
+
+    def sampled(data: StanData, seed: int) -> tuple[Draws, float]:
+        fit = sample(executable, data, family.inits(data), family.parameters, seed, settings)
+        if fit.status != "ok":
+            raise ValueError(f"could not be sampled ({fit.reason})")
+        return fit.draws, fit.ess_bulk_min
+
+    return sampled
+
+
+SAMPLERS.add(CMDSTAN, cmdstan_sampler, __name__)
