@@ -112,7 +112,7 @@ def purge(folder: Path) -> list[str]:
     return [
         f"Deleted: {names}.",
         f"Kept: {kept.name}, which says what is spent. The file itself, the results of runs and releases are where they were. "
-        "deleting does not overwrite the disk.",
+        "Deleting does not overwrite the disk.",
     ]
 
 

@@ -206,7 +206,7 @@ def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapp
     claims, not_asked = inherited.claims(paper)
     absent.claims(not_asked)
     check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in [*claims, *own])
-    return replace(paper, files=(*_files(study), *base.files[:1]), claims=[*claims, *own]), [*skipped, *absent.sentences]
+    return replace(paper, files=(*_files(study), *base.files), claims=[*claims, *own]), [*skipped, *absent.sentences]
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:

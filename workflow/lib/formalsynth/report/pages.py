@@ -110,7 +110,13 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
     environment.globals |= _about_the_run(told, ran, files, claims, papers)
     named = told.mechanisms
     environment.filters["mechanisms"] = lambda id: named.get(id, ())
-    environment.globals |= {"lines": lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
+    claim_lines = {
+        key.removeprefix("claims."): (name, line)
+        for name, keys in lines.items()
+        for key, line in keys.items()
+        if key.startswith("claims.")
+    }
+    environment.globals |= {"lines": lines, "claim_lines": claim_lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
     with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
