@@ -82,7 +82,7 @@ KINDS = {
     "category in other case": (one_in("NORTH"), {}, "not of a declared category"),
     "above the bounds": (changed("income", [1, 2], "900000"), {}, "income: 2 rows are not between the declared bounds"),
     "below the bounds": (changed("income", [1], "-5"), {}, "not between the declared bounds"),
-    "clipped": (changed("income", [1], "900000"), {"outside_bounds": "clip"}, "at the declared bounds or were clipped"),
+    "clipped": (changed("income", [1], "900000"), {"outside_bounds": "clip"}, "at a declared bound or was clipped"),
     "predictor outside": (changed("age", [1], "117"), {}, "age: 1 row is not between"),
     "infinite": (changed("income", [1], "inf"), {"outside_bounds": "clip"}, "not a number"),
     "not a number": (changed("income", [1, 4, 5], "much"), {}, "income: 3 rows are not a number"),

@@ -124,10 +124,10 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
         if wrong:
             yield from wrong
             return
-        found = [problem for check in (_weights, _others, _removed) for problem in check(checked, draw, records)]
-        if found:
-            yield from found
-            return
+        for check in (_weights, _others, _removed):
+            if found := list(check(checked, draw, records)):
+                yield from found  # what comes behind would fail for the same reason
+                return
     yield from _ends(checked, take(prior, chosen))
     yield from _density(checked, take(prior, chosen))
 
