@@ -58,6 +58,13 @@ def pytest_configure(config):
     config.stash[SKIPPED] = []
 
 
+def pytest_collection_modifyitems(items):
+    """What one of several workers takes: a whole file, whose fixtures are made once, and all of the workflow, for its one run."""
+    for item in items:
+        file = item.path.relative_to(REPOSITORY / "tests")
+        item.add_marker(pytest.mark.xdist_group("workflow" if file.parts[0] == "workflow" else str(file)))
+
+
 def pytest_report_teststatus(report, config):
     if report.skipped and not hasattr(report, "wasxfail") and isinstance(report.longrepr, tuple):
         config.stash[SKIPPED].append((report.nodeid, report.longrepr[2].removeprefix("Skipped: ")))
