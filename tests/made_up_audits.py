@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.rows import AUDIT_COLUMNS, REPLICATE_COLUMNS
 
 COSTS = {"same": 0.01, "remove": 0.1, "add": 1.0, "replace": 0.9}
@@ -30,13 +31,18 @@ def made_up_audits(scenario, data_sets=12):
 def _neighbours(audit, cost):
     for kind, share in COSTS.items():
         for place, delta in enumerate(audit.search.deltas):
-            for releases in (1, audit.search.releases):
+            for releases in (1, audit.search.releases) if place == 0 else (1,):
                 first = place == 0 and releases == 1
                 attacked = 0.3 * cost * share if first and kind in ("add", "remove") else np.nan
                 yield {
                     "neighbour": kind, "candidate": "grid", "value": 1.0, "delta": delta, "releases": releases,
                     "audited": cost * share * releases * (1 + place), "worst": kind != "same", "attacked": attacked,
                 }  # fmt: skip
+    for share in (0.0, 0.01, 0.1, 1.0) if audit.search.attack else ():
+        yield {
+            "neighbour": "add", "candidate": ERROR_RATES, "value": share, "delta": audit.search.deltas[0], "releases": 1,
+            "audited": cost, "error": (1 - share) ** 2, "worst": False,
+        }  # fmt: skip
     for value in audit.outcomes if audit.curve else ():
         yield {
             "neighbour": "add", "candidate": "curve", "value": value, "delta": audit.search.deltas[0], "releases": 1,

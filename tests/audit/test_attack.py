@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.attack import lower_limit, scores, told_apart, upper_limit
+from formalsynth.audit.attack import error_rates, least_errors, lower_limit, scores, told_apart, upper_limit
 from formalsynth.audit.release import linear_scores
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
@@ -51,6 +51,31 @@ def test_no_signal_gives_nothing():
     generator = np.random.default_rng(2)
     assert told_apart(generator.standard_normal(2000), generator.standard_normal(2000), 1e-3).epsilon < 0.2
     assert told_apart(np.zeros(100), np.zeros(100), 1e-3).epsilon == 0
+
+
+@given(SEEDS, st.integers(2, 300), st.integers(2, 300))
+def test_error_rates_are_shares_beyond_a_threshold(seed, runs, others):
+    generator = np.random.default_rng(seed)
+    one, other = 1 + generator.standard_normal(runs), generator.standard_normal(others)
+    found = error_rates(one, other)
+    thresholds = [*one, *other]
+    shares = {((other > at).mean(), (one <= at).mean()) for at in thresholds}
+    assert all(min(abs(x - a) + abs(y - b) for a, b in shares) < 1e-9 for x, y in found)
+    assert (np.diff(found[:, 0]) >= 0).all()
+    assert (np.diff(found[:, 1]) <= 0).all()
+    assert found[0, 0] == 0
+    assert found[-1, 1] < 1 / runs + 1e-9
+
+
+def test_what_a_guarantee_allows_is_touched_by_randomized_response_and_by_nothing_below():
+    """Its errors are equal, 1 / (1 + e^epsilon), and are the least for delta 0."""
+    for epsilon in (0.1, 1.0, 5.0):
+        error = 1 / (1 + math.exp(epsilon))
+        assert least_errors(np.array([error]), epsilon, 0.0)[0] == pytest.approx(error)
+    assert least_errors(np.array([0.0, 1.0]), 2.0, 1e-3).tolist() == pytest.approx([1 - 1e-3, 0])
+    assert (least_errors(np.geomspace(1e-5, 1, 50), np.inf, 0.0) == 0).all()
+    allowed = least_errors(np.linspace(0, 1, 50), 0.0, 0.0)
+    assert allowed == pytest.approx(1 - np.linspace(0, 1, 50))
 
 
 def test_scores_are_log_likelihood_ratios():

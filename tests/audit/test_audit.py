@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.audit.audit import audit
 from formalsynth.audit.neighbours import additions, joined
 from formalsynth.audit.replay import Replay
@@ -29,7 +30,7 @@ def test_there_is_a_row_for_each_synthesizer_kind_delta_and_number_of_releases(a
         for kind in ("add", "remove", "replace"):
             for delta in SETTINGS.deltas:
                 told = rows(found, synthesizer=id, neighbour=kind, delta=delta, worst=True, streams=1)
-                assert sorted(row.releases for row in told) == [1, 3]
+                assert sorted(row.releases for row in told) == [1, 3] if delta == SETTINGS.deltas[0] else [1]
                 # weights at a declared reference use no random number that could be kept from anybody
                 assert len(rows(found, synthesizer=id, neighbour=kind, delta=delta, streams=3)) == (id == "lw")
         assert len(rows(found, synthesizer=id, neighbour="same")) == 2
@@ -71,15 +72,44 @@ def test_the_floor_of_weights_that_use_no_random_number_is_0(audited):
     assert all(np.isnan(row.value) for row in rows(found, neighbour="same"))
 
 
-def test_the_worst_addition_and_removal_are_attacked_at_the_first_delta(audited):
+def test_the_worst_record_that_joins_or_leaves_is_attacked_at_the_first_delta(audited):
     _, found = audited
     attacked = [row for row in found if not np.isnan(row.attacked)]
-    assert [(row.synthesizer, row.neighbour) for row in attacked] == [
-        (id, kind) for id in ("lw", "fixed") for kind in ("remove", "add")
-    ]
+    assert [row.synthesizer for row in attacked] == ["lw", "fixed"]
     for row in attacked:
         assert (row.delta, row.releases, row.streams, row.worst) == (1e-2, 1, 1, True)
         assert 0 <= row.attacked < row.audited + 0.5
+        others = [each for kind in ("add", "remove") for each in rows(found, synthesizer=row.synthesizer, neighbour=kind)]
+        told = [each.audited for each in others if (each.delta, each.releases, each.streams) == (1e-2, 1, 1)]
+        assert row.audited == max(told)
+
+
+def test_both_error_rates_of_the_attack_have_rows_of_their_own(audited):
+    _, found = audited
+    for id in ("lw", "fixed"):
+        (attacked,) = [row for row in rows(found, synthesizer=id) if not np.isnan(row.attacked)]
+        told = rows(found, synthesizer=id, candidate=ERROR_RATES)
+        assert len(told) > 20
+        assert {(row.neighbour, row.audited, row.worst) for row in told} == {(attacked.neighbour, attacked.audited, False)}
+        positive, negative = np.array([(row.value, row.error) for row in told]).T
+        assert (np.diff(positive) >= 0).all()
+        assert (np.diff(negative) <= 0).all()
+        assert ((positive >= 0) & (positive <= 1) & (negative >= 0) & (negative <= 1)).all()
+
+
+@pytest.mark.parametrize("kinds", [("add",), ("same", "remove"), ("replace",)])
+def test_only_the_kinds_of_neighbours_that_are_asked_for_have_rows(audited, kinds):
+    replay, whole = audited
+    found = audit(replay, N, ["lw", "fixed"], SETTINGS.model_copy(update={"kinds": kinds, "attack": 0}), 1)
+    assert {row.neighbour for row in found} == set(kinds)
+    for kind in kinds:
+        expected = [row.audited for row in rows(whole, neighbour=kind) if row.candidate != ERROR_RATES]
+        assert [row.audited for row in rows(found, neighbour=kind)] == pytest.approx(expected)
+
+
+def test_without_refined_neighbours_there_are_no_rows(audited):
+    replay, _ = audited
+    assert audit(replay, N, ["lw", "fixed"], SETTINGS.model_copy(update={"refined": 0}), 1) == []
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 from formalsynth.audit.exact import exact_posteriors
+from formalsynth.audit.limit_law import LIMIT, law, min_max_bound
+from formalsynth.audit.risks import POPULATIONS, BetaData, LognormalData, PoissonData
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.errata.check import CHECKS
 from formalsynth.errata.checks import min_max
-from formalsynth.errata.limit_law import LIMIT, law, min_max_bound
-from formalsynth.errata.risks import POPULATIONS, BetaData, LognormalData, PoissonData
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -101,3 +101,28 @@ def test_a_curve_has_the_weights_computed_again_and_held(drawn):
     table, _, _ = drawn("6")
     assert table.groupby("panel")["value"].first().tolist() == [18, 2]
     assert table["x"].nunique() == 17
+
+
+def test_an_attack_is_over_what_either_claim_allows(drawn):
+    table, drawing, display = drawn("11")
+    assert len(drawing.axes) >= len(display.ids) == 8
+    row = table[table.synthesizer == "Censor_w_3"].iloc[1]
+    assert (row.x, row.value) == (0.01, pytest.approx(0.99**2))
+    assert row.claimed_larger == 3 * row.claimed
+    frame = next(axis for axis in drawing.axes if axis.get_title(loc="left") == display.looks["Censor_w_3"].label)
+    assert len(frame.collections) == 2
+    assert f"claimed {row.claimed:.3g}" in frame.texts[0].get_text()
+    # a share of none is drawn at the edge, half the least of the others
+    assert min(frame.lines[0].get_xdata()) == frame.get_xlim()[0] == 0.005
+    assert "breaks the claim" in caption(display)
+
+
+def test_the_limit_law_is_drawn_with_its_synthesizer_alone(drawn):
+    table, drawing, display = drawn("9")
+    told = table[table.law_median.notna()]
+    assert set(told.synthesizer) == {"LW"}
+    # docs/CONTRACTION.md
+    assert told[told.n == 100][["law_median", "law_sd"]].iloc[0].tolist() == pytest.approx([1.391, 0.318], abs=2e-3)
+    dashed = {axis.get_title(loc="left"): sum(line.get_linestyle() == "--" for line in axis.lines) for axis in drawing.axes}
+    assert {label for label, lines in dashed.items() if lines} == {display.looks["LW"].label}
+    assert "limit law" in caption(display)

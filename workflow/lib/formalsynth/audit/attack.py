@@ -8,7 +8,7 @@ bound of epsilon that holds with the stated confidence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
@@ -18,8 +18,12 @@ from formalsynth.core.arrays import Array, Draws, Records, count
 from formalsynth.core.family import Family
 
 CONFIDENCE = 0.95
+ERROR_RATES = "error rates"
+"""The candidate of rows of the audit that hold one threshold of an attack each."""
 THRESHOLDS = 1000
 """That are tried, about."""
+POINTS = 40
+"""Of the curve of both error rates, for each of them."""
 UNSEEN = 1000.0
 """Log-likelihood below the largest that counts as this."""
 
@@ -37,6 +41,8 @@ class Attack:
     """Share of the counted runs of D' whose score does."""
     runs: int
     """Counted runs of each hypothesis."""
+    errors: Array = field(default_factory=lambda: np.empty((0, 2)), repr=False)
+    """(T, 2) shares of false positives and of false negatives among all runs, for thresholds from the highest down."""
 
 
 def told_apart(one: Array, other: Array, delta: float, confidence: float = CONFIDENCE) -> Attack:
@@ -57,7 +63,31 @@ def told_apart(one: Array, other: Array, delta: float, confidence: float = CONFI
     positive, false = (_beyond(side, np.array([threshold])) for side in counted)
     epsilon = _bound(positive, false, delta, confidence)[0]
     shares = [float(hits[0] / runs) for hits, runs in (positive, false)]
-    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1])
+    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1], error_rates(one, other))
+
+
+def error_rates(one: Array, other: Array, points: int = POINTS) -> Array:
+    """Shares (T, 2) of false positives and of false negatives, at thresholds that are even in the logarithm of either.
+
+    Args:
+        one: (R,) scores of runs on D.
+        other: (R',) scores of runs on D'.
+        points: thresholds for each of the two, at most.
+    """
+    places = [np.unique(np.geomspace(1, len(side), points).astype(int)) - 1 for side in (one, other)]
+    thresholds = np.unique(np.concatenate([np.sort(one)[places[0]], np.sort(other)[len(other) - 1 - places[1]]]))[::-1]
+    false = [_beyond(other, thresholds)[0] / len(other), 1 - _beyond(one, thresholds)[0] / len(one)]
+    return np.column_stack(false)
+
+
+def least_errors(false_positives: Array, epsilon: float, delta: float) -> Array:
+    """The least shares (T,) of false negatives that (epsilon, delta)-DP allows any attack with these shares of false positives.
+
+    Source: Kairouz, Oh and Viswanath (2015), Theorem 2.1.
+    """
+    rest = 1 - delta - false_positives
+    found: Array = np.maximum(0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * false_positives, np.exp(-epsilon) * rest))
+    return found
 
 
 Hits = tuple[Array, int]

@@ -6,18 +6,19 @@ What is reported is a lower bound of the epsilon that a mechanism can claim: the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from formalsynth.audit.attack import ERROR_RATES, Attack
 from formalsynth.audit.direct import attack_counts, direct_losses
 from formalsynth.audit.losses import Loss, Losses
-from formalsynth.audit.neighbours import Kind, Neighbour, added, removed, replaced, same, to_remove
+from formalsynth.audit.neighbours import Neighbour, added, removed, replaced, same, to_remove
 from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
-from formalsynth.core.job import AuditSearch, Synthesizer
+from formalsynth.core.job import AuditSearch, Kind, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import Row
 
@@ -34,7 +35,8 @@ class AuditRow:
     candidate: str
     """Why the neighbour was tried; behind it, how many neighbours of its kind were left out, or why there is no finite loss."""
     value: float
-    """Outcome of the record that is added, else of the one that is removed; NaN for the same data."""
+    """Outcome of the record that is added, else of the one that is removed; NaN for the same data. The share of false positives on
+    the rows of an attack, whose candidate is :data:`formalsynth.audit.attack.ERROR_RATES`."""
     delta: float
     releases: int
     streams: int
@@ -46,7 +48,7 @@ class AuditRow:
     backward: float
     """Under D'."""
     error: float
-    """Monte Carlo standard error of ``audited``."""
+    """Monte Carlo standard error of ``audited``; on the rows of an attack the share of false negatives."""
     worst: bool
     """Whether it is the worst of its kind."""
     claimed: float
@@ -131,9 +133,12 @@ class _Audit:
     def __init__(self, replay: Replay, n: int, settings: AuditSearch, seed: int) -> None:
         self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
         self._data = np.arange(n)
+        self._kinds = tuple(kind for kind in KINDS if kind in settings.kinds)
 
     def rows(self, audited: Sequence[str]) -> dict[str, list[Found]]:
         """The rows of each synthesizer."""
+        if not self._settings.refined:
+            return {id: [] for id in audited}
         failed: dict[str, str] = {}
         self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
         ids = [id for id in audited if id in self._base]
@@ -141,32 +146,46 @@ class _Audit:
         there = self._refined(looked)
         streams = [
             self._replay.run(self._data, stream=stream, only=ids, failed={})
-            for stream in range(1, max(1, self._settings.streams) + 1)
+            for stream in range(1, max("same" in self._settings.kinds, self._settings.streams) + 1)
         ]
         found = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
         for id in ids:
             others = [each[id] for each in streams if id in each]
             report = _Report(id, self._base[id], self._n, self._replay, self._settings, others, self._seed)
-            found[id] = report.floor()
-            for kind in KINDS:
-                near = [(each, there[id, each]) for each in looked[id].worst(kind, self._settings.refined) if (id, each) in there]
-                found[id] += report.worst(kind, near, looked[id].note(kind), len(looked[id].ranked[kind]))
+            near = {kind: self._near(id, kind, looked, there) for kind in self._kinds}
+            found[id] = report.floor() if "same" in self._settings.kinds else []
+            found[id] += report.worst(near, looked[id])
         return found
+
+    def _near(
+        self, id: str, kind: Kind, looked: dict[str, _Looked], there: dict[tuple[str, Neighbour], Outcome]
+    ) -> list[tuple[Neighbour, Outcome]]:
+        """The worst neighbours of one kind that a synthesizer has an outcome on."""
+        return [(each, there[id, each]) for each in looked[id].worst(kind, self._settings.refined) if (id, each) in there]
 
     def _look(self, ids: Sequence[str]) -> dict[str, _Looked]:
         """A first look at every neighbour, and then at the replacements that the worst ones make."""
         records = self._replay.universe.take(self._data)
         generator = np.random.default_rng(self._seed)
-        each, random = self._settings.each, self._settings.random
-        chosen = to_remove(self._replay.family, records, {id: self._base[id] for id in ids}, each, random, generator)
-        neighbours = removed(self._n, chosen) if self._n > 1 else []
+        each, random, wanted = self._settings.each, self._settings.random, self._settings.kinds
+        neighbours: list[Neighbour] = []
+        if self._n > 1 and {"remove", "replace"} & set(wanted):
+            chosen = to_remove(self._replay.family, records, {id: self._base[id] for id in ids}, each, random, generator)
+            neighbours += removed(self._n, chosen)
+        if {"add", "replace"} & set(wanted):
+            neighbours += added(self._n, len(self._replay.universe))
         looked = {id: _Looked() for id in ids}
         known = self._replay.known(self._base, self._n)
-        for neighbour in [*neighbours, *added(self._n, len(self._replay.universe))]:
+        for neighbour in neighbours:
             self._try(neighbour, looked, known)
-        pairs = {pair for id in ids if (pair := looked[id].worst_pair()) is not None}
-        for remove, add in sorted(pairs):
-            self._try(replaced(self._n, remove, add), looked, known)
+        pairs: dict[tuple[int, int], dict[str, _Looked]] = {}
+        for id in ids if "replace" in wanted else []:
+            if (pair := looked[id].worst_pair()) is not None:
+                pairs.setdefault(pair, {})[id] = looked[id]
+            else:
+                looked[id].left_out["replace"].append("no record could be removed, or none added")
+        for (remove, add), theirs in pairs.items():
+            self._try(replaced(self._n, remove, add), theirs, known)
         return looked
 
     def _try(self, neighbour: Neighbour, looked: dict[str, _Looked], known: dict[str, Array]) -> None:
@@ -186,7 +205,7 @@ class _Audit:
         """The outcomes, with bounds, on the worst neighbours of each synthesizer and kind."""
         wanted: dict[Neighbour, list[str]] = {}
         for id, each in looked.items():
-            for kind in KINDS:
+            for kind in self._kinds:
                 for neighbour in each.worst(kind, self._settings.refined):
                     wanted.setdefault(neighbour, []).append(id)
         found = {}
@@ -233,18 +252,39 @@ class _Report:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
         return self._rows(self._full(same(self.n), self.streams[0], self.claimed), False, (1,))
 
-    def worst(self, kind: Kind, near: Sequence[tuple[Neighbour, Outcome]], note: str, tried: int) -> list[Found]:
-        """Rows of the worst neighbours of one kind; the worst of them is attacked, and reported for several releases too."""
-        if not near:
-            return [_left_out(self.id, kind, f"none{note}")]
+    def worst(self, near: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], looked: _Looked) -> list[Found]:
+        """Rows of the worst neighbours of each kind, for several releases too; the worst one that joins or leaves is attacked."""
+        full = {kind: self._ranked(pairs, len(looked.ranked[kind])) for kind, pairs in near.items()}
         delta = self.settings.deltas[0]
+        leading = [ranked[0] for kind, ranked in full.items() if ranked and kind != "replace"]
+        victim = max(leading, key=lambda each: each.losses.epsilon(delta), default=None)
+        rows: list[Found] = []
+        for kind, ranked in full.items():
+            note = looked.note(kind)
+            if not ranked:
+                rows.append(_left_out(self.id, kind, f"none{note}"))
+                continue
+            attacked = self._attack(ranked[0]) if ranked[0] is victim else None
+            first = replace(ranked[0], note=ranked[0].note + note, attacked=attacked.epsilon if attacked else NONE)
+            rows += self._rows(first, True, (1, self.settings.releases))
+            rows += self._error_rates(first, attacked) if attacked else []
+            for each in ranked[1:]:
+                rows += self._rows(each, False, (1,))
+            rows += self._mixed(first)
+        return rows
+
+    def _ranked(self, near: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Full]:
+        """Neighbours of one kind with their losses, the worst first."""
         full = [replace(self._full(neighbour, there, max(self.claimed, claim(there))), tried=tried) for neighbour, there in near]
-        full.sort(key=lambda each: -each.losses.epsilon(delta))
-        first = replace(full[0], attacked=self._attacked(full[0]), note=full[0].note + note)
-        rows = self._rows(first, True, (1, self.settings.releases))
-        for each in full[1:]:
-            rows += self._rows(each, False, (1,))
-        return rows + self._mixed(first)
+        return sorted(full, key=lambda each: -each.losses.epsilon(self.settings.deltas[0]))
+
+    def _error_rates(self, full: _Full, attacked: Attack) -> list[Found]:
+        """A row for each threshold of the attack."""
+        row = self._rows(full, False, (1,))[0]
+        return [
+            replace(row, candidate=ERROR_RATES, value=float(positive), error=float(negative), attacked=NONE)
+            for positive, negative in attacked.errors
+        ]
 
     def _mixed(self, first: _Full) -> list[Found]:
         """Rows for an attacker who is not told the random numbers behind the weights, where there are any."""
@@ -265,19 +305,18 @@ class _Report:
         except (ValueError, np.linalg.LinAlgError) as error:
             return _Full(neighbour, there, Losses.apart(), claimed_larger, f"; taken as infinite: {error}")
 
-    def _attacked(self, full: _Full) -> float:
-        runs, neighbour = self.settings.attack, full.neighbour
-        if not runs or neighbour.kind == "replace":
-            return NONE
-        sides = self.base, full.outcome
-        return attack(self.replay, self.n, self.id, neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides).epsilon
+    def _attack(self, full: _Full) -> Attack | None:
+        runs, sides = self.settings.attack, (self.base, full.outcome)
+        if not runs:
+            return None
+        return attack(self.replay, self.n, self.id, full.neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides)
 
     def _rows(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[Found]:
-        """A row for each delta and number of releases."""
+        """A row for each delta, and at the first one for each number of releases."""
         neighbour, losses = full.neighbour, full.losses
         value, rows = neighbour.value(self.replay.universe), []
-        for delta in self.settings.deltas:
-            for m in releases:
+        for place, delta in enumerate(self.settings.deltas):
+            for m in dict.fromkeys(releases) if place == 0 else (1,):
                 forward, backward = losses.epsilons(delta, m)
                 rows.append(
                     Found(
@@ -314,9 +353,9 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         if settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
             attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
         candidate = loss.neighbour.candidate + ("; taken as infinite: another number of bins" if loss.more is None else "")
-        for delta in settings.deltas:
+        for place, delta in enumerate(settings.deltas):
             epsilon = loss.epsilon(delta)
-            for m in (1, settings.releases):
+            for m in dict.fromkeys((1, settings.releases)) if place == 0 else (1,):
                 shown = attacked if (delta, m) == (settings.deltas[0], 1) else NONE
                 rows.append(
                     Found(

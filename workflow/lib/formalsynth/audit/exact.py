@@ -80,7 +80,8 @@ def exact_posteriors(family: Family, universe: Records, priors: Mapping[str, flo
     Raises:
         KeyError: none are known for this family; use :mod:`formalsynth.audit.bridge` with draws of a sampler.
     """
-    EXACT.find()
+    if family.program not in EXACT:
+        EXACT.find()  # a job is told the one module that it needs
     if family.program not in EXACT:
         raise KeyError(f"no exact posterior for the program {family.program}: there are {sorted(EXACT)}; audit its draws instead")
     return EXACT[family.program](family, universe, priors)
@@ -88,5 +89,8 @@ def exact_posteriors(family: Family, universe: Records, priors: Mapping[str, flo
 
 def log_mean(log_densities: Array) -> Array:
     """Log density (G,) of a mixture in equal parts of components (K, G)."""
-    mixed: Array = np.logaddexp.reduce(log_densities, axis=0) - np.log(len(log_densities))
+    largest = log_densities.max(axis=0)
+    kept = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        mixed: Array = kept + np.log(np.exp(log_densities - kept).mean(axis=0))
     return mixed

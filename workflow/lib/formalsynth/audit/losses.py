@@ -49,7 +49,7 @@ class Direction:
         loss, mass = self.loss[kept], self.mass[kept]
         unbounded = np.isposinf(loss)
         infinite = float(mass[unbounded].sum())
-        order = np.argsort(-loss[~unbounded], kind="stable")
+        order = np.argsort(-loss[~unbounded])
         loss, mass = loss[~unbounded][order], mass[~unbounded][order]
         log_other = np.logaddexp.accumulate(np.log(mass) - loss) if len(loss) else loss
         return loss, infinite + np.cumsum(mass), log_other, infinite

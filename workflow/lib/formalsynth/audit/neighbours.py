@@ -8,18 +8,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import Array, Draws, Records, blocks, count
+from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Index
 from formalsynth.core.family import Family, whole
+from formalsynth.core.job import Kind
 
 REASONS = ("largest risk", "smallest risk", "largest bound", "largest weight", "largest pull")
 """Why a record is taken away, beside at random; the pull is the spread of its weighted log-likelihood over the posterior."""
-Kind = Literal["remove", "add", "replace", "same"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +130,9 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
     if evaluated := whole(family):
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
-    first, second = np.zeros(len(right)), np.zeros(len(right))
-    centre = left.mean(axis=0) @ right.T
-    for block in blocks(count(draws), len(right)):
-        values = left[block] @ right.T - centre
-        first += values.sum(axis=0)
-        second += (values**2).sum(axis=0)
-    spread: Array = np.sqrt(np.maximum(second / len(left) - (first / len(left)) ** 2, 0))
+    centred = left - left.mean(axis=0)
+    variance = ((right @ (centred.T @ centred / len(left))) * right).sum(axis=1)
+    spread: Array = np.sqrt(np.maximum(variance, 0))
     return spread
 
 

@@ -22,7 +22,9 @@ from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findi
 from formalsynth.core.search import Walk
 from formalsynth.core.streams import Address, add_stages
 
-add_stages({"audit": 31})
+STAGE = "audit"
+"""Stage of the random streams of exact draws."""
+add_stages({STAGE: 31})
 STREAM = 1_000_000
 """Replicates that lie between two streams, so that a mechanism's own random numbers differ too."""
 
@@ -267,7 +269,7 @@ class _Step:
         return replace(plain, draws=draws, bounds=found)
 
     def _draws(self, posterior: Any) -> Draws:
-        generator = self.data.address.generator("audit", self._words())
+        generator = self.data.address.generator(STAGE, self._words())
         return self.replay.draw(posterior, generator, self.replay.draws)
 
     def _form(self, parameters: Mapping[str, float], findings: Findings) -> Form:

@@ -120,7 +120,10 @@ class _Likelihood:
     def of(cls, family: Family, records: Records, draws: Draws) -> _Likelihood:
         if evaluated := whole(family):
             return cls(family, records, draws, evaluated.log_likelihood(records, draws), None)
-        return cls(family, records, draws, *family.factors(records, draws))
+        left, right = family.factors(records, draws)
+        # that of different counts picks each of them once: the product is the factor itself
+        plain = right.shape[0] == right.shape[1] > 1 and np.array_equal(right, np.eye(len(right)))
+        return cls(family, records, draws, left, None if plain else right)
 
     def rows(self, index: Index) -> Array | Index:
         """What :meth:`plain` needs of the records at ``index``."""

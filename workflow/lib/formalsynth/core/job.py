@@ -105,23 +105,38 @@ class SamplerSettings(Told):
     lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
 
 
+Kind = Literal["remove", "add", "replace", "same"]
+"""What a neighbour differs by; the same data with other seeds are one, too."""
+
+
 class AuditSearch(Told):
     """How hard the audit of a data set looks for the neighbour that costs most, and what it reports of it."""
 
     deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
         (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first one ranks the neighbours."
     )
-    releases: int = Field(5, ge=1, le=1000, description="The worst neighbours are reported for so many released draws, too.")
+    releases: int = Field(
+        5, ge=1, le=1000, description="The worst neighbours are reported for so many released draws, too, at the first δ."
+    )
+    kinds: tuple[Kind, ...] = Field(
+        ("same", "remove", "add", "replace"), min_length=1, description="Kinds of neighbours whose loss is told."
+    )
     each: int = Field(3, ge=1, le=10**4, description="Removals for each reason and synthesizer.")
     random: int = Field(5, ge=0, le=10**4, description="Removals at random.")
     refined: int = Field(
-        2, ge=1, le=100, description="Worst neighbours of each kind and synthesizer that are computed again in full."
+        2,
+        ge=0,
+        le=100,
+        description="Worst neighbours of each kind and synthesizer that are computed in full; 0 leaves all but a curve out.",
     )
     streams: int = Field(
         0, ge=0, le=1000, description="Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."
     )
     attack: int = Field(
-        0, ge=0, le=10**6, description="Runs of the attack on the worst addition and the worst removal; 0 leaves it out."
+        0,
+        ge=0,
+        le=10**6,
+        description="Runs of the attack on the worst addition or removal, whichever costs more; 0 leaves it out.",
     )
 
 
@@ -162,6 +177,8 @@ class FitJob(Job):
     fits: dict[str, str]
     """The fit that each parent uses."""
     sampler: SamplerSettings
+    exact: bool = False
+    """Whether its draws are of the exact pseudo posterior, and not Stan's."""
 
 
 class MeasureJob(Job):

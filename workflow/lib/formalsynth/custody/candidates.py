@@ -194,7 +194,7 @@ def fresh_scenario(declared: Declared, study: Study, n: int, ids: Collection[str
     return Scenario(
         key=key, name=declared.name, place="own data", label="", family=study.family, priors=dict(study.priors), data=None,
         stand_in=False, study=None, unit=1.0, size=n, replicates=1, batch_size=1, synthetic_sets=1, centre_sets=0,
-        data_folder="", files={}, doubt="", use=study.use, audit=None, synthesizers=synthesizers, arms={},
+        data_folder="", files={}, doubt="", use=study.use, audit=None, exact=False, synthesizers=synthesizers, arms={},
     )  # fmt: skip
 
 

@@ -277,6 +277,9 @@ class FittedScenario(ScenarioConfig):
         0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
     )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+    exact: bool = Field(
+        False, description="Whether draws are of the exact pseudo posterior in place of Stan's, for families that an audit knows."
+    )
     audit: AuditConfig | None = Field(None, description="Audit of what a record costs; none leaves it out.")
 
     @property

@@ -32,8 +32,8 @@ from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 from formalsynth.results import ToldScenario
 
-AUDIT_STEP = "formalsynth.steps.audit"
-"""The step that audits: named here and imported by the jobs that audit alone."""
+AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"
+"""The step that audits, and exact draws: named here and imported by the jobs that ask for them alone."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Scenario:
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
+    exact: bool
+    """Whether its draws are of exact pseudo posteriors, and not Stan's."""
     use: ProgramUse | None
     """How it uses a Stan program of the user's own; None where its family is one of ours, or there is none."""
     doubt: str
@@ -166,9 +168,10 @@ class Scenario:
     def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
         """What fitting a synthesizer is told."""
         synthesizer = self.synthesizers[fit]
+        exact = (EXACT_DRAWS, EXACT[self.program]) if self.exact else ()
         return FitJob(
-            key=self.key, modules=self._modules([synthesizer]), family=self.family, priors=self.priors, sampler=sampler,
-            synthesizer=synthesizer, fits=self._fits_of_parents([synthesizer]),
+            key=self.key, modules=(*exact, *self._modules([synthesizer])), family=self.family, priors=self.priors,
+            sampler=sampler, synthesizer=synthesizer, fits=self._fits_of_parents([synthesizer]), exact=self.exact,
         )  # fmt: skip
 
     def measure_job(self, fit: str) -> MeasureJob:

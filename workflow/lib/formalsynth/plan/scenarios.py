@@ -15,7 +15,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
-from formalsynth.plan.audits import AuditReader
+from formalsynth.plan.audits import EXACT, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
@@ -169,6 +169,8 @@ def _check_family(entry: _Entry, config: FittedScenario) -> None:
     for prior in config.priors:
         if prior not in allowed_priors:
             raise entry.refuse("priors", prior, allowed_priors or ["none: a program's numbers are under family.data"])
+    if config.exact and family.program not in EXACT:
+        raise entry.refuse("exact", config.exact, [f"false: no exact posterior is known for family {config.model}"])
     for name in config.synthesizers:
         chosen = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
         if not family.censors and any(mechanism.censors for mechanism in chosen):
@@ -224,7 +226,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
-        audit=None, use=None, synthesizers={}, arms=arms,
+        audit=None, exact=False, use=None, synthesizers={}, arms=arms,
     )  # fmt: skip
 
 
@@ -251,7 +253,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=reader.read(config.audit, records, _replicates(entry)) if config.audit and _audited(config.audit, size) else None,
-        synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
+        exact=config.exact, synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
     )  # fmt: skip
 
 

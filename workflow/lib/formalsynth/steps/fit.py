@@ -16,6 +16,7 @@ from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted
 from formalsynth.steps.data import DataBatch
+from formalsynth.steps.parts import DRAWINGS, EXACTLY
 from formalsynth.steps.replicate import ParentFailed, context_of, form_of
 
 
@@ -59,6 +60,8 @@ class _Fitter:
         form = form_of(synthesizer, context, value)
         if isinstance(form, DirectRelease):
             return Fit("ok", draws=dict(form.draws), seed=seed, attempts=1), form
+        if self.job.exact:
+            return DRAWINGS[EXACTLY](self.job, context, form), form
         family = context.family
         stan_data = family.stan_data(context.records, form.weights, self.job.priors, form.sensitive.threshold)
         fit = sample(self.executable, stan_data, family.inits(stan_data), family.parameters, seed, self.job.sampler)

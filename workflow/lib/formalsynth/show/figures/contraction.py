@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from formalsynth.show.drawing import headed, signed, sizes, ticks_at
 from formalsynth.show.figures.base import Figure, figure_kind
@@ -40,6 +41,35 @@ class Contraction(Figure):
     kind: Literal["contraction"]
     value: str = Field(description="Column that is drawn.")
     panels: str = Field("synthesizer", description="synthesizer, a frame for each.")
+    law: Literal["", "Beta(0.5, 3)", "Poisson(100)", "lognormal regression"] = Field(
+        "", description="Population whose limit law of the bounds with min-max weights is drawn."
+    )
+    law_of: str = Field("", description="The synthesizer that has it.")
+
+    @model_validator(mode="after")
+    def _whose(self) -> Self:
+        if bool(self.law) != bool(self.law_of):
+            raise ValueError("law and law_of belong together: give both or neither")
+        return self
+
+    def line_words(self) -> str:
+        """What the caption says of the limit law."""
+        return "Dashed: median of the limit law, and a standard deviation above and below it" if self.law else ""
+
+    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Median and standard deviation of the limit law beside the values that have one."""
+        if not self.law:
+            return tidy
+        from formalsynth.audit.limit_law import law
+        from formalsynth.audit.risks import POPULATIONS
+
+        population = next(each for each in POPULATIONS if each.name == self.law)
+        laws = {int(n): law(population, int(n)) for n in tidy["n"].unique()}
+        here = tidy["synthesizer"] == self.law_of
+        return tidy.assign(
+            law_median=tidy["n"].map({n: each.median for n, each in laws.items()}).where(here),
+            law_sd=tidy["n"].map({n: each.sd for n, each in laws.items()}).where(here),
+        )
 
     def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide, two frames beside each other."""
@@ -83,6 +113,10 @@ class Contraction(Figure):
             n, middle, linestyle="", marker=mark.marker, markersize=3.8, markerfacecolor=mark.fill,
             markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.7, zorder=4,
         )  # fmt: skip
+        if "law_median" in table and table["law_median"].notna().any():
+            law = table.groupby("n")[["law_median", "law_sd"]].first() / unit
+            for place, width in ((-1, 0.7), (0, 1.0), (1, 0.7)):
+                axis.plot(law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5)
         slope, error = rate(groups)
         headed(axis, look.label, "")
         if not math.isnan(slope):

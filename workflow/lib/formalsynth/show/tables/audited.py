@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.arrays import Array
 from formalsynth.core.rows import AUDIT, CURVE, LOSSES
 from formalsynth.core.statistics import standard_error
@@ -65,7 +66,7 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
     Returns:
         (data sets,) values, without those of data sets that have none.
     """
-    told = audit[(audit["streams"] == 1) & (audit["candidate"] != CURVE)]
+    told = audit[(audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])]
     once = told[told["releases"] == 1]
     tried = once[once["neighbour"].isin(LOSSES)]
     first, last = (tried[tried["delta"] == (tried["delta"].iloc[place] if len(tried) else 0)] for place in (0, -1))

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from formalsynth.audit.risks import Population
 from formalsynth.core.arrays import Array
-from formalsynth.errata.risks import Population
 
 LIMIT = math.pi / (4 * math.sqrt(6))
 """Standard deviation of Delta in the limit, for a = 1."""

@@ -1,0 +1,68 @@
+"""Exact draws in place of Stan's."""
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.core.registry import load
+from formalsynth.plan.messages import ConfigError
+from formalsynth.steps.fit import fit_batch
+from formalsynth.steps.run import run_batch
+from formalsynth.steps.simulate import simulate_batch
+from oracles import posterior
+from scipy import stats
+from small_study import SETTINGS, small_paper, told
+
+AUDIT = {
+    "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
+    "each": 1, "random": 0, "refined": 1, "synthesizers": ["Unweighted", "Weighted"],
+}  # fmt: skip
+
+
+def job_of(folder, **changes):
+    return told(small_paper(folder, exact=True, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
+
+
+@pytest.fixture
+def tables_of(tmp_path):
+    """The tables that a job makes, read again."""
+    program = tmp_path / "program"
+    program.write_text("a program")
+
+    def tables_of(job):
+        load(job.modules)
+        tables = run_batch(job, tmp_path / "batch", program)
+        return {name: pd.read_csv(StringIO(table.to_csv())) for name, table in tables.items()}
+
+    (tmp_path / "batch").mkdir()
+    return tables_of
+
+
+def test_draws_are_of_the_posterior_in_closed_form(tmp_path):
+    job = job_of(tmp_path)
+    load(job.modules)
+    data = simulate_batch(job.simulate)
+    fit = job.fits[0].model_copy(update={"sampler": SETTINGS.model_copy(update={"draws": 4000})})
+    found = fit_batch(fit, data, {}, tmp_path / "no program")
+    assert set(found.status) == {"ok"}
+    for k in range(3):
+        records = data.records(k)
+        exact = posterior(records.design, np.log(records.x), np.ones(60))
+        for uniforms in exact.uniforms(found.draws_of(k)).T:
+            assert stats.kstest(uniforms, "uniform").pvalue > 1e-6
+    assert found.diagnostics["ess_bulk_min"].min() > 2000
+    assert found.diagnostics["rhat_max"].max() < 1.02
+
+
+def test_the_bound_is_the_claim_of_the_audit(tables_of, tmp_path):
+    tables = tables_of(job_of(tmp_path, audit=AUDIT))
+    claimed = tables["audit"].groupby(["replicate", "synthesizer"])["claimed"].first()
+    epsilon = tables["replicates"].set_index(["replicate", "synthesizer"])["epsilon"]
+    assert len(claimed) == 6
+    assert epsilon[claimed.index].to_numpy() == pytest.approx(claimed.to_numpy(), rel=1e-6)
+
+
+def test_a_family_without_an_exact_posterior_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"exact: .*no exact posterior is known for family gamma_regression"):
+        small_paper(tmp_path, exact=True, family="gamma_regression")

@@ -1,0 +1,100 @@
+"""Trade-offs: how often an attack on synthetic data errs, either way, against what the claim allows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from formalsynth.audit.attack import least_errors
+from formalsynth.show.drawing import headed, sizes
+from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.style import FAINT, INK, PAGE
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase as Canvas
+
+    from formalsynth.show.display import FigureDisplay, Look
+
+ACROSS = 4
+"""Frames beside each other."""
+BELOW = 0.5
+"""Where a share of none is drawn, in runs."""
+
+
+@figure_kind("trade_off")
+class TradeOff(Figure):
+    """False negatives against false positives of the attack, over the region that the claim allows."""
+
+    ALT = "Small panels, each with a line of one error rate against the other"
+    READING = (
+        "Each step of a line is a threshold of the attack on one synthetic data set; at the lower and the left edge no run erred. "
+        "Shaded: what (ε, δ) as claimed allows, by the claim on the data set (dark) and by the larger of both neighbours (light); "
+        "a line below the shading breaks the claim"
+    )
+    FRAMES = ("synthesizer",)
+
+    kind: Literal["trade_off"]
+    table: Literal["audit"] = "audit"
+    value: Literal["error"] = "error"
+    panels: Literal["synthesizer"] = "synthesizer"
+
+    @property
+    def across(self) -> str:
+        """The share of false positives."""
+        return "value"
+
+    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
+        """None: there are no markers."""
+        return []
+
+    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Claims, their delta and what the attack shows beside the error rates."""
+        import pandas as pd
+
+        keys = ["scenario", "replicate", "synthesizer", "neighbour"]
+        told = pd.concat([table for table in collected if "attacked" in table], ignore_index=True)
+        told = told[told["attacked"].notna()].drop_duplicates(keys).set_index(keys)
+        wanted = pd.MultiIndex.from_frame(tidy[keys])
+        columns = ["delta", "claimed", "claimed_larger", "attacked"]
+        return tidy.assign(**{column: told[column].reindex(wanted).to_numpy() for column in columns})
+
+    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+        """A page wide, with small frames."""
+        return PAGE, 1.6 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.3
+
+    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+        """A frame for each synthesizer, with the same axes."""
+        groups = list(table.groupby("synthesizer", sort=False))
+        down = math.ceil(len(groups) / ACROSS)
+        axes = canvas.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True)
+        some = table[["value", "x"]].to_numpy(dtype=float)
+        least = BELOW * float(some[some > 0].min(initial=1))
+        for axis, (id, group) in zip(axes.flat, groups, strict=False):
+            self._frame(axis, display.looks[str(id)], group, least)
+        for axis in axes.flat[len(groups) :]:
+            axis.set_axis_off()
+        for axis in axes.flat[::ACROSS]:
+            axis.set_ylabel(self.y)
+        for axis in axes.flat[max(0, len(groups) - ACROSS) : len(groups)]:
+            axis.set_xlabel("false positives")
+            axis.tick_params(labelbottom=True)
+        axes.flat[min(len(groups), ACROSS) - 1].set_title(sizes(display, table), loc="right", color=FAINT, pad=3)
+
+    def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
+        """The attack on one synthesizer."""
+        across = np.geomspace(least, 1, 200)
+        for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):
+            limits = least_errors(across, float(table[column].max()), float(table["delta"].max()))
+            axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
+        for _, part in table.groupby(["scenario", "replicate"]):
+            ordered = part.sort_values(["x", "value"], ascending=[True, False])
+            axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=look.colour, linewidth=1.4)
+        axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
+        headed(axis, look.label, "")
+        words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
+        axis.text(0.96, 0.94, words, ha="right", va="top", color=INK, transform=axis.transAxes)
