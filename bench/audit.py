@@ -1,4 +1,4 @@
-"""What the audit is worth, and what it finds: python bench/audit.py estimator|table|value|small|pi|removals|attacks [data sets].
+"""What the audit is worth, and what it finds: python bench/audit.py COMMAND [data sets].
 
 estimator: losses from 1000 draws of each posterior against exact ones, for random pairs over all families (200 by default).
 table: claimed, audited and attacked epsilon of each mechanism, lognormal regression with n = 2000 (20 data sets).
@@ -7,6 +7,8 @@ small: the worst neighbours of the smallest data sets.
 pi: the share of data sets whose audited loss exceeds the claim, against n.
 removals: all n removals of a data set, against the few that the audit tries.
 attacks: telling the worst neighbours apart by one synthetic data set.
+refute: whether min-max weights cost less elsewhere: with other priors, sizes and draws, and for records that are not far out.
+stan: the same losses from draws of CmdStan by bridge sampling, beside the exact ones (after a run, which compiles the program).
 
 Tables are also written to the folder results.
 """
@@ -62,14 +64,16 @@ SYNTHESIZERS = [
 ]
 
 
-def lognormal(n: int, replicate: int, synthesizers=SYNTHESIZERS, outcomes: Array = OUTCOMES) -> Replay:
+def lognormal(
+    n: int, replicate: int, synthesizers=SYNTHESIZERS, outcomes: Array = OUTCOMES, predictors=PREDICTORS, priors=None, draws=1000
+) -> Replay:
     """A replay of the range paper's population, with the grid of records to add."""
     address = Address(20260205, 90, 1, n, replicate)
     settings = {"predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 1}
     records = POPULATIONS["lognormal_on_normal"].draw(address.generator("data"), n, settings)
     family = FAMILIES["lognormal_regression"]
-    universe = joined(records, additions(records, outcomes, PREDICTORS))
-    return Replay(family, family.priors, universe, synthesizers, address)
+    universe = joined(records, additions(records, outcomes, predictors))
+    return Replay(family, family.priors | (priors or {}), universe, synthesizers, address, draws)
 
 
 def one_data_set(replicate: int, n: int = 2000) -> list[dict]:
@@ -273,8 +277,81 @@ def attacks(data_sets: int) -> None:
                 print(f"{each.id:28}{neighbour.kind:8} audited {audited:7.2f}  attacked {told.epsilon:6.2f}", told, flush=True)
 
 
+CHECKED = [each for each in SYNTHESIZERS if each.id in ("Unweighted", "LW, min-max", "declared scale 20", "capped at 4")]
+REFUTE = {
+    "as in the study": {},
+    "prior sd 1": {"priors": {"sd": 1.0}},
+    "prior of sigma^2: shape 3, scale 3": {"priors": {"shape": 3.0, "scale": 3.0}},
+    "prior of sigma^2: shape 100, scale 100": {"priors": {"shape": 100.0, "scale": 100.0}}, "10,000 draws": {"draws": 10_000},
+    "n = 500": {"n": 500}, "n = 20,000": {"n": 20_000},
+}  # fmt: skip
+"""What is changed."""
+DISTANCES = (1.0, 2.0, 3.0, 4.0, 5.7)
+"""Of the outcome's logarithm from its mean at the record's predictor, in units of sigma, which is 1."""
+
+
+def refute(data_sets: int) -> None:
+    """Loss at a delta of 1e-3 of a record that joins, by how far out it is, beside the claim on D."""
+    rows = []
+    for what, change in REFUTE.items():
+        n = change.get("n", 2000)
+        settings = {key: value for key, value in change.items() if key != "n"}
+        for replicate in range(data_sets):
+            for z in (0.0, 2.0, 4.0):
+                middle = 1 + z
+                outcomes = np.exp([middle + sign * far for far in DISTANCES for sign in (-1, 1)])
+                # the grid needs two values; the first one alone is used
+                replay = lognormal(n, replicate, CHECKED, outcomes, [np.array([z, z + 1])], **settings)
+                base = replay.run(np.arange(n), bounds=True)
+                for neighbour in added(n, len(replay.universe))[::2]:
+                    near = replay.run(neighbour.index)
+                    far = round(float(np.log(replay.universe.x[neighbour.added])) - middle, 1)
+                    rows += [
+                        (what, id, z, far, base[id].bounds.epsilon, replay.losses([base[id]], [near[id]]).epsilon(1e-3))
+                        for id in base
+                    ]
+    found = pd.DataFrame(rows, columns=["what", "synthesizer", "predictor", "far", "claimed", "audited"])
+    found.to_csv(RESULTS / "audit_refute.csv", index=False)
+    shown = found.pivot_table(index=["what", "synthesizer"], columns="far", values="audited", aggfunc="median", sort=False)
+    shown.insert(0, "claimed", found.groupby(["what", "synthesizer"], sort=False)["claimed"].median())
+    with pd.option_context("display.width", 250, "display.max_columns", 30):
+        print(shown.round(2).to_string())
+    within = found[found.what == "as in the study"]
+    print(
+        within.pivot_table(index=["synthesizer", "predictor"], columns="far", values="audited", sort=False).round(2).to_string()
+    )
+
+
+def stan(data_sets: int) -> None:
+    """Draws of CmdStan of both posteriors, and the loss by bridge sampling from them."""
+    from formalsynth.stan.chain import Lengths, run_chain
+
+    executable = next(RESULTS.glob("**/stan/linear_regression"))
+    family, n = FAMILIES["lognormal_regression"], 2000
+    for replicate in range(data_sets):
+        replay = lognormal(n, replicate, CHECKED, np.exp(3 + np.array([0.0, 2.0, 3.0, 4.0, 8.0])), [np.array([2.0, 3.0])])
+        base = replay.run(np.arange(n))
+        for neighbour in added(n, len(replay.universe))[::2]:
+            near = replay.run(neighbour.index)
+            for each in CHECKED:
+                sides = base[each.id].weights, near[each.id].weights
+                drawn = []
+                for weights, seed in zip(sides, (1, 2), strict=True):
+                    data = family.stan_data(replay.universe, weights, family.priors)
+                    drawn.append(
+                        run_chain(executable, data, family.inits(data), family.parameters, seed, Lengths(1000, 4000, 1, 0.8))
+                    )
+                found = bridge(*(log_ratio(family, replay.universe, each.draws, *sides) for each in drawn))
+                exact = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-2)
+                print(
+                    f"{each.id:20} outcome {np.log(replay.universe.x[neighbour.added]) - 3:4.1f} sd out: exact {exact:6.2f}, "
+                    f"bridged {found.losses.epsilon(1e-2):6.2f}, effective {found.effective:7.1f}, "
+                    f"{'enough' if found.enough else f'at least {found.at_least(1e-2):.2f}'}", flush=True,
+                )  # fmt: skip
+
+
 if __name__ == "__main__":
-    DEFAULTS = {estimator: 200, table: 20, value: 3, small: 1, pi: 40, removals: 1, attacks: 1}
+    DEFAULTS = {estimator: 200, table: 20, value: 3, small: 1, pi: 40, removals: 1, attacks: 1, refute: 2, stan: 1}
     chosen = next((each for each in DEFAULTS if sys.argv[1:] and each.__name__ == sys.argv[1]), None)
     if chosen is None:
         sys.exit(__doc__)

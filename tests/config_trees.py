@@ -6,8 +6,8 @@ import pytest
 from formalsynth.plan import load
 from formalsynth.plan.messages import ConfigError
 
-PAPERS = ("range", "censor", "reweight", "zcdp", "reps")
-CONFIG, RANGE, CENSOR, REWEIGHT, ZCDP, REPS = "config.yaml", *(f"papers/{paper}.yaml" for paper in PAPERS)
+PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
+CONFIG, RANGE, CENSOR, REWEIGHT, ZCDP, REPS, COST = "config.yaml", *(f"papers/{paper}.yaml" for paper in PAPERS)
 CLAIM, ERRATA = "claims/range.yaml", "errata.yaml"
 CLAIMS = {
     "range": [

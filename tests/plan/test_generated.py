@@ -14,7 +14,7 @@ import pytest
 from config_trees import CLAIMS, PAPERS, assert_readable, at, of_papers, paths, refusal
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
+from formalsynth.core.rows import AUDIT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.ledger.cells import ClaimError
 from formalsynth.ledger.judge import judge
 from formalsynth.show.captions import caption
@@ -23,6 +23,7 @@ from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.study import run_study
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
+from made_up_audits import made_up_audits
 
 QUICK = ("means", "coverage", "accounting", "unknown")
 """Studies that take less than a second for one replicate."""
@@ -125,13 +126,15 @@ def check_use(plan, unchanged):
         display = paper.figure(number, plan.config.scale)
         assert caption(display)
         if not of_studies(paper, display.scenarios):
-            assert len(figure_table(display, [tables(each.id)[display.table] for each in display.scenarios]))
+            found = figure_table(display, [tables(each.id)[display.table] for each in display.scenarios])
+            assert len(found) or display.figure.rows  # there may be no row with a changed value
     for number in changed_and_first(paper.tables, unchanged.tables, keys=True):
         display = paper.table(number, plan.config.scale)
         assert caption(display)
         if not of_studies(paper, display.scenarios):
             found = [tables(each.id) for each in display.scenarios]
-            assert len(table_of(display, {kind: pd.concat([each[kind] for each in found]) for kind in found[0]}))
+            kinds = set.intersection(*map(set, found))
+            assert len(table_of(display, {kind: pd.concat([each[kind] for each in found]) for kind in kinds}))
     thresholds = plan.config.verdicts.model_copy(update={"resamples": 20})
     before = {claim.id: claim for claim in unchanged.claims}
     for claim in changed_and_first({claim.id: claim for claim in paper.claims}, before):
@@ -208,4 +211,4 @@ def made_up(scenario):
         filled |= {name: generator.gamma(2, size=len(rows)) for name in names if name not in (*filled, "synthesizer")}
         fixed = {"scenario": scenario.id, "n": scenario.n} | ({} if kind == "replicates" else {"replicate": 0})
         tables[kind] = rows.assign(**filled | fixed)[list(names)]
-    return tables
+    return tables | ({AUDIT: made_up_audits(scenario, 3)[AUDIT]} if scenario.audit else {})

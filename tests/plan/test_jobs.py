@@ -12,7 +12,7 @@ from formalsynth.core.study import STUDIES
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.specifications import Specifications
 
-PAPERS = ["range", "censor", "reweight", "zcdp", "reps"]
+PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))
 FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "averaged_0.6_1.2", "Weighted_solved"]
 

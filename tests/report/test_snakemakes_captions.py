@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import jinja2
 import pytest
 
-PAPERS = ["range", "censor", "reweight", "zcdp", "reps"]
+PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from formalsynth.show.drawing import MARKERS, line_place
 from formalsynth.show.style import COLUMN, INK, PALETTE, STYLE, TEXT, TITLE, Mark, ink, mark_of
 
 find_all()
-PAPERS = ("range", "censor", "reweight", "zcdp", "reps")
+PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 APART = 10
 """CIEDE2000 between colours of one frame."""
 WITH_MARKERS = ("line", "ecdf", "density", "scatter")

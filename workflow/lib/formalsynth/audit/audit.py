@@ -35,8 +35,8 @@ class AuditRow:
     candidate: str
     """Why the neighbour was tried; behind it, how many neighbours of its kind were left out, or why there is no finite loss."""
     value: float
-    """Outcome of the record that is added, else of the one that is removed; NaN for the same data. The share of false positives on
-    the rows of an attack, whose candidate is :data:`formalsynth.audit.attack.ERROR_RATES`."""
+    """Outcome of the record that is added, else of the one that is removed; NaN for the same data. On the rows of an attack,
+    those with the candidate :data:`formalsynth.audit.attack.ERROR_RATES`, the share of false positives."""
     delta: float
     releases: int
     streams: int

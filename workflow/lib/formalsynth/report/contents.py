@@ -131,6 +131,11 @@ class ShownPaper:
     """How many of them are of kind test."""
 
     @property
+    def own(self) -> bool:
+        """Whether it is a study of ours: it has claims, and none of them tests what a paper says."""
+        return self.claims > 0 and not self.tests
+
+    @property
     def key(self) -> str:
         """Its key."""
         return self.told.key

@@ -47,6 +47,8 @@ class Findings:
 
     tests: Mapping[tuple[str, str], int]
     """Claims of kind test, by paper and verdict."""
+    others: Mapping[tuple[str, str], int]
+    """Claims of other kinds, by paper and verdict."""
     apart: Sequence[Apart]
     """The other kinds that the ledger has."""
     errata: Sequence[Found]
@@ -56,6 +58,10 @@ class Findings:
         """How many claims of kind test have one of the verdicts, of one paper or of all."""
         chosen = set(verdicts)
         return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
+
+    def of_others(self, verdicts: Iterable[str], paper: str) -> int:
+        """How many claims of other kinds have one of the verdicts, of one paper."""
+        return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
 
     @property
     def judged(self) -> int:
@@ -82,10 +88,11 @@ def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
     """
     kinds = [kind_name(row.kind) for row in rows]
     tests = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind == "test")
+    others = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind != "test")
     apart = []
     for kind, meaning in KINDS.items():
         verdicts = [row.verdict for row, each in zip(rows, kinds, strict=True) if each == kind]
         if kind != "test" and verdicts:
             apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
     named = [Found(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
-    return Findings(tests, apart, named)
+    return Findings(tests, others, apart, named)

@@ -81,11 +81,12 @@ def headline(found: Findings) -> str:
 
 
 def _by_paper(found: Findings, papers: Sequence[str]) -> str:
-    """Claims of kind test by paper and verdict, and errata, as a Markdown table."""
+    """Claims of kind test by paper and verdict, and errata, as a Markdown table; a study of ours has none."""
     others = list(found.unjudged)
     head = ["paper", *JUDGED, *(["not judged"] if others else []), "misprints", "refuted"]
     rows = []
-    for key in papers:
+    own = {key for key, _ in found.others} - {key for key, _ in found.tests}
+    for key in (each for each in papers if each not in own):
         slips = [sum(key in _papers(each) for each in found.shown(finding)) for finding in FINDINGS]
         counts = [found.of([verdict], key) for verdict in JUDGED]
         rows.append([f"`{key}`", *counts, *([found.of(others, key)] if others else []), *slips])
