@@ -5,8 +5,9 @@ import pytest
 import yaml
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.plan.load import read_plan
+from formalsynth.report.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
 from formalsynth.report.ledgers import changes
-from formalsynth.report.reference import ERRATA, KEPT, README, RESULTS, SCALE, keep, write
+from formalsynth.report.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, keep, write
 from formalsynth.runtime.files import read_table
 from PIL import Image
 
@@ -125,6 +126,29 @@ def test_readme_and_errata_are_written_from_what_is_kept(run, plan, capsys):
     assert write(plan, run, check=True) == 0
     ledger(a="not reproduced").to_csv(run / KEPT / "claims.csv", index=False)
     assert write(plan, run, check=True) == 1
+
+
+def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan):
+    folder = run / KEPT / "cost"
+    folder.mkdir(parents=True)
+    for number in range(1, 13):
+        rows = [("LW", "LW, min-max", statistic, float(number)) for statistic in [*COLUMNS_OF_COSTS, "slope"]]
+        table = pd.DataFrame(rows, columns=["synthesizer", "label", "statistic", "estimate"]).assign(mcse=0.25)
+        table.to_csv(folder / f"table{number}.csv", index=False)
+    ledger(a="reproduced").to_csv(run / KEPT / "claims.csv", index=False)
+    (run / README).write_text("<!-- begin: findings -->\n<!-- end: findings -->\n")
+    (run / COST).write_text("ours\n<!-- begin: numbers -->\nold\n<!-- end: numbers -->\n")
+    assert write(plan, run) == 0
+    text = (run / COST).read_text(encoding="utf-8")
+    assert text.startswith("ours\n")
+    # table 1 has medians, table 10 the smallest and table 4 the largest; table 7 slopes
+    assert "| LW, min-max | 1.0 (10 to 4.0) |" in text
+    assert "| lognormal regression | LW, min-max | 7.00 ± 0.25 |" in text
+    assert "old" not in text
+    assert write(plan, run, check=True) == 0
+    (folder / "table12.csv").unlink()
+    (run / COST).write_text("without marks")
+    assert write(plan, run, check=True) == 0
 
 
 def test_what_the_repository_says_of_the_reference_run_is_up_to_date(repository):

@@ -46,8 +46,8 @@ def test_a_row_of_a_table_is_over_data_sets_and_the_neighbours_that_it_names(pap
     table = table_of(display, made_up["lognormal_n2000"]).set_index(["synthesizer", "statistic"])
     assert table.loc[("LW", "weight"), "from"] == 12
     expected = {
-        "claimed": 2, "claimed_larger": 6, "audited": 4, "strict": 8, "remove": 0.4, "add": 4, "composed": 20,
-        "attacked": 1.2, "floor": 0.04, "weight": 0.7,
+        "claimed": 2, "claimed_larger": 6, "audited": 4, "remove": 0.4, "add": 4, "strict_remove": 0.8, "strict_add": 8,
+        "composed": 20, "attacked": 1.2, "floor": 0.04, "weight": 0.7,
     }  # fmt: skip
     assert table.loc["LW"]["estimate"][list(expected)].to_dict() == pytest.approx(expected)
     assert 0.01 < table.loc[("LW", "ecdf_max"), "estimate"] < 0.04

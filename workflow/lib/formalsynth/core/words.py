@@ -69,6 +69,11 @@ for _column, _words in {
     "remove": Words("Audited ε, a record leaves", "The audited ε where the neighbour lacks one record of the data set."),
     "add": Words("Audited ε, a record joins", "The audited ε where the neighbour has one more record, within declared bounds."),
     "replace": Words("Audited ε, a record is exchanged", "The audited ε where one record leaves and another one joins."),
+    "strict_remove": Words("Leaves, smaller δ", "The audited ε at the smaller δ where the neighbour lacks one record."),
+    "strict_add": Words("Joins, smaller δ", "The audited ε at the smaller δ where the neighbour has one more record."),
+    "strict_replace": Words(
+        "Exchanged, smaller δ", "The audited ε at the smaller δ where one record leaves and another one joins."
+    ),
     "floor": Words("Floor", "The loss between two runs on the same data whose random numbers behind the weights differ."),
     "weight": Words(
         "Privacy weight of a record",

@@ -73,8 +73,6 @@ class Scenario:
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
-    exact: bool
-    """Whether its draws are of exact pseudo posteriors, and not Stan's."""
     use: ProgramUse | None
     """How it uses a Stan program of the user's own; None where its family is one of ours, or there is none."""
     doubt: str
@@ -83,6 +81,8 @@ class Scenario:
     """None where nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
+    exact: bool = False
+    """Whether its draws are of exact pseudo posteriors, and not Stan's."""
 
     @property
     def id(self) -> str:

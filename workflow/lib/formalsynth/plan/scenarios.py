@@ -226,7 +226,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
-        audit=None, exact=False, use=None, synthesizers={}, arms=arms,
+        audit=None, use=None, synthesizers={}, arms=arms,
     )  # fmt: skip
 
 

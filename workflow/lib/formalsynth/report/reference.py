@@ -1,7 +1,8 @@
 """The reference run: the small part of a run at scale paper that the repository keeps, and whether a fresh run agrees with it.
 
 Run as ``python -m formalsynth.report.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-changed, or with ``--write`` to write what README.md and docs/ERRATA.md say of the run that is kept; ``--check`` only compares.
+changed, or with ``--write`` to write what README.md, docs/ERRATA.md and docs/COST.md say of the run that is kept; ``--check``
+only compares.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.report.contents import read_ledger
+from formalsynth.report.cost_numbers import cost_part
 from formalsynth.report.glossary import TERMS
 from formalsynth.report.ledgers import changes, markdown
 from formalsynth.report.pages import SYMBOLS
@@ -28,8 +30,10 @@ KEPT = Path("docs", "reference")
 LEDGER = KEPT / "claims.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
-PART, PICTURE = "findings", "picture"
-"""The parts of README.md that are written from the ledger, and from the drawings that are kept."""
+COST, COST_STUDY = Path("docs", "COST.md"), "cost"
+"""The page that has numbers of a study of ours, and the study."""
+PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
+"""The parts of README.md that are written from the ledger and from the drawings that are kept, and that of the page on cost."""
 LARGEST = 100_000
 """Bytes of a table beyond which it is not kept."""
 COLOURS = 64
@@ -44,8 +48,10 @@ def main() -> int:
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
     task.add_argument("--compare", action="store_true", help="list claims whose verdict changed; exit 1 if there are any")
-    task.add_argument("--write", action="store_true", help=f"write what {README} and {ERRATA} say of the run that is kept")
-    task.add_argument("--check", action="store_true", help=f"exit 1 when {README} or {ERRATA} is out of date")
+    task.add_argument(
+        "--write", action="store_true", help=f"write what {README}, {ERRATA} and {COST} say of the run that is kept"
+    )
+    task.add_argument("--check", action="store_true", help=f"exit 1 when {README}, {ERRATA} or {COST} is out of date")
     options = parser.parse_args()
     plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
     if options.write or options.check:
@@ -63,7 +69,9 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write what README.md, docs/ERRATA.md and the verdict map say of the run that is kept, or only say what is out of date.
+    """Write what README, ERRATA, COST, GLOSSARY and the verdict map say of the run that is kept, or only tell what is out of date.
+
+    docs/COST.md is left as it is where the tables of its study are not kept.
 
     Args:
         plan: for the errata.
@@ -82,6 +90,9 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
         KEPT / MAP: picture(rows, SYMBOLS),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
+    numbers = cost_part(folder / KEPT / COST_STUDY)
+    if numbers is not None:
+        texts[COST] = between((folder / COST).read_text(encoding="utf-8"), NUMBERS, numbers, str(COST))
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
     for path in stale:
         if check:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from formalsynth.show.display import TableDisplay
 
-COSTS = ("audited", "strict", "composed", *LOSSES)
-"""Rows that are losses: at the first delta, at the last, of several releases, and of each kind of neighbour at the first."""
+STRICT = {f"strict_{kind}": kind for kind in LOSSES}
+COSTS = ("audited", "strict", "composed", *LOSSES, *STRICT)
+"""Rows that are losses: at the first delta, at the last, of several releases, and of each kind of neighbour at either."""
 CLAIMS = ("claimed", "claimed_larger", "weight")
 """Rows that each neighbour of a data set has; of claims the largest counts."""
 SHOWN = ("attacked", "floor")
@@ -76,6 +77,8 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
         rows = first[first["neighbour"] == statistic]
     elif statistic == "strict":
         rows = last
+    elif statistic in STRICT:
+        rows = last[last["neighbour"] == STRICT[statistic]]
     elif statistic == "composed":
         several = told[told["releases"] > 1]
         rows = several[several["delta"] == (several["delta"].iloc[0] if len(several) else 0)]

@@ -1,0 +1,84 @@
+"""The numbers of ``docs/COST.md``: what each mechanism claims and what a record costs, from the tables of the study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.runtime.files import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = {"Lognormal regression, n = 2000": (1, 10, 4), "Beta(0.5, 3), n = 2000": (2, 11, 5), "Counts, n = 1000": (3, 12, 6)}
+"""By population, the numbers of the tables with medians, smallest and largest values over data sets."""
+RATES = {"lognormal regression": 7, "Beta(0.5, 3)": 8, "Poisson(100)": 9}
+"""By population, the number of the table with the slopes of contraction."""
+COLUMNS = {
+    "claimed": "claimed ε", "claimed_larger": "larger claim", "remove": "leaves", "add": "joins",
+    "strict_remove": "leaves, δ = 10⁻⁵", "strict_add": "joins, δ = 10⁻⁵", "attacked": "attacked", "weight": "mean weight", "ecdf_max": "max-ECDF",
+}  # fmt: skip
+"""Rows of the tables that become columns here."""
+
+
+def cost_part(folder: Path) -> str | None:
+    """The part of the page that holds numbers, as Markdown; None where the folder has not all tables.
+
+    Args:
+        folder: of the tables of the study.
+    """
+    numbers = [*(number for three in TABLES.values() for number in three), *RATES.values()]
+    if not all((folder / f"table{number}.csv").exists() for number in numbers):
+        return None
+    tables = {number: _by_name(read_table(folder / f"table{number}.csv")) for number in numbers}
+    parts = ["Medians over data sets, with the smallest and the largest; audited at δ = 0.001 where nothing else is said."]
+    for title, (middle, low, high) in TABLES.items():
+        parts += [f"**{title}**", _costs(tables[middle], tables[low], tables[high])]
+    parts += [
+        "How the standard deviation of Δ over data sets falls with n: slope of its logarithm on log n, ± its error.",
+        _slopes(tables),
+    ]
+    return "\n\n".join(parts)
+
+
+def _by_name(table: pd.DataFrame) -> pd.DataFrame:
+    return table.set_index(["synthesizer", "statistic"])
+
+
+def _costs(middle: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> str:
+    """A row for each synthesizer."""
+    rows = [["mechanism", *COLUMNS.values()], ["---", *["---:"] * len(COLUMNS)]]
+    for id in dict.fromkeys(middle.index.get_level_values(0)):
+        label = str(middle.loc[id, "label"].iloc[0])
+        rows.append(
+            [label, *(_cell(*(float(each.loc[(id, name), "estimate"]) for each in (middle, low, high))) for name in COLUMNS)]
+        )
+    return _markdown(rows)
+
+
+def _slopes(tables: Mapping[int, pd.DataFrame]) -> str:
+    """A row for each synthesizer and population."""
+    rows = [["population", "mechanism", "slope"], ["---", "---", "---:"]]
+    for title, number in RATES.items():
+        for _, row in tables[number].iterrows():
+            rows.append([title, str(row["label"]), f"{row['estimate']:.2f} ± {row['mcse']:.2f}".replace("-", "−")])
+    return _markdown(rows)
+
+
+def _cell(middle: float, low: float, high: float) -> str:
+    if math.isnan(middle):
+        return ""
+    shown = [_number(each) for each in (middle, low, high)]
+    return shown[0] if len(set(shown)) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
