@@ -18,7 +18,8 @@ RATES = {"lognormal regression": 7, "Beta(0.5, 3)": 8, "Poisson(100)": 9}
 """By population, the number of the table with the slopes of contraction."""
 COLUMNS = {
     "claimed": "claimed ε", "claimed_larger": "larger claim", "remove": "leaves", "add": "joins",
-    "strict_remove": "leaves, δ = 10⁻⁵", "strict_add": "joins, δ = 10⁻⁵", "attacked": "attacked", "weight": "mean weight", "ecdf_max": "max-ECDF",
+    "strict_remove": "leaves, δ = 10⁻⁵", "strict_add": "joins, δ = 10⁻⁵", "attacked": "attacked",
+    "weight": "mean weight", "ecdf_max": "max-ECDF",
 }  # fmt: skip
 """Rows of the tables that become columns here."""
 
