@@ -49,9 +49,11 @@ class Budgets(Figure):
         """The markers."""
         from matplotlib.lines import Line2D
 
+        shown = set(table.loc[table["value"].notna(), "panel"])
         return [
             Line2D([], [], linestyle="", marker=marker, markersize=4.5, markerfacecolor=fill, markeredgecolor=INK, label=words)
-            for marker, fill, words in MARKS.values()
+            for (column, _), (marker, fill, words) in MARKS.items()
+            if column in shown
         ]
 
     def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
-from formalsynth.show.drawing import headed, sizes
+from formalsynth.show.drawing import headed
 from formalsynth.show.figures.base import Figure, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE
 
@@ -83,7 +83,6 @@ class TradeOff(Figure):
         for axis in axes.flat[max(0, len(groups) - ACROSS) : len(groups)]:
             axis.set_xlabel("false positives")
             axis.tick_params(labelbottom=True)
-        axes.flat[min(len(groups), ACROSS) - 1].set_title(sizes(display, table), loc="right", color=FAINT, pad=3)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
         """The attack on one synthesizer."""
@@ -97,4 +96,4 @@ class TradeOff(Figure):
         axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
         headed(axis, look.label, "")
         words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"
-        axis.text(0.96, 0.94, words, ha="right", va="top", color=INK, transform=axis.transAxes)
+        axis.text(0.05, 0.05, words, ha="left", va="bottom", color=INK, transform=axis.transAxes)
