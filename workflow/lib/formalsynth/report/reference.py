@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write what README, ERRATA, COST, GLOSSARY and the verdict map say of the run that is kept, or only tell what is out of date.
+    """Write what README, ERRATA, COST, GLOSSARY and the verdict map say of the run that is kept, or tell what is out of date.
 
     docs/COST.md is left as it is where the tables of its study are not kept.
 
