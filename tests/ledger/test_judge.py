@@ -46,6 +46,15 @@ def test_an_order_is_direction_only_where_a_step_goes_the_claimed_way_and_none_t
     assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
 
 
+def test_an_order_that_is_surely_not_there_is_not_undetermined():
+    """Most units are equal, as weights that are 1 before and after, or half of them are in order where nearly all should be."""
+    some = np.where(np.arange(100) % 4 == 0, 1.1, 1.0)
+    assert verdict_of(claim_of({"kind": "order"}), table_of(A=np.ones(100), B=some)) == NOT_REPRODUCED
+    halves = table_of(A=normal(5), B=np.roll(normal(5), 1) + 0.01)
+    assert verdict_of(claim_of({"kind": "order", "share": "mostly"}), halves) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "order", "share": 0.5}), halves) == REPRODUCED
+
+
 def test_an_order_that_most_units_contradict_is_not_reproduced_though_its_mean_goes_that_way():
     """One replicate in ten moves the mean; the other nine go the other way."""
     outlying = np.where(np.arange(100) % 10 == 0, 100.0, -1.0)

@@ -40,7 +40,8 @@ class Step:
     ahead: bool
     """Whether it goes the claimed way beyond chance, though maybe not as far or as often as claimed."""
     back: bool
-    """Whether it goes the other way beyond chance, or nowhere at all: the cells are equal in every unit."""
+    """Whether it surely goes another way: the other way beyond chance, or nowhere, since the statistics are equal without error;
+    or in fewer units than the claim names, and not the claimed way beyond chance."""
 
 
 @test_kind("order")
@@ -49,8 +50,8 @@ class Order(Test):
 
     An order is direction only where a step goes the claimed way beyond chance and none the other way; with a margin, every step
     has to go the claimed way. It is undetermined where no step goes either way beyond chance, and not reproduced where one goes
-    the other way. The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on its
-    Monte Carlo error.
+    the other way, or surely in fewer units than the claim names. The order of a statistic that has no value for a single unit,
+    such as a standard deviation, is judged on its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -104,11 +105,12 @@ class Order(Test):
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
         share, above, _ = _beyond_chance(goes, error, units, self.margin, thresholds.confidence)
         _, ahead, back = _beyond_chance(goes, error, units, 0.0, thresholds.confidence)
-        least = least_share(self.share, thresholds)
+        least, short = least_share(self.share, thresholds), False
         if least is not None and units is not None and len(units) > 1:
             above = share_interval(share, len(units), thresholds.confidence)[1] >= least
-        level = goes == 0 and (not error if units is None else not units.any())
-        return Step(share, goes > self.margin and above, goes > 0 and ahead, back or level)
+            short = not above
+        ahead, level = goes > 0 and ahead, goes == 0 and not error
+        return Step(share, goes > self.margin and above, ahead, back or level or (short and not ahead))
 
 
 def _by_unit(estimate: Estimate) -> bool:
