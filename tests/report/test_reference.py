@@ -136,7 +136,8 @@ def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan
         table = pd.DataFrame(rows, columns=["synthesizer", "label", "statistic", "estimate"]).assign(mcse=0.25)
         table.to_csv(folder / f"table{number}.csv", index=False)
     ledger(a="reproduced").to_csv(run / KEPT / "claims.csv", index=False)
-    (run / README).write_text("<!-- begin: findings -->\n<!-- end: findings -->\n")
+    marks = "<!-- begin: picture -->\n<!-- end: picture -->\n<!-- begin: findings -->\n<!-- end: findings -->\n"
+    (run / README).write_text(marks)
     (run / COST).write_text("ours\n<!-- begin: numbers -->\nold\n<!-- end: numbers -->\n")
     assert write(plan, run) == 0
     text = (run / COST).read_text(encoding="utf-8")

@@ -35,6 +35,7 @@ def metric(column: str) -> Words:
 
 
 for _column, _words in {
+    "n": Words("n", "The number of records of a data set."),
     "bound": Words(
         "By-record Lipschitz bound Δᵢ",
         "The most that one record's weighted log-likelihood amounts to in any posterior draw. The smaller it is, the less this "

@@ -12,7 +12,7 @@ from formalsynth.core.job import FitJob
 from formalsynth.core.mechanism import Context, Form
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
-from formalsynth.steps.parts import DRAWINGS, EXACTLY
+from formalsynth.steps.drawings import DRAWINGS, EXACTLY
 
 
 def exact_draws(job: FitJob, context: Context, form: Form) -> Fit:

@@ -16,7 +16,7 @@ from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted
 from formalsynth.steps.data import DataBatch
-from formalsynth.steps.parts import DRAWINGS, EXACTLY
+from formalsynth.steps.drawings import DRAWINGS, EXACTLY
 from formalsynth.steps.replicate import ParentFailed, context_of, form_of
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.family import Family
-from formalsynth.core.job import AuditJob, FitJob, SamplerSettings
-from formalsynth.core.mechanism import Context, Form
+from formalsynth.core.job import AuditJob, SamplerSettings
 from formalsynth.core.registry import Registry
-from formalsynth.stan.fit import Fit
 from formalsynth.steps.data import DataBatch
 
 if TYPE_CHECKING:
@@ -29,7 +27,3 @@ MakeSampler = Callable[[Family, Path, SamplerSettings], "Sampler"]
 SAMPLERS: Registry[MakeSampler] = Registry("sampler of an audit", "steps/sampling.py")
 """What samples the posteriors of an audit that are not known exactly, by the only name :data:`CMDSTAN`."""
 CMDSTAN = "cmdstan"
-Drawing = Callable[[FitJob, Context, Form], Fit]
-DRAWINGS: Registry[Drawing] = Registry("way to draw", "steps/exact_draws.py")
-"""What draws from a pseudo posterior in place of Stan, by the only name :data:`EXACTLY`."""
-EXACTLY = "exact"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,7 @@ from pydantic import Field
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show.drawing import LineLook, by_frame, frames, from_nothing, headed, line_look, sizes
 from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.sight import APART, nearest
 from formalsynth.show.style import INK, PAGE, mark_of
 
 if TYPE_CHECKING:
@@ -92,7 +94,16 @@ class Frontier(Figure):
             axis.plot(audited, value, zorder=3, **look)
 
     def _look(self, display: FigureDisplay, id: str) -> LineLook:
-        """A marker: those of one colour have shapes of their own, and the filling tells the kind of guarantee."""
+        """A marker, whose filling tells the kind of guarantee."""
         look = display.looks[id]
-        alike = dict.fromkeys(each.label for id in display.ids if (each := display.looks[id]).colour == look.colour)
-        return line_look(look.colour, mark_of(look.guarantee), list(alike).index(look.label))
+        return line_look(look.colour, mark_of(look.guarantee), shapes(display)[look.label])
+
+
+def shapes(display: FigureDisplay) -> dict[str, int]:
+    """The place of each label's marker: the first one that no label has whose colour looks much the same to somebody."""
+    found: dict[str, int] = {}
+    colours = {look.label: look.colour for look in (display.looks[id] for id in display.ids)}
+    for label, colour in colours.items():
+        taken = {found[other] for other in found if nearest(colour, colours[other]) < APART}
+        found[label] = next(place for place in itertools.count() if place not in taken)
+    return found
