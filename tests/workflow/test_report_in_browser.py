@@ -245,9 +245,16 @@ def axe():
     return axe_script()
 
 
+def one_of_each_kind(folder):
+    """All pages but for most listings, which are long and made alike: a short one and the one in the middle stay."""
+    names = pages(folder)
+    listings = sorted((name for name in names if name.startswith("sources/")), key=lambda name: (folder / name).stat().st_size)
+    return sorted({*names} - {*listings} | {*listings[:1], *listings[len(listings) // 2 : len(listings) // 2 + 1]})
+
+
 def test_nothing_keeps_people_from_using_a_page(coloured, axe, report):
     """No serious finding of axe-core, light and dark, on a phone and on a desktop."""
-    for name in pages(report):
+    for name in one_of_each_kind(report):
         open_page(coloured, report, name)
         assert serious_findings(coloured, axe) == [], name
 

@@ -46,6 +46,10 @@ Entry = dict[str, str | float]
 """A thing that can be found: ``id`` (of a claim), ``url``, ``kind``, ``title``, ``tags``, ``text``, ``note`` and ``boost``."""
 
 
+OURS = 0.8
+"""How much claims, figures and tables of a study of ours count: what the papers say of the same subject comes before them."""
+
+
 def index_script(
     papers: Sequence[ShownPaper],
     claims: Sequence[LedgerRow],
@@ -61,7 +65,10 @@ def index_script(
         mechanisms: those that claims speak of, by the claim's id.
     """
     shown = {(paper.key, item.what): item for paper in papers for item in paper.items}
-    entries = [_claim(claim, shown, mechanisms.get(claim.id, ())) for claim in claims]
+    own = {paper.key for paper in papers if paper.own}
+    entries = [
+        _claim(claim, shown, mechanisms.get(claim.id, ())) | ({"boost": OURS} if claim.paper in own else {}) for claim in claims
+    ]
     for paper in papers:
         entries += [_item(paper, item) for item in paper.items]
         entries.append(
@@ -99,7 +106,7 @@ def _item(paper: ShownPaper, item: Item) -> Entry:
     return {
         "url": f"papers/{paper.key}.html#{slug(item.what)}", "kind": item.what.split()[0],
         "title": f"{item.what.capitalize()} of {paper.key}: {subject}",
-        "tags": _subject(item), "text": item.caption, "boost": 1.1,
+        "tags": _subject(item), "text": item.caption, "boost": OURS if paper.own else 1.1,
     }  # fmt: skip
 
 
