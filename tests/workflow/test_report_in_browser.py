@@ -324,7 +324,11 @@ FRESH = {
     "fig 9 reweight": ("papers/reweight.html#figure-9",),
     "replace-one versus add/remove neighbours": ("errata.html#E5", "censor-uw-definition", "papers/censor.html#table-4"),
     "data-dependent weights differential privacy": ("errata.html#E6", "censor-w-strict"),
-    "does releasing several datasets cost more privacy": ("zcdp-sets-are-one-set", "zcdp-sets-are-one-set-bayes"),
+    "does releasing several datasets cost more privacy": (
+        "zcdp-sets-are-one-set",
+        "zcdp-sets-are-one-set-bayes",
+        "papers/cost.html#table-1",  # with the audited ε of several releases
+    ),
     "unknown variance sensitivity": ("zcdp-variance-sensitivity", "papers/zcdp.html#figure-3", "zcdp-unknown-records-limit"),
     "can a variance estimator be negative": ("zcdp-t-f-negative", "zcdp-never-negative", "papers/zcdp.html#figure-6"),
     "15625": ("zcdp-plugin-records", "zcdp-bayes-rho"),
