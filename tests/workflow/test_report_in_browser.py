@@ -346,34 +346,34 @@ FRESH = {
 """Questions in readers' own words, each with every page or claim that answers it; one of them has to be among the first three."""
 
 
-def test_readers_find_what_they_ask_for_among_the_first_three(browser, reference):
+def first_hits(browser, reference, questions):
+    """The pages and anchors of the first three hits of each question."""
     from selenium.webdriver.common.by import By
 
     open_page(browser, reference, "index.html")
-    box, missed = browser.find_element(By.ID, "ask"), {}
-    for question, wanted in QUESTIONS.items():
+    box, found = browser.find_element(By.ID, "ask"), {}
+    for question in questions:
         box.clear()
         box.send_keys(question)
-        first = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#hits a")[:3]]
-        if not any(link.endswith(wanted if "#" in wanted else f"claims.html#{wanted}") for link in first):
-            missed[question] = [link.rpartition("/report/")[2] for link in first]
-    assert missed == {}
+        links = browser.find_elements(By.CSS_SELECTOR, "#hits a")[:3]
+        found[question] = [link.get_attribute("href").rpartition("/report/")[2] for link in links]
+    return found
+
+
+def page_of(answer):
+    return answer if "#" in answer else f"claims.html#{answer}"
+
+
+def test_readers_find_what_they_ask_for_among_the_first_three(browser, reference):
+    hits = first_hits(browser, reference, QUESTIONS)
+    assert {question: hits[question] for question, wanted in QUESTIONS.items() if page_of(wanted) not in hits[question]} == {}
 
 
 def test_questions_in_other_words_than_ours_are_answered(browser, reference):
-    from selenium.webdriver.common.by import By
-
-    open_page(browser, reference, "index.html")
-    box, missed = browser.find_element(By.ID, "ask"), {}
-    for question, answers in FRESH.items():
-        box.clear()
-        box.send_keys(question)
-        first = [
-            link.get_attribute("href").rpartition("/report/")[2] for link in browser.find_elements(By.CSS_SELECTOR, "#hits a")[:3]
-        ]
-        if not {answer if "#" in answer else f"claims.html#{answer}" for answer in answers} & set(first):
-            missed[question] = first
-    assert missed == {}
+    hits = first_hits(browser, reference, FRESH)
+    assert {
+        question: hits[question] for question, answers in FRESH.items() if not {*map(page_of, answers)} & {*hits[question]}
+    } == {}
 
 
 def test_a_question_stands_in_the_address_and_is_marked_in_the_ledger(browser, reference):

@@ -6,7 +6,7 @@ What is reported is a lower bound of the epsilon that a mechanism can claim: the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -315,17 +315,16 @@ class _Report:
         """A row for each delta, and at the first one for each number of releases."""
         neighbour, losses = full.neighbour, full.losses
         value, rows = neighbour.value(self.replay.universe), []
-        for place, delta in enumerate(self.settings.deltas):
-            for m in dict.fromkeys(releases) if place == 0 else (1,):
-                forward, backward = losses.epsilons(delta, m)
-                rows.append(
-                    Found(
-                        self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
-                        max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
-                        self.claimed, full.claimed_larger, full.attacked if (delta, m) == (self.settings.deltas[0], 1) else NONE,
-                        float(self.base.weights[: self.n].mean()), neighbour.removed, full.tried,
-                    )
-                )  # fmt: skip
+        for delta, m, attackable in _asked(self.settings, releases):
+            forward, backward = losses.epsilons(delta, m)
+            rows.append(
+                Found(
+                    self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
+                    max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
+                    self.claimed, full.claimed_larger, full.attacked if attackable else NONE,
+                    float(self.base.weights[: self.n].mean()), neighbour.removed, full.tried,
+                )
+            )  # fmt: skip
         return rows
 
     @property
@@ -337,6 +336,13 @@ class _Report:
 def claim(outcome: Outcome) -> float:
     """Twice the Lipschitz bound of an outcome that has bounds, NaN of one without."""
     return NONE if outcome.bounds is None else outcome.bounds.epsilon
+
+
+def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[float, int, bool]]:
+    """Every delta with the releases that are reported at it: several at the first alone, where one release is also attacked."""
+    for place, delta in enumerate(settings.deltas):
+        for m in dict.fromkeys(releases) if place == 0 else (1,):
+            yield delta, m, (delta, m) == (settings.deltas[0], 1)
 
 
 def _left_out(id: str, kind: Kind, why: str) -> Found:
@@ -353,14 +359,13 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         if settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
             attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
         candidate = loss.neighbour.candidate + ("; taken as infinite: another number of bins" if loss.more is None else "")
-        for place, delta in enumerate(settings.deltas):
+        for delta, m, attackable in _asked(settings, (1, settings.releases)):
             epsilon = loss.epsilon(delta)
-            for m in dict.fromkeys((1, settings.releases)) if place == 0 else (1,):
-                shown = attacked if (delta, m) == (settings.deltas[0], 1) else NONE
-                rows.append(
-                    Found(
-                        synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
-                        epsilon, epsilon, 0.0, True, claimed, claimed, shown, NONE, loss.neighbour.removed, loss.tried,
-                    )
-                )  # fmt: skip
+            rows.append(
+                Found(
+                    synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
+                    epsilon, epsilon, 0.0, True, claimed, claimed, attacked if attackable else NONE, NONE,
+                    loss.neighbour.removed, loss.tried,
+                )
+            )  # fmt: skip
     return rows

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _costs(middle: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> str:
         rows.append(
             [label, *(_cell(*(float(each.loc[(id, name), "estimate"]) for each in (middle, low, high))) for name in COLUMNS)]
         )
-    return _markdown(rows)
+    return markdown_rows(rows)
 
 
 def _slopes(tables: Mapping[int, pd.DataFrame]) -> str:
@@ -65,7 +66,7 @@ def _slopes(tables: Mapping[int, pd.DataFrame]) -> str:
     for title, number in RATES.items():
         for _, row in tables[number].iterrows():
             rows.append([title, str(row["label"]), f"{row['estimate']:.2f} ± {row['mcse']:.2f}".replace("-", "−")])
-    return _markdown(rows)
+    return markdown_rows(rows)
 
 
 def _cell(middle: float, low: float, high: float) -> str:
@@ -79,7 +80,3 @@ def _number(value: float) -> str:
     if math.isinf(value):
         return "∞"
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
-
-
-def _markdown(rows: list[list[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)

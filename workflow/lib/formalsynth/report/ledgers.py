@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
 
 LEAST = 0.97
@@ -100,7 +101,7 @@ def _words(ledger: pd.DataFrame, id: str) -> str:
 def markdown(table: pd.DataFrame) -> str:
     """A table of texts in Markdown."""
     rows = [list(table), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    return markdown_rows(rows)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
+from formalsynth.report.formats import markdown_rows
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
 from formalsynth.report.themes import REST, THEMES, theme
@@ -239,7 +240,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; columns of numbers are right-aligned."""
     numbers = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(head))]
     lines = [list(head), ["---:" if number else "---" for number in numbers], *([str(cell) for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown_rows(lines)
 
 
 def caption_in(folder: Path) -> Callable[[str], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.core.words import counted
 from formalsynth.report.formats import number
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def seen_in(path: Path) -> str:
     frames = list(table.fillna(dict.fromkeys(by, "")).groupby(by, sort=False)) if by else [((), table)]
     told = [": ".join([*filter(None, [", ".join(map(str, name))]), _medians(part)]) for name, part in frames[:MOST]]
     rest = len(frames) - MOST
-    more = f"; {rest} more {'frame' if rest == 1 else 'frames'}" if rest > 0 else ""
+    more = f"; {counted(rest, 'more frame')}" if rest > 0 else ""
     return f"Medians, the largest first: {'; '.join(told)}{more}."
 
 

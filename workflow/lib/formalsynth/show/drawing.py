@@ -56,6 +56,24 @@ def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bo
     return [list(row) for row in axes]
 
 
+def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, pd.DataFrame]]:
+    """A small frame for each synthesizer, ``across`` beside each other, with the same axes and words at the outer ones.
+
+    Returns:
+        Each frame with its synthesizer and the rows of the table that it shows.
+    """
+    groups = list(table.groupby("synthesizer", sort=False))
+    axes = canvas.subplots(math.ceil(len(groups) / across), across, squeeze=False, sharex=True, sharey=True)
+    for axis in axes.flat[len(groups) :]:
+        axis.set_axis_off()
+    for axis in axes.flat[::across]:
+        axis.set_ylabel(y)
+    for axis in axes.flat[max(0, len(groups) - across) : len(groups)]:
+        axis.set_xlabel(x)
+        axis.tick_params(labelbottom=True)
+    return [(axis, str(id), group) for axis, (id, group) in zip(axes.flat, groups, strict=False)]
+
+
 def headed(axis: Axes, title: str, size: str) -> None:
     """A frame's title on the left, and how much is behind it on the right."""
     axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from formalsynth.show.drawing import headed, signed, sizes, ticks_at
+from formalsynth.show.drawing import headed, signed, sizes, small_frames, ticks_at
 from formalsynth.show.figures.base import Figure, figure_kind
 from formalsynth.show.rates import rate
 from formalsynth.show.style import COLUMN, FAINT, INK, mark_of
@@ -77,19 +77,10 @@ class Contraction(Figure):
 
     def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
         """A frame for each synthesizer, with the same axes."""
-        groups = list(table.groupby("synthesizer", sort=False))
-        down = math.ceil(len(groups) / ACROSS)
-        axes = canvas.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True)
-        for axis, (id, group) in zip(axes.flat, groups, strict=False):
-            self._frame(axis, display.looks[str(id)], group)
-        for axis in axes.flat[len(groups) :]:
-            axis.set_axis_off()
-        for axis in axes.flat[:: ACROSS]:
-            axis.set_ylabel(self.y)
-        for axis in axes.flat[max(0, len(groups) - ACROSS) : len(groups)]:
-            axis.set_xlabel("n")
-            axis.tick_params(labelbottom=True)
-        axes.flat[0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
+        drawn = small_frames(canvas, table, ACROSS, "n", self.y)
+        for axis, id, group in drawn:
+            self._frame(axis, display.looks[id], group)
+        drawn[0][0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame) -> None:
         """The values of one synthesizer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -64,7 +64,8 @@ class Frontier(Figure):
         by_label: dict[str, str] = {}
         for id in (id for id in display.ids if id in set(table["synthesizer"])):
             by_label.setdefault(display.looks[id].label, id)
-        handles = [Line2D([], [], label=label, **self._look(display, id)) for label, id in by_label.items()]
+        looks = _looks(display)
+        handles = [Line2D([], [], label=label, **looks[id]) for label, id in by_label.items()]
         for handle in handles:
             handle.set_linestyle("none")
         return handles
@@ -75,9 +76,9 @@ class Frontier(Figure):
 
     def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
         """A frame for each scenario."""
-        groups = by_frame(display, table)
+        groups, looks = by_frame(display, table), _looks(display)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
-            self._points(axis, display, group)
+            self._points(axis, looks, group)
             headed(axis, title, sizes(display, group))
             axis.set_ylabel(self.y)
             axis.set_yscale("log")
@@ -85,18 +86,20 @@ class Frontier(Figure):
         from_nothing(axis)
         axis.set_xlabel("audited ε, with a thin line to the claimed ε")
 
-    def _points(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
+    def _points(self, axis: Axes, looks: Mapping[str, LineLook], table: pd.DataFrame) -> None:
         """A marker of each synthesizer at its medians."""
         for id, part in table.groupby("synthesizer", sort=False):
-            look = self._look(display, str(id))
+            look = looks[str(id)]
             audited, claimed, value = part[["x", "claimed", "value"]].median()
             axis.plot([audited, claimed], [value, value], color=look["color"], linewidth=0.6, alpha=0.7, zorder=1)
             axis.plot(audited, value, zorder=3, **look)
 
-    def _look(self, display: FigureDisplay, id: str) -> LineLook:
-        """A marker, whose filling tells the kind of guarantee."""
-        look = display.looks[id]
-        return line_look(look.colour, mark_of(look.guarantee), shapes(display)[look.label])
+
+def _looks(display: FigureDisplay) -> dict[str, LineLook]:
+    """The marker of each synthesizer, whose filling tells the kind of guarantee."""
+    places = shapes(display)
+    looks = {id: display.looks[id] for id in display.ids}
+    return {id: line_look(look.colour, mark_of(look.guarantee), places[look.label]) for id, look in looks.items()}
 
 
 def shapes(display: FigureDisplay) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
-from formalsynth.show.drawing import headed
+from formalsynth.show.drawing import headed, small_frames
 from formalsynth.show.figures.base import Figure, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE
 
@@ -69,20 +69,10 @@ class TradeOff(Figure):
 
     def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
         """A frame for each synthesizer, with the same axes."""
-        groups = list(table.groupby("synthesizer", sort=False))
-        down = math.ceil(len(groups) / ACROSS)
-        axes = canvas.subplots(down, ACROSS, squeeze=False, sharex=True, sharey=True)
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
-        for axis, (id, group) in zip(axes.flat, groups, strict=False):
-            self._frame(axis, display.looks[str(id)], group, least)
-        for axis in axes.flat[len(groups) :]:
-            axis.set_axis_off()
-        for axis in axes.flat[::ACROSS]:
-            axis.set_ylabel(self.y)
-        for axis in axes.flat[max(0, len(groups) - ACROSS) : len(groups)]:
-            axis.set_xlabel("false positives")
-            axis.tick_params(labelbottom=True)
+        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.y):
+            self._frame(axis, display.looks[id], group, least)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
         """The attack on one synthesizer."""
