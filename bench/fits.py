@@ -1,6 +1,6 @@
 """Our fits against straightforward ones, on one data set and in one run: python bench/fits.py [repetitions].
 
-Both sides sample 1000 + 1000 iterations in one chain with the same CmdStan, and both end with the by-record Lipschitz bounds.
+Both sides sample 400 + 1000 iterations in one chain with the same CmdStan, and both end with the by-record Lipschitz bounds.
 What is measured is processor time, that of the sampler included, so that other work on the machine matters little;
 with OMP_NUM_THREADS=1, as in the jobs of the workflow.
 """
@@ -127,7 +127,8 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
     with tempfile.TemporaryDirectory() as folder:
         data = comparison.data(comparison.records) | {"weight": weights}
         delta = SETTINGS.adapt_delta
-        fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False)
+        lengths = {"iter_warmup": SETTINGS.warmup, "iter_sampling": SETTINGS.draws}
+        fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False, **lengths)
         return float(np.abs(fit.stan_variable("log_lik")).max())
 
 

@@ -91,7 +91,7 @@ class Synthesizer(Told):
 class SamplerSettings(Told):
     """Sampling of one fit and the gate it has to pass."""
 
-    warmup: int = Field(1000, ge=1, le=10**9, description="Warm-up iterations.")
+    warmup: int = Field(400, ge=1, le=10**9, description="Warm-up iterations.")
     draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
     adapt_delta: float = Field(
         0.65, gt=0, lt=1, description="Acceptance that a fit aims at; once one has diverged, its refits aim at 0.95."

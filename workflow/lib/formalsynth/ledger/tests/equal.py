@@ -33,7 +33,7 @@ class Equal(Test):
         first = cells.estimates[0]
         errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
         apart = np.abs(cells.estimates - first)
-        near = apart <= self.tolerance * np.abs(first) + thresholds.errors * errors
+        near = apart <= self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1) * errors
         return Judgement(REPRODUCED if near.all() else NOT_REPRODUCED, f"up to {apart.max() / abs(first):.1%} apart")
 
     def check_cells(self, cells: Sequence[object]) -> str | None:

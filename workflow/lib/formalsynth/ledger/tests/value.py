@@ -26,6 +26,7 @@ SHOWN = 0.5
 class Value(Test):
     """The statistics agree with printed numbers, up to a relative distance and the Monte Carlo error, and differ as those do.
 
+    What is allowed for the error is widened so that it holds for all the numbers together.
     Numbers that are nearer to each other than the tolerance would agree in any order of the cells. So the estimates have to show
     at least half of the printed differences: their slope on the printed numbers is 0.5 or more, up to its error.
     """
@@ -44,7 +45,7 @@ class Value(Test):
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within
-        near = np.abs(estimates - printed) <= within * np.abs(printed) + thresholds.errors * cells.errors
+        near = np.abs(estimates - printed) <= within * np.abs(printed) + thresholds.errors_of(len(printed)) * cells.errors
         if near.all():
             shown, error = _shown(cells, printed)
             if shown + thresholds.errors * error >= SHOWN:

@@ -41,7 +41,7 @@ class Within(Test):
         low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         least = least_share(self.share, thresholds)
         if least is None:
-            slack = thresholds.errors * cells.errors
+            slack = thresholds.errors_of(len(cells.errors)) * cells.errors
             inside = (cells.estimates >= low - slack) & (cells.estimates <= high + slack)
             return Judgement(REPRODUCED if inside.all() else NOT_REPRODUCED)
         values = cells.values
