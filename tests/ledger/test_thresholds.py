@@ -1,8 +1,12 @@
-"""When an estimate agrees: the errors that are allowed for one number, and for several together."""
+"""When an estimate agrees: the errors that are allowed for one number, and for several together, and intervals of shares."""
 
 import numpy as np
 import pytest
+from formalsynth.ledger.tests.base import share_interval
 from formalsynth.ledger.thresholds import Thresholds
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 
 @pytest.mark.parametrize("numbers", [1, 2, 5, 12])
@@ -17,3 +21,16 @@ def test_what_is_allowed_for_several_numbers_rejects_true_ones_as_seldom_as_for_
 
 def test_no_errors_stay_none():
     assert Thresholds(errors=0).errors_of(3) == 0
+
+
+@given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.9, 0.95, 0.99]))
+def test_the_interval_of_a_share_is_wilsons(counts, confidence):
+    successes, units = counts
+    expected = binomtest(successes, units).proportion_ci(confidence, method="wilson")
+    assert share_interval(successes / units, units, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("units", range(1, 60))
+def test_all_units_are_all_of_them_and_none_is_none(units):
+    assert share_interval(1.0, units, 0.99)[1] == 1
+    assert share_interval(0.0, units, 0.99)[0] == 0

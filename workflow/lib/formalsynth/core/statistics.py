@@ -49,6 +49,8 @@ EXTREMES = ("min", "max", "spread")
 """Statistics without a valid Monte Carlo error."""
 FEWEST = 10
 """Values below which no Monte Carlo error is given."""
+AT_ONCE = 1 << 20
+"""Resampled values that are looked at together."""
 
 
 def _means_left_out(values: Array) -> Array:
@@ -102,7 +104,8 @@ def scatter(values: Array, name: str, resamples: int, generator: np.random.Gener
     if name in _LEFT_OUT and number > 2:
         return jackknife(values, name)
     chosen = generator.integers(number, size=(resamples, number))
-    return Scatter(np.array([STATISTICS[name](values[index]) for index in chosen]), 1.0)
+    parts = np.array_split(chosen, -(-resamples * values.size // AT_ONCE))
+    return Scatter(np.concatenate([STATISTICS[name](values[part.T]) for part in parts if len(part)]), 1.0)
 
 
 def jackknife(values: Array, name: str) -> Scatter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic import Field
+from scipy.special import ndtr, ndtri
 
 from formalsynth.core.model import Model
 
@@ -13,11 +14,9 @@ class Thresholds(Model):
     within: float = Field(0.05, ge=0, lt=1, description="Relative distance to a printed number that counts as the same.")
     errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
     mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that a claim about most of them needs.")
-    confidence: float = Field(0.99, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
     resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")
 
     def errors_of(self, numbers: int) -> float:
         """Standard errors that are allowed for each of several numbers, so that they hold for all of them as for one alone."""
-        from scipy.stats import norm
-
-        return float(norm.isf(norm.sf(self.errors) / numbers)) if self.errors and numbers > 1 else self.errors
+        return -float(ndtri(ndtr(-self.errors) / numbers)) if self.errors and numbers > 1 else self.errors

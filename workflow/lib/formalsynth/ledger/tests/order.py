@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
+from scipy.special import ndtr
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
@@ -50,8 +51,9 @@ class Order(Test):
 
     An order is direction only where a step goes the claimed way beyond chance and none the other way; with a margin, every step
     has to go the claimed way. It is undetermined where no step goes either way beyond chance, and not reproduced where one goes
-    the other way, or surely in fewer units than the claim names. The order of a statistic that has no value for a single unit,
-    such as a standard deviation, is judged on its Monte Carlo error.
+    the other way, or surely in fewer units than the claim names. What any of several steps may show has to be beyond chance for
+    all of them together. The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on
+    its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -71,9 +73,10 @@ class Order(Test):
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
         """Reproduced where every step holds; undetermined where all of them may be chance."""
         by_unit = _by_unit(claim.estimate)
-        steps = [self._step(cells, a, b, by_unit, thresholds) for a, b in self._compared(len(cells.estimates))]
+        compared = self._compared(len(cells.estimates))
+        steps = [self._step(cells, a, b, by_unit, thresholds, len(compared)) for a, b in compared]
         shares = [f"{step.share:.2f}" for step in steps]
-        pairs = [f"{cells.names[a]} to {cells.names[b]}" for a, b in self._compared(len(cells.estimates))]
+        pairs = [f"{cells.names[a]} to {cells.names[b]}" for a, b in compared]
         of = f"of {unit_name(claim.estimate.by)}" if by_unit else "certainty"
         if len(set(shares)) == 1:
             note = f"in this order {'in' if by_unit else 'with'} {shares[0]} {of}{', each step' if len(shares) > 1 else ''}"
@@ -97,14 +100,16 @@ class Order(Test):
             return [(k, k + 1) for k in range(0, cells, 2)]
         return [(0, k) for k in range(1, cells)] if self.pairs == "first" else list(itertools.pairwise(range(cells)))
 
-    def _step(self, cells: Cells, a: int, b: int, by_unit: bool, thresholds: Thresholds) -> Step:
+    def _step(self, cells: Cells, a: int, b: int, by_unit: bool, thresholds: Thresholds, steps: int) -> Step:
         """What can be said of the step from one cell to another."""
         sign = 1 if self.direction == "rising" else -1
         goes = float(sign * (cells.estimates[b] - cells.estimates[a]))
         units = sign * (cells.values[:, b] - cells.values[:, a]) if by_unit else None
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
         share, above, _ = _beyond_chance(goes, error, units, self.margin, thresholds.confidence)
-        _, ahead, back = _beyond_chance(goes, error, units, 0.0, thresholds.confidence)
+        # any step will do for these two
+        of_any = 1 - (1 - thresholds.confidence) / steps
+        _, ahead, back = _beyond_chance(goes, error, units, 0.0, of_any)
         least, short = least_share(self.share, thresholds), False
         if least is not None and units is not None and len(units) > 1:
             above = share_interval(share, len(units), thresholds.confidence)[1] >= least
@@ -128,10 +133,8 @@ def _beyond_chance(goes: float, error: float, units: Array | None, margin: float
         margin: what the step has to exceed.
         confidence: of the interval of a share, or of a step.
     """
-    from scipy.stats import norm
-
     if units is None:
-        share = float(norm.cdf((goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
+        share = float(ndtr((goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
         return share, share > 0.5 + confidence / 2, share < 0.5 - confidence / 2
     steps = units - margin
     share = float((steps > 0).mean() + (steps == 0).mean() / 2)
