@@ -4,9 +4,10 @@ import os
 import shutil
 
 import pytest
+from formalsynth.runtime.cache import cache_folder
 from formalsynth.stan import compile as compiling
 from formalsynth.stan.compile import compile_program
-from formalsynth.stan.kept import fingerprint, kept_folder
+from formalsynth.stan.kept import KIND, fingerprint
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_program_is_compiled_once_for_all_folders(cache, counted, cmdstan, tmp
     assert len(counted) == 1
     assert first.read_bytes() == second.read_bytes()
     assert os.access(second, os.X_OK)
-    assert kept_folder().stat().st_mode & 0o077 == 0
+    assert cache_folder(KIND).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.stan
@@ -58,7 +59,7 @@ def test_another_source_is_compiled_again(cache, counted, cmdstan, tmp_path):
 def test_a_damaged_one_is_compiled_again(cache, counted, cmdstan, tmp_path):
     source = source_with(tmp_path / "a", "model {}")
     compile_program(source, tmp_path / "one" / "some", cmdstan)
-    kept = next(path for path in kept_folder().iterdir() if not path.name.startswith("."))
+    kept = next(path for path in cache_folder(KIND).iterdir() if not path.name.startswith("."))
     kept.write_bytes(kept.read_bytes()[:-1])
     compile_program(source, tmp_path / "two" / "some", cmdstan)
     assert len(counted) == 2
@@ -69,7 +70,7 @@ def test_a_damaged_one_is_compiled_again(cache, counted, cmdstan, tmp_path):
 @pytest.mark.parametrize("harm", ["others may write", "no folder can be made"])
 def test_a_cache_that_cannot_be_trusted_or_used_is_left_alone(cache, counted, cmdstan, tmp_path, harm):
     if harm == "others may write":
-        kept_folder().chmod(0o777)
+        cache_folder(KIND).chmod(0o777)
     else:
         cache.write_text("a file")
     source = source_with(tmp_path / "a", "model {}")

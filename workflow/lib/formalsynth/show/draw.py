@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from formalsynth.runtime.files import whole
 from formalsynth.show.compose import compose, composition, divided
 from formalsynth.show.drawing import plain_powers, subscripts
+from formalsynth.show.fonts import families
 from formalsynth.show.style import COLUMN, DPI, STYLE
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     from matplotlib import pyplot as plt
 
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
+    matplotlib.rcParams["font.family"] = families()
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = _drawing(display, table) if len(table) else _nothing()

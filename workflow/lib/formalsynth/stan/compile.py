@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.stan.driver import cmdstanpy, outside_make
-from formalsynth.stan.kept import fingerprint, keep, put, take
+from formalsynth.stan.kept import fingerprint, keep_program, put, take
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
 """Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
@@ -63,7 +63,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
                 complaints.append(f"{form}: {error}")
                 continue
             put(Path(built), executable)
-            keep(name, executable)
+            keep_program(name, executable)
             print(f"{source.name}: compiled, {form} form", *complaints, sep="\n")
             return form
     raise RuntimeError(f"{source} does not compile with CmdStan at {cmdstan}:\n" + "\n".join(complaints))

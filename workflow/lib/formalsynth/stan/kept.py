@@ -1,12 +1,7 @@
-"""Compiled programs kept for the user, over all working folders: compiling one takes a quarter of a minute.
-
-They are in ``formalsynth/stan`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each is a
-checksum of everything that it was made from, so that none can be out of date; the folder may be deleted at any time.
-"""
+"""Compiled programs kept for the user, over all working folders: compiling one takes a quarter of a minute."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -16,22 +11,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from formalsynth.runtime.files import sealed, unbroken
+from formalsynth.runtime.cache import keep, kept
 from formalsynth.stan.install import compiler, version_of
 
-
-def kept_folder() -> Path | None:
-    """The folder of kept programs, the user's own; None where the user has no home, or others may write there."""
-    try:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = cache / "formalsynth" / "stan"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except (OSError, RuntimeError):
-        return None
-    # What is in it is run: a folder that somebody else can write to is no place for it.
-    mine = found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return folder if cache.is_absolute() and mine and os.access(folder, os.W_OK) else None
+KIND = "stan"
+"""Of what is kept for the user."""
 
 
 def fingerprint(sources: Sequence[Path], cmdstan: Path, form: str) -> str:
@@ -61,13 +45,11 @@ def _compiler_version() -> str:
 
 def take(name: str, executable: Path) -> bool:
     """Copy a kept program, where there is one that is whole."""
-    folder = kept_folder()
-    if folder is None:
+    found = kept(KIND, name)
+    if found is None:
         return False
     try:
-        if not (folder / f".{name}.sha256").exists():
-            return False
-        put(unbroken(folder / name), executable)
+        put(found, executable)
     except OSError:
         return False
     return True
@@ -80,10 +62,6 @@ def put(built: Path, executable: Path) -> None:
     partial.replace(executable)
 
 
-def keep(name: str, executable: Path) -> None:
+def keep_program(name: str, executable: Path) -> None:
     """Keep a copy of a program; where that cannot be done, the next working folder compiles it once more."""
-    folder = kept_folder()
-    if folder is None:
-        return
-    with contextlib.suppress(OSError), sealed(folder / name) as partial:
-        shutil.copy2(executable, partial)
+    keep(KIND, name, lambda path: shutil.copy2(executable, path))
