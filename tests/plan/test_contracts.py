@@ -59,6 +59,28 @@ def test_each_thing_has_a_line(study, capsys, factor, status, says):
     assert len(lines) == 2 + status
 
 
+PROGRAM = """
+data { int n; vector[n] x; vector[n] weights; }
+parameters { real mu; }
+model { mu ~ normal(0, 1) for (i in 1:n) target += weights[i] * normal_lpdf(x[i] | mu, 1); }
+generated quantities { vector[n] log_lik; vector[n] x_rep; }
+"""
+
+
+@pytest.mark.stan
+def test_a_program_that_does_not_compile_is_told_with_the_words_of_the_compiler(study, tmp_path, capsys):
+    file = study("1.0")
+    (tmp_path / "mine.stan").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(
+        yaml.safe_dump({**STUDY, "scenarios": {"groups": {**STUDY["scenarios"]["groups"], "family": {"stan": "mine.stan"}}}})
+    )
+    assert main([file]) == 1
+    said = capsys.readouterr()
+    assert "Stan program mine.stan: " in said.out
+    assert "line 4" in said.out
+    assert said.err == "Compiling mine.stan (about half a minute, unless it was compiled before)\n"
+
+
 def test_a_study_that_cannot_be_read_is_told(study, capsys):
     assert main([study("nothing +")]) == 1
     assert "code: given 'my.py'" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.job import AuditSearch, Kind, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import Row
+from formalsynth.runtime.progress import in_turn, tell
 
 KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
 NONE = float("nan")
@@ -140,6 +141,7 @@ class _Audit:
         if not self._settings.refined:
             return {id: [] for id in audited}
         failed: dict[str, str] = {}
+        tell("Auditing: candidates on the data themselves")
         self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
         ids = [id for id in audited if id in self._base]
         looked = self._look(ids) if ids else {}
@@ -176,7 +178,7 @@ class _Audit:
             neighbours += added(self._n, len(self._replay.universe))
         looked = {id: _Looked() for id in ids}
         known = self._replay.known(self._base, self._n)
-        for neighbour in neighbours:
+        for neighbour in in_turn(neighbours, "Auditing: a first look at neighbour"):
             self._try(neighbour, looked, known)
         pairs: dict[tuple[int, int], dict[str, _Looked]] = {}
         for id in ids if "replace" in wanted else []:
@@ -184,7 +186,7 @@ class _Audit:
                 pairs.setdefault(pair, {})[id] = looked[id]
             else:
                 looked[id].left_out["replace"].append("no record could be removed, or none added")
-        for (remove, add), theirs in pairs.items():
+        for (remove, add), theirs in in_turn(list(pairs.items()), "Auditing: a first look at replacement"):
             self._try(replaced(self._n, remove, add), theirs, known)
         return looked
 
@@ -209,7 +211,7 @@ class _Audit:
                 for neighbour in each.worst(kind, self._settings.refined):
                     wanted.setdefault(neighbour, []).append(id)
         found = {}
-        for neighbour, ids in wanted.items():
+        for neighbour, ids in in_turn(list(wanted.items()), "Auditing: in full, neighbour"):
             failed: dict[str, str] = {}
             there = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
             for id in ids:

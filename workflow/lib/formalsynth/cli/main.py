@@ -16,6 +16,7 @@ from formalsynth.core.registry import DuplicateError
 from formalsynth.custody.schema import SCHEMA
 from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError
+from formalsynth.runtime.progress import show_progress
 from formalsynth.runtime.scratch import own_temporary_folder
 
 Command = Callable[[argparse.Namespace], int]
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.umask(0o077)
     try:
         own_temporary_folder()
+        show_progress()
         command: Command = options.command
         return command(options)
     except (ConfigError, DataError, DuplicateError) as error:

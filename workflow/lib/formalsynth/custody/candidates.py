@@ -21,6 +21,7 @@ from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
+from formalsynth.runtime.progress import in_turn
 from formalsynth.steps.batch import FitBatch, Fitted
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.fit import fit_batch
@@ -176,7 +177,7 @@ def fit(
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
     scenario = fresh_scenario(declared, study, len(records), set().union(*(study.needed(id) for id in ids)))
     data, fitted, found = DataBatch.of([0], [records]), dict[str, Fitted](), dict[str, Candidate]()
-    for own in scenario.fits_in_turn():
+    for own in in_turn(scenario.fits_in_turn(), "Fitting candidate"):
         job, measure_job = scenario.fit_job(own, sampler), scenario.measure_job(own)
         batch = fit_batch(job, data, fitted, executable)
         table, measured = measure_batch(measure_job, data, batch, fitted)

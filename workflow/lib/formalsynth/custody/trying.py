@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -30,7 +29,8 @@ from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth.stan.compile import compile_program
+from formalsynth.runtime.progress import tell
+from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import CmdStanError, ensure
 
@@ -116,6 +116,7 @@ def _run(
     with compiled(declared, study) as executable:
         found = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
         audited = audit_candidates(declared, study, table, found, executable, wishes.sets)
+        tell("Comparing synthetic data with the rows")
         compared = compare(schema, table, found, audited, wishes.analyses, wishes.sets)
     chosen, seconds = recommend(compared, wishes.ceiling), time.monotonic() - start
     run = Run(
@@ -140,11 +141,10 @@ def compiled(declared: Declared, study: Study) -> Iterator[Path]:
             cmdstan = ensure(REPOSITORY / ".cmdstan")
         except CmdStanError as error:
             raise DataError(str(error)) from error
-        with contextlib.redirect_stdout(io.StringIO()):
-            try:
-                compile_program(study.program, executable, cmdstan)
-            except RuntimeError as error:
-                raise ConfigError(str(error)) from error
+        try:
+            build(study.program, executable, cmdstan)
+        except RuntimeError as error:
+            raise ConfigError(str(error)) from error
         if problems := _broken(declared, study, executable):
             raise ConfigError("\n".join(f"{study.program.name if study.use else study.family}: {each}" for each in problems))
         if own := program(family):
@@ -155,8 +155,10 @@ def compiled(declared: Declared, study: Study) -> Iterator[Path]:
 def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
     """What own code does not keep to; nothing of the file is used for it."""
     if study.use is not None:
+        tell(f"Checking {study.program.name} against its contract")
         return broken(FAMILIES[study.family], executable, [study.use])
     if is_own(FAMILIES.module(study.family)):
+        tell(f"Checking the family {study.family} against its contract")
         records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
         return broken_family(FAMILIES[study.family], records, executable, study.priors)
     return []

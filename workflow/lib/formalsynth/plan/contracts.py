@@ -7,8 +7,6 @@ a few records and draws. Nothing is written but compiled programs, and no line h
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,7 +28,8 @@ from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
-from formalsynth.stan.compile import compile_program
+from formalsynth.runtime.progress import show_progress
+from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
 from formalsynth.steps.simulate import simulate_batch
@@ -53,8 +52,7 @@ class Trials:
         if name not in self._programs:
             self._programs[name] = self.folder / name
             source = self.plan.own_programs().get(name, HOME / "stan" / f"{name}.stan")
-            with contextlib.redirect_stdout(io.StringIO()):
-                compile_program(source, self._programs[name], ensure(HOME / ".cmdstan"))
+            build(source, self._programs[name], ensure(HOME / ".cmdstan"))
         return self._programs[name]
 
     def fitted(self, scenario: Scenario) -> Fitted | str:
@@ -82,7 +80,7 @@ def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
     for population in (entry for name, entry in POPULATIONS.items() if is_own(POPULATIONS.module(name))):
         yield f"population {population.name}", check_population(population, plan)
     for name, source in plan.own_programs().items():
-        own = broken(FAMILIES[name], trials.executable(name), [ProgramUse.of(use) for use in plan.uses_of(name)])
+        own = _check_program(name, plan, trials)
         yield f"Stan program {source.name}", own
         if own:  # what builds on it would fail for the same reason
             return
@@ -105,6 +103,14 @@ def check_population(population: Population, plan: Plan) -> list[str]:
             return ["gives other records for the same generator: take random numbers from the generator alone"]
         return []
     return [_unused("population")]
+
+
+def _check_program(name: str, plan: Plan, trials: Trials) -> list[str]:
+    try:
+        executable = trials.executable(name)
+    except RuntimeError as error:  # the compiler's words
+        return [str(error)]
+    return broken(FAMILIES[name], executable, [ProgramUse.of(use) for use in plan.uses_of(name)])
 
 
 def _check_mechanism(name: str, plan: Plan, trials: Trials) -> list[str]:
@@ -134,6 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.contracts", description="Check own code and programs.")
     parser.add_argument("study", nargs="+", help="study file")
     options = parser.parse_args(arguments)
+    show_progress()
     config = HOME / "config"
     try:
         plan = read_plan({**load_yaml(config / "config.yaml"), "papers": [], "study": options.study}, config)

@@ -1,0 +1,30 @@
+"""Progress is told to somebody who waits, on standard error, and to nobody else."""
+
+import pytest
+from formalsynth.runtime import progress
+
+
+@pytest.fixture(autouse=True)
+def _silent():
+    yield
+    progress.log.handlers = []
+
+
+def test_nothing_is_told_unless_it_is_asked_for(capsys):
+    progress.tell("Comparing")
+    assert list(progress.in_turn("abc", "Fitting candidate")) == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [
+    (1, ["Fitting candidate 1 of 25", "Fitting candidate 11 of 25", "Fitting candidate 21 of 25"]),
+    (60, [f"Fitting candidate {k} of 25" for k in range(1, 26)]),
+])  # fmt: skip
+def test_a_line_comes_at_the_first_and_then_every_ten_seconds(monkeypatch, capsys, seconds, lines):
+    monkeypatch.setattr(progress.time, "monotonic", iter(range(0, 10_000, seconds)).__next__)
+    progress.show_progress()
+    progress.show_progress()
+    assert list(progress.in_turn(range(25), "Fitting candidate")) == list(range(25))
+    said = capsys.readouterr()
+    assert said.err.splitlines() == lines
+    assert said.out == ""

@@ -1,0 +1,27 @@
+"""A Stan program compiled for somebody who waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+from formalsynth.runtime.progress import tell
+from formalsynth.stan.compile import compile_program
+
+
+def build(source: Path, executable: Path, cmdstan: Path) -> None:
+    """Compile a program, with a line that says so and nothing else printed.
+
+    Args:
+        source: the program.
+        executable: where the executable goes.
+        cmdstan: folder of CmdStan.
+
+    Raises:
+        OSError: memory or room on the disk is short.
+        RuntimeError: the program does not compile, with the compiler's words.
+    """
+    tell(f"Compiling {source.name} (about half a minute, unless it was compiled before)")
+    with contextlib.redirect_stdout(io.StringIO()):
+        compile_program(source, executable, cmdstan)
