@@ -77,7 +77,7 @@ def faulty(cmdstan, tmp_path_factory):
         (2, "log_lik moves with the weights: leave them out of it"),
         (3, "log_lik of a record moves when another record changes"),
         (4, "x_rep has 5 values for 6 records: declare vector[n] x_rep"),
-        (5, "the prior alone cannot be sampled"),
+        (5, "the prior alone cannot be sampled (parameter beta runs away): give every parameter a proper prior"),
         (6, "has a density that integrates to 2 and not to 1, so that epsilon would be wrong"),
         (7, "gives predictive values that do not follow its density"),
         (8, "log_lik is not finite at the declared bound lower: 0"),

@@ -10,11 +10,11 @@ import numpy as np
 
 from formalsynth.contract.density import Support, check_density
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.family import Family, ProgramFamily, program
+from formalsynth.core.family import Family, ProgramFamily, StanData, program
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import Told
 from formalsynth.stan.chain import ChainFailed
-from formalsynth.stan.generate import Point, evaluate, generate
+from formalsynth.stan.generate import Point, evaluate, generate, visited
 from formalsynth.stan.sample import sample
 
 RECORDS = 6
@@ -105,12 +105,21 @@ def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
     # where nothing holds it, a chain goes straight on as far as it may at every step: longer does not help
     if fit.status != "ok" and fit.treedepth_hits < LENGTHS.draws / 2:
         fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LONGER)
-    far = [name for name, values in fit.draws.items() if not (np.abs(values) < ENDLESS).all()]
+    reached = [fit.draws] if fit.status == "ok" else _visited(checked, data)
+    far = [name for name in checked.family.parameters for at in reached if not (np.abs(at[name]) < ENDLESS).all()]
     if far or fit.status != "ok":
         of = f"parameter {far[0]} runs away" if far else fit.reason
         problem = f"the prior alone cannot be sampled ({of}): give every parameter a proper prior, outside the sum over records"
         return {}, [problem]
     return fit.draws, []
+
+
+def _visited(checked: Checked, data: StanData) -> list[Draws]:
+    """Points that a short chain comes to; none where it comes to no end."""
+    try:
+        return [point.values for point in visited(checked.executable, data, {}, SEED, POINTS)]
+    except ChainFailed:
+        return []
 
 
 def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
