@@ -80,6 +80,7 @@ def test_a_study_with_own_code_is_planned(read, tmp_path):
     paper = plan.papers["mine"]
     scenario = paper.scenarios["groups_n50"]
     assert list(plan.papers) == ["mine"]
+    assert scenario.place == "groups"
     assert (scenario.key.paper_id, scenario.key.number) == (number_of("mine"), number_of("groups"))
     job = scenario.batch_job("0000", plan.config.sampler)
     own = str(tmp_path / "my.py")

@@ -256,7 +256,7 @@ class ScenarioConfig(Model):
     id: WholeNumber | None = Field(
         None, description="Integer that keys the random streams; never change or reuse it. Left out, it is made from the name."
     )
-    place: str = Field("", description="Where in the paper it is.")
+    place: str = Field("", description="Where in the paper it is; left out, its name.")
     label: str = Field("", description="Title of its frame in figures with one for each scenario.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
     batch_size: WholeNumber | None = Field(
