@@ -92,14 +92,15 @@ def declare(folder, changes=DECLARED):
         path.write_text(yaml.safe_dump(tree, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
-def declared_study():
+def declared_study(rows=3000):
     """The folder, seen from here, of a study of income.csv in which everything is declared; both are made."""
     from formalsynth.cli.main import main
 
-    incomes().to_csv("income.csv", index=False)
+    incomes(rows).to_csv("income.csv", index=False)
     assert main(["inspect", "income.csv", "--outcome", "income"]) == 0
     folder = Path("studies/income")
     declare(folder)
+    declare(folder, {"schema.yaml": {"rows": rows}})
     return folder
 
 

@@ -21,6 +21,7 @@ from formalsynth.data.files import DataError
 from formalsynth.release.chance import copied
 from formalsynth.release.looking import in_numbers, in_png, in_text, numbers_in, rounded
 from formalsynth.runtime.files import checksum
+from formalsynth.runtime.progress import tell
 
 MANIFEST = "MANIFEST.sha256"
 TEXTS = ("metadata.json", "datapackage.json", "README.md", "combine.py", "deployment.yaml", "LEGAL.md")
@@ -74,6 +75,7 @@ def check(folder: Path, confidential: Confidential) -> None:
     Raises:
         DataError: something has no place in it; the sentence says in which file and what, without the value.
     """
+    tell("Looking for what has no place in a release")
     found = next(scan(folder, confidential), None)
     if found:
         raise DataError(found.sentence())
