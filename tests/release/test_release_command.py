@@ -1,5 +1,6 @@
 """The command ``formalsynth release``: the ledger is written first, seeds are refused, and nothing leaks on the way."""
 
+import re
 from pathlib import Path
 
 import incomes
@@ -37,7 +38,9 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
 def test_a_release_of_posterior_draws_says_its_kind(study, capsys, cmdstan):
     incomes.declare(study, {"release.yaml": {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}})
     assert main(["release", "studies/income"]) == 0
-    assert "variant_name: Custom" in Path("release/income/deployment.yaml").read_text()
+    card = Path("release/income/deployment.yaml").read_text()
+    assert "variant_name: Custom" in card
+    assert re.search(r"mechanisms: 'declared_scale of formalsynth [\d.]+: one posterior draw", card)
     incomes.declare(study, {"release.yaml": {"ceiling": 5}})
     assert main(["release", "studies/income", "--to", "release/again"]) == 1
     error = capsys.readouterr().err

@@ -155,13 +155,14 @@ def card(telling: Telling) -> str:
 def _implementation(telling: Telling) -> dict[str, object]:
     schema = telling.declared.schema
     safe = "discrete Laplace noise of OpenDP's library" if telling.pure else "one posterior draw of Stan for each data set"
-    settings = ", ".join(f"{name} = {value:g}" for name, value in telling.parameters.items()) or "none"
+    settings = ", ".join(f"{name} = {value:g}" for name, value in telling.parameters.items())
+    version = f"formalsynth {__version__}" + (f" ({settings})" if settings else "")
     return {
         "preprocessing_and_hyperparameter_tuning": (
             f"Outcomes outside the declared bounds: {schema.outside_bounds}. Rows with a missing value: {schema.missing}. The "
             "choice of the mechanism after an internal comparison is not accounted for."
         ),
-        "mechanisms": f"{telling.mechanism} of formalsynth {__version__} ({settings}): {safe}; randomness of the system.",
+        "mechanisms": f"{telling.mechanism} of {version}: {safe}; randomness of the system.",
         "composition": (
             "One noisy table serves all sets." if telling.pure else "Sequential: the sets add up."
         ) + (" The noisy table of the predictors is added." if schema.synthesized else ""),
