@@ -128,6 +128,9 @@ NO_TEXT = {
     "reversed": "fig\u202egpj.exe",
     "isolated": "a\u2066b",
     "separator": "a\u2028b",
+    "wide formula": "\uff1dHYPERLINK(1)",
+    "wide command": "\uff20SUM(1)",
+    "wide plus": "\uff0b1(2)",
 }
 """Text that would be something else in a spreadsheet, a log or a terminal."""
 
@@ -365,6 +368,55 @@ def test_a_variable_that_names_no_folder_is_named(written, monkeypatch, value):
     monkeypatch.setenv("FORMALSYNTH_DATA", value)
     found = outcome(written)
     assert found.startswith("environment variable FORMALSYNTH_DATA: given ")
+
+
+LONG = "x" * 5000
+OWN = {
+    # what a study says that extends the paper, and a part of what is told of it
+    "sections that are lists": ("synthesizers: [a]\nscenarios: [a]\n", "synthesizers: given ['a']"),
+    "sections that are text": ("synthesizers: abc\nscenarios: abc\n", "scenarios: given 'abc'"),
+    "a scenario that is a number": ("scenarios: {simulated: 5}\n", "scenarios.simulated: given 5"),
+    "a scenario that is a list": ("scenarios: {simulated: [1]}\n", "scenarios.simulated: given [1]"),
+    "a long path of code": (f"code: [{LONG}.py]\n", "code: given 'xxx"),
+    "a long path of claims": (f"claims: {LONG}\n", "claims: given 'xxx"),
+    "a long path of a program": (f"scenarios: {{simulated: {{family: {{stan: {LONG}.stan}}}}}}\n", "family.stan: given 'xxx"),
+    "a program whose path ends": ('scenarios: {simulated: {family: {stan: "x\\0.stan"}}}\n', "family.stan: given 'x\\x00.stan'"),
+    "a long key": (f"? {'k' * 100_000}\n: 1\n", "kkk...: given 1"),
+}
+
+
+@pytest.mark.parametrize(("text", "part"), OWN.values(), ids=OWN)
+def test_a_study_that_cannot_be_is_told(written, text, part):
+    (written.parent / "own.yaml").write_text(f"extends: mini\n{text}", encoding="utf-8")
+    found = changed(written, "run", "study", "own.yaml")
+    assert isinstance(found, str), "it was accepted"
+    assert part in found
+
+
+CODE = {
+    "ends": ("raise SystemExit(0)", "SystemExit: 0"),
+    "ends in another way": ("raise GeneratorExit", "GeneratorExit"),
+    "speaks to the terminal": (r"raise ValueError('\x1b[31mred\nall is well')", r"ValueError: \x1b[31mred all is well"),
+    "has no words": (
+        "class E(Exception):\n    def __str__(self):\n        raise RuntimeError\nraise E",
+        "its words cannot be written",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "part"), CODE.values(), ids=CODE)
+def test_own_code_that_ends_is_told_and_does_not_end_the_run(written, code, part):
+    """An exit without an error would look like a run in which all was done."""
+    (written.parent / "own.yaml").write_text("extends: mini\ncode: [own.py]\n", encoding="utf-8")
+    (written.parent / "own.py").write_text(code, encoding="utf-8")
+    found = changed(written, "run", "study", "own.yaml")
+    assert isinstance(found, str)
+    assert f"own.yaml: code: given 'own.py'; line {1 + code.count(chr(10))}: " in found
+    assert part in found
+
+
+def test_a_path_that_is_too_long_for_a_study_is_told(written):
+    assert "config.yaml: study: given 'xxx" in changed(written, "run", "study", LONG)
 
 
 def test_registered_files_have_plain_names():

@@ -62,6 +62,12 @@ TEXTS_OF_FILES = [
     ("a: [" + "1, " * 60_000 + "]", "more than 50000 values"),
     ("a: " + "x" * 3_000_000, r"\(whole file\): has 3000003 bytes; allowed: at most 2000000"),
     ("a: !!set {b, c}", "has no order: give a list"),
+    ("a: !!omap [b: 1]", "give keys and values"),
+    ("a: !!pairs [b: 1]", "give keys and values"),
+    ("a: !!binary G1szMW0=", "hides what it says: give text"),
+    ("a: !!bool maybe", "cannot be read as YAML"),
+    ("a: !!timestamp maybe", "cannot be read as YAML"),
+    ("a: !!int ''", "cannot be read as YAML"),
 ]
 
 

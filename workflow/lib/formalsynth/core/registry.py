@@ -160,10 +160,11 @@ def _run(path: Path) -> None:
     except DuplicateError:
         _forget(name)
         raise
-    except BaseException as error:
+    except KeyboardInterrupt:
         _forget(name)
-        if not isinstance(error, Exception):
-            raise
+        raise
+    except BaseException as error:  # also what would end the run as if all had been done
+        _forget(name)
         raise OwnCodeError(_complaint(path, error)) from error
 
 
@@ -174,7 +175,7 @@ def _forget(module: str) -> None:
         register.forget(module)
 
 
-def _complaint(path: Path, error: Exception) -> str:
+def _complaint(path: Path, error: BaseException) -> str:
     """Why a file could not be run, with the last of its lines that was reached."""
     lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == str(path) else []
     step = error.__traceback__
@@ -183,7 +184,11 @@ def _complaint(path: Path, error: Exception) -> str:
             lines.append(step.tb_lineno)
         step = step.tb_next
     where = f"line {lines[-1]}: " if lines else ""
-    says = f"{where}{type(error).__name__}: {' '.join(str(error).split())}"
+    try:
+        words = " ".join(str(error).split())
+    except Exception:  # it is own code that puts them together
+        words = "its words cannot be written"
+    says = f"{where}{type(error).__name__}: {words}"
     beside = path.parent / f"{getattr(error, 'name', None)}.py"
     if isinstance(error, ModuleNotFoundError) and beside.is_file():
         says += f"; own code does not import {beside.name} beside it: put both into one file"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
 from formalsynth.core.registry import Registry, is_own
+from formalsynth.core.text import Sentence
 from formalsynth.runtime.files import whole
 
 Columns = Mapping[str, NDArray[np.str_]]
@@ -26,7 +27,7 @@ LEAST = 2
 """Records that a data set needs at least."""
 
 
-class DataError(ValueError):
+class DataError(Sentence):
     """A data file cannot be used; the message names the file and what is wrong."""
 
 
@@ -71,6 +72,14 @@ def is_folder(path: str | Path) -> bool:
     """Whether a folder is there; what cannot be the path of one is none."""
     try:
         return Path(path).is_dir()
+    except OSError:
+        return False
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a file is there; what cannot be the path of one is none."""
+    try:
+        return Path(path).is_file()
     except OSError:
         return False
 

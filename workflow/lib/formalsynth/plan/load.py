@@ -10,7 +10,7 @@ from pathlib import Path
 
 from formalsynth.core.streams import number_of
 from formalsynth.core.words import metric
-from formalsynth.data.files import is_folder
+from formalsynth.data.files import is_file, is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
 from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.ledger.notes import sentences
@@ -18,7 +18,7 @@ from formalsynth.plan.checks import Checked, check_claim, check_figure, check_ta
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.errata import by_number, check_implied, check_named
 from formalsynth.plan.expand import expand
-from formalsynth.plan.messages import ConfigError, Problems, check_unique, message, short, validated
+from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, message, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
@@ -95,8 +95,9 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
     problems, config = Problems(), folder / "config.yaml"
     for given in run.studies:
         with problems.catch():
-            if not Path(given).is_file():
-                raise ConfigError(message(config, "study", given, [f"a file that is there; looked for {Path(given).absolute()}"]))
+            if not is_file(given):
+                allowed = f"a file that is there; looked for {cut(Path(given).absolute())}"
+                raise ConfigError(message(config, "study", given, [allowed]))
             study = read_study(Path(given).absolute(), load_yaml(Path(given)))
             taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
             if study.key in (*RULES, REPORT, *taken):

@@ -13,20 +13,19 @@ from pydantic import BaseModel, ValidationError
 
 from formalsynth.core.kinds import UNKNOWN_KEY, allowed_keys
 from formalsynth.core.model import PATTERNS
+from formalsynth.core.text import FORMULA, UNSEEN, Sentence
 
 LONGEST = 80
 """Characters of a value that a message shows."""
+LONGEST_PATH = 300
+"""Characters of a path of keys that a message shows."""
 NEAR = 0.7
 """How like a name has to be, from 0 to 1, to be the one that was meant."""
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, and those that turn the direction of writing: in a terminal they hide or forge what is said."""
-FORMULA = re.compile(r"\s*(?:[=@]|[-+].*[(|!])")
-"""How text begins that spreadsheets take for a formula: it may come to stand in a table."""
 Section = TypeVar("Section", bound=BaseModel)
 Where = tuple[str, ...]
 
 
-class ConfigError(ValueError):
+class ConfigError(Sentence):
     """Something in the config cannot be used; the message is for the person who wrote it."""
 
 
@@ -96,7 +95,7 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
             found.setdefault(path, {}).setdefault(problem.given, []).append(problem.allowed)
     for path, problems in found.items():
         key = ".".join([where, *path] if where else path) or "(whole file)"
-        key = key if key.isprintable() else repr(key)
+        key = key if key.isprintable() and len(key) <= LONGEST_PATH else short(key)
         for given, allowed in problems.items():
             yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
 
@@ -162,7 +161,13 @@ def short(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python does not write integers of thousands of digits
         return "a number of thousands of digits"
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return cut(text, LONGEST)
+
+
+def cut(text: object, longest: int = LONGEST_PATH) -> str:
+    """The beginning of a text that is longer."""
+    found = str(text)
+    return found if len(found) <= longest else found[: longest - 3] + "..."
 
 
 def message(file: Path, key: str, given: object, allowed: Iterable[object]) -> str:

@@ -15,8 +15,9 @@ from formalsynth.core.job import Synthesizer
 from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
+from formalsynth.data.files import is_file
 from formalsynth.ledger.claims import Claim, ClaimConfig
-from formalsynth.plan.messages import ConfigError, Problems, message, validated
+from formalsynth.plan.messages import ConfigError, Problems, cut, message, validated
 from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
@@ -105,12 +106,12 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     code = [path.parent / name for name in keys.code]
     for name, file in zip(keys.code, code, strict=True):
         with problems.catch():
-            if file.suffix != ".py" or not file.is_file():
-                raise ConfigError(message(path, "code", name, [f"a Python file that is there; looked for {file}"]))
+            if file.suffix != ".py" or not is_file(file):
+                raise ConfigError(message(path, "code", name, [f"a Python file that is there; looked for {cut(file)}"]))
     claims = path.parent / keys.claims if keys.claims else None
     with problems.catch():
-        if claims is not None and not claims.is_file():
-            raise ConfigError(message(path, "claims", keys.claims, [f"a file that is there; looked for {claims}"]))
+        if claims is not None and not is_file(claims):
+            raise ConfigError(message(path, "claims", keys.claims, [f"a file that is there; looked for {cut(claims)}"]))
     rest = {name: _copy(value) for name, value in tree.items() if name not in own}
     programs = _programs(path, rest, problems)
     problems.tell()
@@ -125,13 +126,13 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
     for name, scenario in scenarios.items() if isinstance(scenarios, dict) else ():
         family = scenario.get("family") if isinstance(scenario, dict) else None
         if isinstance(family, dict) and isinstance(family.get("stan"), str):
-            file = (path.parent / family["stan"]).resolve()
+            file = path.parent / family["stan"]
             with problems.catch():
-                if file.suffix != ".stan" or not file.is_file():
-                    allowed = f"a Stan program that is there; looked for {file}"
+                if file.suffix != ".stan" or not is_file(file):
+                    allowed = f"a Stan program that is there; looked for {cut(file)}"
                     raise ConfigError(message(path, f"scenarios.{name}.family.stan", family["stan"], [allowed]))
-                found.append(file)
-            family["stan"] = str(file)
+                found.append(file.resolve())
+                family["stan"] = str(file.resolve())
     return found
 
 
@@ -190,15 +191,22 @@ def _copy(value: Any) -> Any:
 
 def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
     """The tree of a study that extends a paper; lists of synthesizers that are taken over do without those taken away."""
-    gone = {name for name, entry in (study.tree.get("synthesizers") or {}).items() if entry is None}
+    gone = {name for name, entry in _section(study.tree, "synthesizers").items() if entry is None}
     tree = extended(base, study.tree)
-    own = study.tree.get("scenarios") or {}
-    for name, scenario in tree.get("scenarios", {}).items():
-        if "synthesizers" not in (own.get(name) or {}) and isinstance(scenario.get("synthesizers"), list):
+    own = _section(study.tree, "scenarios")
+    for name, scenario in _section(tree, "scenarios").items():
+        if isinstance(_section(tree["scenarios"], name).get("synthesizers"), list) and "synthesizers" not in _section(own, name):
             scenario["synthesizers"] = [each for each in scenario["synthesizers"] if each not in gone]
     if "telling" not in study.tree:
-        tree["telling"] = [number for number in tree.get("telling", []) if str(number) in map(str, tree.get("figures", {}))]
+        figures = [str(number) for number in _section(tree, "figures")]
+        tree["telling"] = [number for number in tree.get("telling", []) if str(number) in figures]
     return tree
+
+
+def _section(tree: Tree, name: object) -> Tree:
+    """A section of a tree; empty where there is none, or something else, which is told when the tree is checked."""
+    found = tree.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def own_claims(study: StudyFile) -> list[ClaimConfig]:

@@ -26,6 +26,13 @@ NUMBERS = {
     ),
 }
 """How numbers are written, by the tag of YAML."""
+REFUSED = {
+    "tag:yaml.org,2002:set": "has no order: give a list",
+    "tag:yaml.org,2002:omap": "is no list: give keys and values",
+    "tag:yaml.org,2002:pairs": "is no list: give keys and values",
+    "tag:yaml.org,2002:binary": "hides what it says: give text",
+}
+"""Tags of YAML that config has no use for, and what to give instead."""
 LARGEST = 50_000
 """Values in a config file at most, about ten times as many as in the largest one that is shipped."""
 LONGEST = 2_000_000
@@ -85,12 +92,27 @@ class _Loader(_Bounded, _KeysOnce, _FastLoader):
 
 
 def _refuse(loader: _Loader, node: yaml.Node) -> None:
-    raise yaml.MarkedYAMLError(problem=f"{node.tag} has no order: give a list", problem_mark=node.start_mark)
+    raise yaml.MarkedYAMLError(problem=f"{node.tag} {REFUSED[node.tag]}", problem_mark=node.start_mark)
 
 
 for _tag, _patterns in NUMBERS.items():
     _Loader.add_implicit_resolver(_tag, re.compile(f"^({'|'.join(_patterns)})$"), list("-+.0123456789"))
-_Loader.add_constructor("tag:yaml.org,2002:set", _refuse)
+for _tag in REFUSED:
+    _Loader.add_constructor(_tag, _refuse)
+
+
+def check_size(path: Path) -> Path:
+    """A path, if it is that of a file of a size that people write.
+
+    Raises:
+        ConfigError: it is a pipe or a device, or too large.
+        OSError: it is not there.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
+    if path.stat().st_size > LONGEST:
+        raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {LONGEST}")
+    return path
 
 
 def load_yaml(path: Path) -> Mapping[Any, Any]:
@@ -100,14 +122,12 @@ def load_yaml(path: Path) -> Mapping[Any, Any]:
         ConfigError: it cannot be read or parsed, or holds something else.
     """
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
-        if path.stat().st_size > LONGEST:
-            raise ConfigError(f"{path}: (whole file): has {path.stat().st_size} bytes; allowed: at most {LONGEST}")
-        with open(path, encoding="utf-8") as file:
+        with open(check_size(path), encoding="utf-8") as file:
             values = yaml.load(file, Loader=_Loader)
-    # a number or date that Python cannot hold, or brackets without end, are no YAMLError
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+    except ConfigError:
+        raise
+    # a number or date that Python cannot hold, what a tag says that it is not, or brackets without end, are no YAMLError
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
