@@ -1,9 +1,12 @@
 """The one table of all results: its columns, its reader, and how many replicates an error needs."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth import results
+from formalsynth.cli.main import main as formalsynth
 from formalsynth.results import ToldScenario, read, replicates_needed, table_of
 from formalsynth.runtime.files import write_table
 
@@ -71,6 +74,23 @@ def test_the_command_prints_them(folder, capsys):
 ])  # fmt: skip
 def test_what_cannot_be_planned_is_told(folder, capsys, arguments, words):
     assert results.main([str(folder), *arguments]) == 1
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2\n", "has no column status, mechanism, parameters, family"),
+        ("status,epsilon,mechanism,n,parameters,family\nok,much,x,1,c=1,beta\n", "epsilon: holds no numbers"),
+        (None, "is damaged (it is no file)"),
+    ],
+)
+def test_another_table_is_told(tmp_path, capsys, text, words):
+    if text is None:
+        os.mkfifo(tmp_path / "results.csv")
+    else:
+        (tmp_path / "results.csv").write_text(text)
+    assert formalsynth(["query", "epsilon", "--results", str(tmp_path)]) == 1
     assert words in capsys.readouterr().err
 
 

@@ -89,6 +89,39 @@ def test_means_of_results_are_a_line_away(tmp_path, capsys):
     assert "has no column delta; its columns are mechanism, parameters, family, n, status, epsilon" in capsys.readouterr().err
 
 
+ENTRY = (
+    '{"date": "2026-01-02", "synthesizer": "Histogram", "guarantee": "DP", "neighbours": "replace", "sets": 5, "epsilon": %s, '
+    '"outcome": "released"}\n'
+)
+
+
+@pytest.mark.parametrize("epsilon", ["NaN", "-5", '"1"', "null", "true", "Infinity"])
+def test_a_ledger_that_holds_no_budget_stops_every_release(study, capsys, epsilon):
+    """Compared with NaN no budget is ever too small."""
+    (study / "confidential" / "budget.jsonl").write_text(ENTRY % epsilon)
+    for command in ("release", "budget"):
+        assert main([command, "studies/income"]) == 1
+        assert "is damaged; nothing is released" in capsys.readouterr().err
+    assert not Path("release/income").exists()
+
+
+@pytest.mark.parametrize("place", ["income.csv/below", "/dev/null/release", "x" * 300, "link"])
+def test_a_place_that_cannot_be_costs_no_budget(study, capsys, place):
+    Path("link").symlink_to("nowhere")
+    assert main(["release", "studies/income", "--to", place]) == 1
+    assert "does not know" not in capsys.readouterr().err
+    assert read_ledger(study) == []
+
+
+def test_names_in_what_a_command_says_are_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("\x1b[31mred.csv").write_text("income,age\n1,2\n")
+    assert main(["inspect", "\x1b[31mred.csv", "--outcome", "income"]) == 1
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert "studies/\\x1b[31mred: given " in error
+
+
 def test_purge_keeps_the_ledger(study, capsys):
     (study / "confidential" / "budget.jsonl").write_text("")
     assert main(["purge", "studies/income"]) == 0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.model import Told
+from formalsynth.data.files import DataError
 from formalsynth.runtime.files import read_table
 
 if TYPE_CHECKING:
@@ -67,11 +68,15 @@ def read(folder: str | Path = "results/paper", failed: bool = False) -> pd.DataF
 
     Raises:
         FileNotFoundError: the table is not there; the message says how to make it.
+        DataError: it is another table.
     """
     path = Path(folder) / FILE
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: make it with snakemake --cores 2 write_results")
     table = read_table(path)
+    absent = [name for name in ("status", "mechanism", "parameters", "family") if name not in table]
+    if absent:
+        raise DataError(f"{path}: has no column {', '.join(absent)}: make it with snakemake --cores 2 write_results")
     for column in ("mechanism", "parameters", "family"):
         table[column] = table[column].fillna("")
     return table if failed else table[table["status"] == "ok"].reset_index(drop=True)

@@ -11,10 +11,12 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from formalsynth.core.registry import DuplicateError
+from formalsynth.core.text import visible
 from formalsynth.custody.schema import SCHEMA
-from formalsynth.data.files import DataError
+from formalsynth.data.files import DataError, is_file
 from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.progress import show_progress
 from formalsynth.runtime.scratch import own_temporary_folder
@@ -33,14 +35,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command: Command = options.command
         return command(options)
     except (ConfigError, DataError, DuplicateError) as error:
-        print(error, file=sys.stderr)
+        _say(error, file=sys.stderr)
     except OSError as error:
-        print(f"{error.filename or 'formalsynth'}: {error.strerror or error}", file=sys.stderr)
+        _say(f"{error.filename or 'formalsynth'}: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted: what was being written is not there; give the command again", file=sys.stderr)
     except Exception as error:  # whose words may quote the file
         print(_unexpected(error), file=sys.stderr)
     return 1
+
+
+def _say(*lines: object, file: TextIO | None = None) -> None:
+    """Print lines; what a terminal would obey in names that they quote is shown as an escape."""
+    out = file or sys.stdout
+    for line in lines:
+        print(visible(str(line)).encode(out.encoding or "utf-8", "backslashreplace").decode(out.encoding or "utf-8"), file=out)
 
 
 def _unexpected(error: Exception) -> str:
@@ -101,7 +110,7 @@ def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def _study(text: str) -> Path:
     folder = Path(text)
-    if not (folder / SCHEMA).is_file():
+    if not is_file(folder / SCHEMA):
         raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give the folder that formalsynth inspect wrote")
     return folder
 
@@ -111,7 +120,7 @@ def _inspect(options: argparse.Namespace) -> int:
     from formalsynth.custody.inspecting import inspect
 
     known = read_metadata(options.metadata) if options.metadata else None
-    print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, known), sep="\n")
+    _say(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, known))
     return 0
 
 
@@ -122,7 +131,7 @@ def _check(options: argparse.Namespace) -> int:
 
     declared = read_declared(options.study)
     checked, lines = check_and_write(declared)
-    print(*lines, sep="\n")
+    _say(*lines)
     if checked.table is None:
         return 1
     check_rows(declared.schema, checked.table)
@@ -133,7 +142,7 @@ def _plan(options: argparse.Namespace) -> int:
     from formalsynth.custody.schema import read_declared
     from formalsynth.custody.trying import dry_run
 
-    print(*dry_run(read_declared(options.study)), sep="\n")
+    _say(*dry_run(read_declared(options.study)))
     return 0
 
 
@@ -141,7 +150,7 @@ def _compare(options: argparse.Namespace) -> int:
     from formalsynth.custody.schema import read_declared
     from formalsynth.custody.trying import internal_run
 
-    print(*internal_run(read_declared(options.study)), sep="\n")
+    _say(*internal_run(read_declared(options.study)))
     return 0
 
 
@@ -150,7 +159,7 @@ def _release(options: argparse.Namespace) -> int:
     from formalsynth.release.publishing import release
 
     declared = read_declared(options.study)
-    print(*release(declared, options.to or RELEASES / declared.name), sep="\n")
+    _say(*release(declared, options.to or RELEASES / declared.name))
     return 0
 
 
@@ -158,7 +167,7 @@ def _gate(options: argparse.Namespace) -> int:
     from formalsynth.custody.schema import read_declared
     from formalsynth.release.publishing import look_again
 
-    print(*look_again(read_declared(options.study), options.release), sep="\n")
+    _say(*look_again(read_declared(options.study), options.release))
     return 0
 
 
@@ -168,26 +177,30 @@ def _budget(options: argparse.Namespace) -> int:
     from formalsynth.plan.yaml_file import load_yaml
 
     budget = load_yaml(options.study / RELEASE).get("budget")
-    print(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None), sep="\n")
+    _say(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None))
     return 0
 
 
 def _purge(options: argparse.Namespace) -> int:
     from formalsynth.custody.budget import purge
 
-    print(*purge(options.study), sep="\n")
+    _say(*purge(options.study))
     return 0
 
 
 def _query(options: argparse.Namespace) -> int:
+    from pandas.api.types import is_numeric_dtype
+
     from formalsynth.results import read
 
     table = read(options.results)
     unknown = [name for name in (options.value, *options.by) if name not in table.columns]
     if unknown:
         raise DataError(f"{options.results}: has no column {', '.join(unknown)}; its columns are {', '.join(table.columns)}")
+    if not is_numeric_dtype(table[options.value]):
+        raise DataError(f"{options.results}: {options.value}: holds no numbers, and has no mean")
     found = table.groupby(options.by)[options.value].agg(["mean", "count"]).rename(columns={"mean": f"mean {options.value}"})
-    print(found.to_string(float_format=lambda value: f"{value:.6g}"))
+    _say(found.to_string(float_format=lambda value: f"{value:.6g}"))
     return 0
 
 
@@ -196,5 +209,5 @@ def _export(options: argparse.Namespace) -> int:
     from formalsynth.custody.schema import read_declared
 
     write_metadata(read_declared(options.study).schema, options.to)
-    print(f"Written: {options.to}. It holds what was declared and nothing of the data.")
+    _say(f"Written: {options.to}. It holds what was declared and nothing of the data.")
     return 0

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import math
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import Field
+
+from formalsynth.core.model import Model
 from formalsynth.data.files import DataError
+from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
 
 FILE = "confidential/budget.jsonl"
 TINY = 1e-9
 
 
-@dataclass(frozen=True)
-class Spent:
+class Spent(Model):
     """A release, or the attempt at one."""
 
     date: str
@@ -29,7 +30,7 @@ class Spent:
     guarantee: str
     neighbours: str
     sets: int
-    epsilon: float
+    epsilon: float = Field(ge=0)
     """What it may claim at most: its declared ceiling."""
     outcome: str
     """started, released, or why it was stopped; what was started counts."""
@@ -45,15 +46,18 @@ def read_ledger(folder: Path) -> list[Spent]:
     if not path.exists():
         return []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [Spent(**json.loads(line)) for line in lines]
-    except (TypeError, ValueError) as error:
+        lines = check_size(path).read_text(encoding="utf-8").splitlines()
+        return [Spent.model_validate_json(line, strict=True) for line in lines]
+    except (OSError, ValueError) as error:
         raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
 
 
 def spent(ledger: Sequence[Spent]) -> float:
     """Epsilon that all entries may claim together: they add up, whatever became of them."""
-    return math.fsum(entry.epsilon for entry in ledger)
+    try:
+        return math.fsum(entry.epsilon for entry in ledger)
+    except OverflowError:
+        return math.inf
 
 
 def start(folder: Path, entry: Spent, budget: float) -> int:
@@ -82,7 +86,7 @@ def finish(folder: Path, place: int, outcome: str) -> None:
     """Say what became of an entry; it stays spent."""
     with _alone(folder):
         ledger = read_ledger(folder)
-        ledger[place] = Spent(**{**asdict(ledger[place]), "outcome": outcome})
+        ledger[place] = ledger[place].model_copy(update={"outcome": outcome})
         _write(folder, ledger)
 
 
@@ -122,7 +126,7 @@ def today() -> str:
 
 
 def _write(folder: Path, ledger: Sequence[Spent]) -> None:
-    write_private(folder / FILE, "".join(json.dumps(asdict(entry)) + "\n" for entry in ledger))
+    write_private(folder / FILE, "".join(entry.model_dump_json() + "\n" for entry in ledger))
 
 
 def table(ledger: Sequence[Spent], budget: float | None) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,15 +51,18 @@ def release(declared: Declared, to: Path) -> list[str]:
     config, study = read_release(declared.folder), read_study(declared)
     if config.synthesizer not in study.expanded.synthesizers:
         raise ConfigError(message(declared.folder / RELEASE, "synthesizer", config.synthesizer, study.ids()))
-    if to.exists():
-        raise DataError(
-            f"{to}: is there already; a release is never written over: move it away, or choose another folder with --to"
-        )
+    _check_place(to)
     table = usable(declared)
     mechanism = MECHANISMS[study.expanded.synthesizers[config.synthesizer].mechanism]
     entry = Spent(
-        today(), config.synthesizer, mechanism.guarantee, declared.schema.neighbours, config.sets, config.ceiling, "started"
-    )  # fmt: skip
+        date=today(),
+        synthesizer=config.synthesizer,
+        guarantee=mechanism.guarantee,
+        neighbours=declared.schema.neighbours,
+        sets=config.sets,
+        epsilon=config.ceiling,
+        outcome="started",
+    )
     # own code that does not keep to its contract stops before anything counts as spent
     with compiled(declared, study) as executable:
         place = start(declared.folder, entry, config.budget)
@@ -88,17 +93,39 @@ def _publish(
     )  # fmt: skip
     secrets = [array for array in (candidate.by_record, candidate.weights, *candidate.draws.values()) if array is not None]
     confidential = _confidential(declared, config, table, f"{telling.rows} {telling.date}", secrets)
-    if not to.parent.exists():
-        private_folder(to.parent)
-    with scratch_folder(to.parent, "release") as scratch:
-        folder = scratch / to.name
-        folder.mkdir(mode=0o700)
+    with _beside(to) as folder:
         write(folder, telling, drawn)
         check(folder, confidential)
         for path in folder.iterdir():
             path.chmod(OPEN_FILE)
         folder.rename(to)
     to.chmod(OPEN_FOLDER)
+
+
+def _check_place(to: Path) -> None:
+    """Check, before anything counts as spent, that a folder can be made.
+
+    Raises:
+        DataError: it is there.
+        OSError: it cannot be made.
+    """
+    if os.path.lexists(to):
+        raise DataError(
+            f"{to}: is there already; a release is never written over: move it away, or choose another folder with --to"
+        )
+    with _beside(to):
+        pass
+
+
+@contextlib.contextmanager
+def _beside(to: Path) -> Iterator[Path]:
+    """A folder beside the one of a release, to be filled before it goes there."""
+    if not to.parent.exists():
+        private_folder(to.parent)
+    with scratch_folder(to.parent, "release") as scratch:
+        folder = scratch / to.name
+        folder.mkdir(mode=0o700)
+        yield folder
 
 
 def _confidential(

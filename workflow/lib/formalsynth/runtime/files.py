@@ -77,6 +77,8 @@ def unbroken(path: str | Path) -> Path:
         OSError: the file is damaged.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise _damaged(path, "it is no file")
     with contextlib.suppress(FileNotFoundError):
         if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [checksum(path)]:
             raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,10 @@ FOLDER, FILE = 0o700, 0o600
 
 def private_folder(path: Path) -> Path:
     """A folder that only its owner can enter; it is made, with its parents, where it is absent, and closed where it was open."""
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except RecursionError:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path)) from None
     path.chmod(FOLDER)
     return path
 
