@@ -1,6 +1,7 @@
 """Metadata in SmartNoise's and CSVW-EO's formats: what is written is read again, and what is not said is left to declare."""
 
 import json
+import os
 
 import pytest
 import yaml
@@ -17,6 +18,7 @@ SCHEMA = Schema.model_validate({
         "region": {"type": "category", "categories": ["North", "South"], "release": "as_is"},
     },
 })  # fmt: skip
+BOMB = "{a0: &a0 [x, x], " + ", ".join(f"a{k + 1}: &a{k + 1} [{', '.join([f'*a{k}'] * 9)}]" for k in range(9)) + "}"
 
 
 def test_csvw_eo_keeps_everything_that_it_can_say(tmp_path):
@@ -52,8 +54,26 @@ def test_smartnoise_keeps_types_and_bounds(tmp_path):
     ("meta.json", json.dumps({"maxContributions": 4, "tableSchema": {"columns": []}}), "maxContributions: given 4; allowed: 1"),
     ("meta.yaml", "'': {S: {T: {max_ids: 3}}}", "max_ids: given 3"),
     ("meta.yaml", "'': {S: {T: {}, U: {}}}", "holds 2"),
+    ("meta.json", json.dumps({"tableSchema": {"columns": [None]}}), "tableSchema.columns: is missing or something else"),
+    ("meta.json", "[" * 100_000, "cannot be read as metadata"),
+    ("meta.json", " " * 3_000_000, "allowed: at most 2000000"),
+    ("meta.yaml", f"'': {{S: {{T: {{x: {BOMB}}}}}}}", "more than 50000 values"),
+    ("meta.yaml", "'': {S: {T: {rows: !!bool maybe}}}", "cannot be read as metadata"),
 ])  # fmt: skip
 def test_other_metadata_are_refused_in_a_sentence(name, text, part, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=part):
         read_metadata(tmp_path / name)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "meta.json")
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        read_metadata(tmp_path / "meta.json")
+
+
+def test_bounds_that_are_no_numbers_are_left_to_declare(tmp_path):
+    column = {"name": "income", "datatype": "double", "minimum": True, "maximum": float("inf")}
+    (tmp_path / "meta.json").write_text(json.dumps({"publicLength": 10**30, "tableSchema": {"columns": [column]}}))
+    known = read_metadata(tmp_path / "meta.json")
+    assert (known.rows, known.columns) == (None, {"income": {"type": "number"}})

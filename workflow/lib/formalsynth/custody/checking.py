@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.words import counted
-from formalsynth.custody.reading import Written, read_text
+from formalsynth.custody.reading import Written, listed, read_text
 from formalsynth.custody.schema import Column, Declared, Schema
 from formalsynth.data.files import DataError
 
@@ -27,6 +27,8 @@ FAR = 10.0
 """Distances of the quartiles from the median beyond which a value lies far above the rest."""
 HEAPED = 0.2
 MISSING = "filled in"
+THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
+"""A number with a point between thousands and a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,11 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
     more = [name for name in text.columns if name not in schema.columns]
     if absent:
         raise DataError(
-            f"{file}: has no column {', '.join(absent)}; its columns are {', '.join(text.columns)}: correct the schema"
+            f"{file}: has no column {', '.join(absent)}; its columns are {listed(list(text.columns))}: correct the schema"
         )
     if more:
         raise DataError(
-            f"{file}: has columns that the schema does not declare: {', '.join(more)}; declare them, as suppressed perhaps"
+            f"{file}: has columns that the schema does not declare: {listed(more)}; declare them, as suppressed perhaps"
         )
     if len(text) != schema.rows:
         raise DataError(
@@ -157,11 +159,18 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
     return pa.Column(None, checks, nullable=schema.missing == "drop_rows", coerce=False, required=True)
 
 
+def with_points(text: pd.Series) -> pd.Series:
+    """Numbers with a decimal comma, written with a decimal point; one with a point that does not part thousands is none."""
+    parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
+    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    return plain.where(parted, "no number")
+
+
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:
     """Text as numbers; NaN where it is none."""
     import pandas as pd
 
-    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False) if schema.decimal == "," else text
+    plain = with_points(text) if schema.decimal == "," else text
     return pd.to_numeric(plain.where(~plain.str.contains("_", regex=False, na=False)), errors="coerce")
 
 

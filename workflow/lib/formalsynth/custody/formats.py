@@ -7,6 +7,7 @@ they do not say is left open for the person to declare.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +15,11 @@ from typing import TypeGuard
 
 import yaml
 
+from formalsynth.custody.reading import MOST_ROWS
 from formalsynth.custody.schema import Column, Schema
 from formalsynth.data.files import DataError
+from formalsynth.plan.yaml_file import check_size, load_yaml
+from formalsynth.runtime.files import write_text
 
 CONTEXT = "http://www.w3.org/ns/csvw"
 EXTENDED = "https://w3id.org/csvw-eo#"
@@ -46,9 +50,9 @@ def read_metadata(path: Path) -> Known:
         DataError: the file is absent, is neither, or says that somebody may be in several rows.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        tree = json.loads(text) if path.suffix in (".json", ".jsonld") else yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        is_json = path.suffix in (".json", ".jsonld")
+        tree = json.loads(check_size(path).read_text(encoding="utf-8")) if is_json else load_yaml(path)
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read as metadata: {' '.join(str(error).split())}") from error
     if _is_tree(tree) and "tableSchema" in tree:
         return _from_csvw(tree, path)
@@ -83,8 +87,8 @@ def _from_csvw(tree: Tree, path: Path) -> Known:
     _check_once(path, "maxContributions", tree.get("maxContributions", 1))
     schema = tree["tableSchema"]
     listed = schema.get("columns") if _is_tree(schema) else None
-    if not isinstance(listed, list):
-        raise DataError(f"{path}: tableSchema.columns: is missing; allowed: a list of columns")
+    if not isinstance(listed, list) or not all(map(_is_tree, listed)):
+        raise DataError(f"{path}: tableSchema.columns: is missing or something else; allowed: a list of columns")
     columns = {}
     for column in listed:
         given = {"lower": column.get("minimum"), "upper": column.get("maximum")}
@@ -101,14 +105,18 @@ def _check_once(path: Path, key: str, given: object) -> None:
 
 
 def _rows(given: object) -> int | None:
-    return given if isinstance(given, int) and given > 1 else None
+    return given if isinstance(given, int) and 1 < given <= MOST_ROWS else None
 
 
 def _column(kind: str, bounds: Mapping[str, object], categories: object) -> dict[str, object]:
     known: dict[str, object] = {"type": "number" if kind in NUMBERS else "whole" if kind.startswith(WHOLE) else "category"}
     if known["type"] == "category":
         return known | ({"categories": [str(one) for one in categories]} if isinstance(categories, list) else {})
-    return known | {key: value for key, value in bounds.items() if isinstance(value, int | float)}
+    return known | {key: value for key, value in bounds.items() if _is_bound(value)}
+
+
+def _is_bound(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 def write_metadata(schema: Schema, path: Path) -> None:
@@ -118,9 +126,9 @@ def write_metadata(schema: Schema, path: Path) -> None:
         DataError: the name ends in something else.
     """
     if path.suffix == ".json":
-        path.write_text(json.dumps(csvw(schema), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(csvw(schema), indent=2, ensure_ascii=False) + "\n")
     elif path.suffix in (".yaml", ".yml"):
-        path.write_text(yaml.safe_dump(smartnoise(schema), sort_keys=False, allow_unicode=True), encoding="utf-8")
+        write_text(path, yaml.safe_dump(smartnoise(schema), sort_keys=False, allow_unicode=True))
     else:
         raise DataError(f"{path}: allowed: a name that ends in .json for CSVW-EO, or in .yaml for SmartNoise")
 

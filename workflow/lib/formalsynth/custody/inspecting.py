@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
-from formalsynth.custody.checking import far_above
+from formalsynth.custody.checking import far_above, with_points
 from formalsynth.custody.formats import Known
-from formalsynth.custody.reading import Written, guess, read_text
+from formalsynth.custody.reading import Written, guess, listed, read_text
 from formalsynth.custody.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custody.starting import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custody.workflow import CODE, TEXT
@@ -58,7 +58,7 @@ def inspect(csv: Path, outcome: str, folder: Path, known: Known | None = None) -
     written = guess(csv)
     table = read_text(csv, written)
     if outcome not in table.columns:
-        raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {', '.join(table.columns)}")
+        raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
     missing = sorted(mark for mark in MISSING_MARKS if (table == mark).any().any()) or [""]
     guesses = [_guessed(name, table[name], written, missing, name == outcome) for name in table.columns]
     private_folder(folder)
@@ -98,7 +98,7 @@ def _guessed(name: str, values: pd.Series, written: Written, missing: Sequence[s
     import pandas as pd
 
     present = values[~values.isin(missing)]
-    plain = present.str.replace(".", "", regex=False).str.replace(",", ".", regex=False) if written.decimal == "," else present
+    plain = with_points(present) if written.decimal == "," else present
     numbers = pd.to_numeric(plain, errors="coerce")
     numeric = len(present) > 0 and numbers.notna().mean() > 0.95
     few = present.nunique() <= MOST_CATEGORIES and not is_outcome

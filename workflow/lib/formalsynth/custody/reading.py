@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 5_000_000
+MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
 """Of a file, from which its delimiter is guessed."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
@@ -59,6 +61,7 @@ def read_text(path: Path, written: Written) -> pd.DataFrame:
     import pandas as pd
 
     _head(path)
+    _check_written(path, written)
     names = _header(path, written)
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file:
@@ -115,13 +118,21 @@ def _decimal_commas(text: str, delimiter: str) -> bool:
     return any(value.strip().replace(",", "", 1).replace("-", "", 1).isdigit() and "," in value for value in values)
 
 
-def _header(path: Path, written: Written) -> list[str]:
+def _check_written(path: Path, written: Written) -> None:
+    """Check that text can be written so at all."""
     try:
-        codecs.lookup(written.encoding)
+        "".encode(written.encoding)
     except LookupError:
         raise DataError(
-            f"{path}: encoding: given {written.encoding!r}, which is none; allowed: one such as utf-8 or cp1252"
+            f"{path}: encoding: given {written.encoding!r}, which is none of text; allowed: one such as utf-8 or cp1252"
         ) from None
+    except UnicodeError as error:
+        raise DataError(_undecodable(path, written.encoding, error)) from None
+    if written.delimiter in '\r\n"' or not written.delimiter.isascii():
+        raise DataError(f"{path}: delimiter: given {written.delimiter!r}; allowed: one such as a comma, a semicolon or a tab")
+
+
+def _header(path: Path, written: Written) -> list[str]:
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file:
             names = [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])]
@@ -129,14 +140,29 @@ def _header(path: Path, written: Written) -> list[str]:
         raise DataError(_undecodable(path, written.encoding, error)) from None
     except csv.Error as error:
         raise DataError(_unparsed(path, str(error))) from None
+    if len(names) > MOST_COLUMNS:
+        raise DataError(f"{path}: has {len(names)} columns; allowed: at most {MOST_COLUMNS}: leave out those that are not needed")
+    odd = [place for place, name in enumerate(names, 1) if not name.isprintable()]
+    if odd:
+        raise DataError(
+            f"{path}: column {odd[0]} of the header holds a line break or another control character: export it again, with line "
+            "ends that are usual"
+        )
     twice = sorted({name for name in names if names.count(name) > 1 and name})
     if twice:
-        raise DataError(f"{path}: the header has {', '.join(twice)} more than once; give each column a name of its own")
+        raise DataError(f"{path}: the header has {listed(twice)} more than once; give each column a name of its own")
     if "" in names:
         raise DataError(f"{path}: column {names.index('') + 1} of the header has no name; give it one")
     if all(_is_number(name) for name in names):
         raise DataError(f"{path}: the first row holds numbers, not names; put a header with the names of the columns above it")
     return names
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of columns for a sentence, unless some are numbers: then the first row may hold values, and is not shown."""
+    if any(map(_is_number, names)):
+        return "(not shown, since some are numbers: is the first row a header?)"
+    return ", ".join(names)
 
 
 def _is_number(text: str) -> bool:
@@ -149,8 +175,11 @@ def _is_number(text: str) -> bool:
 
 def _short_rows(path: Path, written: Written, names: int) -> int:
     """Rows with fewer values than there are names, which pandas fills up without a word."""
-    with open(path, encoding=_with_mark(written.encoding), newline="") as file:
-        return sum(0 < len(row) < names for row in csv.reader(file, delimiter=written.delimiter))
+    try:
+        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+            return sum(0 < len(row) < names for row in csv.reader(file, delimiter=written.delimiter))
+    except csv.Error as error:
+        raise DataError(_unparsed(path, str(error))) from None
 
 
 def _check_table(path: Path, table: pd.DataFrame, short: int, written: Written) -> None:
@@ -185,4 +214,6 @@ def _unparsed(path: Path, said: str) -> str:
     if found:
         wanted, line, saw = found.groups()
         return f"{path}: line {line} has {saw} values and the header {wanted} names; correct it, or quote what holds a delimiter"
+    if "field larger" in said:
+        return f"{path}: holds a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
