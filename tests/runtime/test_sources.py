@@ -1,13 +1,14 @@
 """Which files a job depends on."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from formalsynth.runtime import sources as room
-from formalsynth.runtime.sources import PACKAGE, code_digest, sources
+from formalsynth.runtime.sources import PACKAGE, check_code, code_digest, sources
 
 JOBS = {
     "simulate": ("formalsynth.steps.simulate", "formalsynth.data.populations.lognormal"),
@@ -171,3 +172,26 @@ def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):
     assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in found
     assert (PACKAGE / other).is_file()
     assert other not in found
+
+
+def test_a_job_refuses_code_that_is_not_that_of_the_plan(tmp_path):
+    """Otherwise its files would be labelled with code that did not make them."""
+    edited, other = tmp_path / "edited.py", tmp_path / "other.py"
+    edited.write_text("x = 1\n")
+    other.write_text("")
+    planned = code_digest([edited, other])
+    check_code([edited, other], planned)
+    other.write_text("# moved to another commit\n")
+    room._digest.cache_clear()  # a job is another process than the plan
+    with pytest.raises(RuntimeError, match="were changed after the run had begun: give the same command again"):
+        check_code([edited, other], planned)
+
+
+def test_every_job_that_is_told_its_code_checks_it(repository):
+    rules = "".join(path.read_text(encoding="utf-8") for path in (repository / "workflow" / "rules").glob("*.smk"))
+    told = [rule for rule in re.split(r"^(?:rule|use rule) ", rules, flags=re.MULTILINE) if "code=code_of_job" in rule]
+    scripts = {name for rule in told for name in re.findall(r'"\.\./scripts/(\w+\.py)"', rule)}
+    assert len(scripts) > 5
+    for name in scripts:
+        script = (repository / "workflow" / "scripts" / name).read_text(encoding="utf-8")
+        assert "check_code(snakemake.input.code, snakemake.params.code)" in script, name

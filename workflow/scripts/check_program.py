@@ -9,8 +9,10 @@ from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_text
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.runtime.sources import check_code
 
 log_to(snakemake.log[0])
+check_code(snakemake.input.code, snakemake.params.code)
 own_temporary_folder()
 
 load([snakemake.params.module])

@@ -8,10 +8,12 @@ from formalsynth.runtime.files import write_table
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
 from formalsynth.runtime.scratch import own_temporary_folder
+from formalsynth.runtime.sources import check_code
 from formalsynth.steps.run import run_batch
 
 keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
+check_code(snakemake.input.code, snakemake.params.code)
 own_temporary_folder()
 
 job = BatchJob.of(snakemake.params.job)

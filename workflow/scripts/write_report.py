@@ -13,10 +13,11 @@ from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.logs import log_to
 from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import code_digest
+from formalsynth.runtime.sources import check_code, code_digest
 
 keep_to_owner(snakemake.params.private)
 log_to(snakemake.log[0])
+check_code(snakemake.input.code, snakemake.params.code)
 if code_digest(snakemake.input.config) != snakemake.params.config:
     raise SystemExit(
         "config was edited during the run: the report would show new settings beside older results. Give the same command again"

@@ -51,6 +51,22 @@ def code_digest(paths: Iterable[str | Path]) -> str:
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
+def check_code(paths: Iterable[str | Path], planned: str) -> None:
+    """Check that source files say what they said when the run was planned; to be called before a job makes anything.
+
+    A job runs the code that it finds, and its files would be labelled with that of the plan.
+
+    Args:
+        paths: the source files that the job depends on.
+        planned: what :func:`code_digest` said of them.
+
+    Raises:
+        RuntimeError: one of them was edited, or the repository is at another commit.
+    """
+    if code_digest(paths) != planned:
+        raise RuntimeError("the source files of this job were changed after the run had begun: give the same command again")
+
+
 @functools.cache
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
