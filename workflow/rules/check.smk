@@ -13,6 +13,7 @@ if BESIDE not in sys.path:
 # The papers of the working folder, else those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
+LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or are few files allowed (ulimit -n)?"
 MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:
@@ -34,6 +35,8 @@ try:
     from formalsynth.show.tables.base import TABLES
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
+except (ImportError, MemoryError, OSError) as error:
+    raise WorkflowError(LACKING.format(error))
 
 try:
     if (CONFIG / "config.yaml").exists():
