@@ -1,17 +1,22 @@
 """Files are whole or absent, have the same bytes for the same content, and are not used when they were damaged."""
 
 import errno
+import os
 import re
 import resource
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.runtime.files import (
+    check_folders,
     check_made_from,
     digest,
+    filled_folder,
     holds,
     read_arrays,
     read_table,
@@ -100,6 +105,46 @@ def test_no_damage_goes_unnoticed(tmp_path, write, read):
             read(path)
     path.write_bytes(content)
     read(path)
+
+
+@pytest.mark.parametrize("name", ["sets.csv", ".sets.csv.sha256"])
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_not_waited_for(tmp_path, name, make):
+    write_table(tmp_path / "sets.csv", pd.DataFrame({"a": [1]}))
+    (tmp_path / name).unlink()
+    make(tmp_path / name)
+    with pytest.raises(OSError, match=rf"{re.escape(name)} is damaged \(it is no file\)"):
+        read_table(tmp_path / "sets.csv")
+
+
+def test_what_is_no_array_is_damaged(tmp_path):
+    """Numpy gives the bytes of such a part of an archive as they are."""
+    with zipfile.ZipFile(tmp_path / "fit.npz", "w") as archive:
+        archive.writestr("draws.npy", b"\x80\x04\x95cos\nsystem\n(S'touch hacked'\ntR.")
+    with pytest.raises(OSError, match=r"fit\.npz is damaged \(draws is no array\)"):
+        read_arrays(tmp_path / "fit.npz")
+
+
+@pytest.mark.parametrize("name", ["../mine", "link/mine", "a\0b", "below/../../mine"])
+def test_a_list_of_files_that_leads_out_of_its_folder_removes_nothing_there(tmp_path, name):
+    (tmp_path / "mine").write_text("mine")
+    folder = tmp_path / "report"
+    folder.mkdir()
+    (folder / "link").symlink_to("..")
+    (folder / ".files").write_text(f"{name}\nold.html\n")
+    (folder / "old.html").write_text("")
+    with filled_folder(folder) as partial:
+        (partial / "index.html").write_text("")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert not (folder / "old.html").exists()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_a_folder_that_is_something_else_is_named(tmp_path, make):
+    check_folders(str(tmp_path), str(tmp_path / "absent"))
+    make(tmp_path / "logs")
+    with pytest.raises(NotADirectoryError, match=r"logs is no folder: move it away, and run again"):
+        check_folders(str(tmp_path / "logs"))
 
 
 def test_a_damaged_seal_is_a_damaged_file(tmp_path):

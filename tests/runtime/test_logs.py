@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from formalsynth.runtime.logs import ACCOUNT
 
 JOB = """
@@ -46,6 +47,14 @@ def test_the_error_that_ends_a_job_goes_to_the_log(tmp_path):
     lines = (tmp_path / "job.log").read_text().splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert lines[-2] == "OSError: records.csv could not be written"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_job_that_was_started_without_a_terminal_has_its_log(tmp_path, closed):
+    log = tmp_path / "job.log"
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", LAST_WORDS, str(log)]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 1
+    assert "OSError: records.csv could not be written" in log.read_text().splitlines()
 
 
 def test_a_job_that_is_short_of_memory_says_what_to_do(tmp_path):

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 PATTERNS = {
     "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, a letter first; after a _ also full stops"),
-    "figure": (r"^[1-9][0-9]*[a-z]?$", "a number, with a small letter behind it for a panel"),
+    "figure": (r"^[1-9][0-9]{0,4}[a-z]?$", "a number of at most five digits, with a small letter behind it for a panel"),
     "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
     "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
     "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: small letters and digits, joined by -"),

@@ -55,7 +55,7 @@ def _in_words(seconds: float) -> str:
 def _seconds(paths: Iterable[Path]) -> list[float]:
     """The seconds in benchmark files; those that are cut short or not there have none."""
     found = []
-    for path in paths:
+    for path in filter(Path.is_file, paths):
         try:
             with open(path, encoding="utf-8", newline="") as file:
                 found += [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]

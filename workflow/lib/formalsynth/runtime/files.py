@@ -77,8 +77,9 @@ def unbroken(path: str | Path) -> Path:
         OSError: the file is damaged.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise _damaged(path, "it is no file")
+    for needed in (path, _seal_of(path)):
+        if needed.exists() and not needed.is_file():
+            raise _damaged(needed, "it is no file")
     with contextlib.suppress(FileNotFoundError):
         if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [checksum(path)]:
             raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")
@@ -163,8 +164,25 @@ def _listed(folder: Path) -> list[str]:
     """What an earlier call put into a folder; names that lead out of it are passed over."""
     with contextlib.suppress(FileNotFoundError):
         names = (folder / FILLED).read_text(encoding="utf-8").splitlines()
-        return [name for name in names if name and not Path(name).is_absolute() and ".." not in Path(name).parts]
+        return [name for name in dict.fromkeys(names) if name.isprintable() and _inside(folder, name)]
     return []
+
+
+def _inside(folder: Path, name: str) -> bool:
+    """Whether a name is that of something in a folder, and on no way out of it, over a link say."""
+    above = (folder / name).parent.resolve()
+    return Path(name).name != "" and ".." not in Path(name).parts and above.is_relative_to(folder.resolve())
+
+
+def check_folders(*names: str) -> None:
+    """Check that what is to be a folder is none of anything else.
+
+    Raises:
+        OSError: something else has that name.
+    """
+    for path in map(Path, names):
+        if (path.is_symlink() or path.exists()) and not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{path.absolute()} is no folder: move it away, and run again")
 
 
 def _remove(folder: Path, name: str) -> None:
@@ -209,7 +227,11 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
     unbroken(path)
     with _reading(path), np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+        arrays = {name: file[name] for name in file.files}
+    others = [name for name, values in arrays.items() if not isinstance(values, np.ndarray)]
+    if others:  # numpy gives the bytes of what is no array
+        raise _damaged(path, f"{others[0]} is no array")
+    return arrays
 
 
 @contextlib.contextmanager

@@ -31,8 +31,10 @@ def log_to(path: str | Path) -> None:
     without a log. From here on the job also ends when Snakemake is killed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        _lead_somewhere(number)
+        if stream is not None:  # as it is where the run was started without
+            stream.flush()
     sys.excepthook = functools.partial(_report, path, os.dup(2))
     with open(path, "wb") as file:
         os.dup2(file.fileno(), 1)
@@ -42,6 +44,17 @@ def log_to(path: str | Path) -> None:
     gc.set_threshold(SELDOM)
     # At its end Python would go through all modules for cycles, several times: up to a third of the time they took to load.
     atexit.register(gc.freeze)
+
+
+def _lead_somewhere(number: int) -> None:
+    """Open a descriptor that is closed, so that no other file gets its number."""
+    try:
+        os.fstat(number)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
 
 
 def _account(start: float) -> None:
