@@ -1,5 +1,6 @@
 """Drawings: of nothing but their table, the same bytes every time, marked where stand-in data are shown; and kinds of figures."""
 
+import pickle
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -248,6 +249,16 @@ def test_kinds_are_known_without_what_draws_them():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_backend_of_the_user_changes_nothing(tmp_path):
+    display, tidy = drawable()
+    draw_figure(display, tidy, [tmp_path / "one.svg"])
+    (tmp_path / "figure").write_bytes(pickle.dumps((display, tidy, [tmp_path / "other.svg"])))
+    code = "import pickle, sys; from formalsynth.show.draw import draw_figure; draw_figure(*pickle.load(open(sys.argv[1], 'rb')))"
+    given = {"PYTHONPATH": ":".join(sys.path), "MPLBACKEND": "nonsense", "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "figure")], check=True, env=given)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
 
 
 def test_a_matplotlibrc_of_the_user_changes_nothing(tmp_path):

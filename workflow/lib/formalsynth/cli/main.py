@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 when all is well, 1 when something has to be done first, 2 when it was called in a wrong way."""
     options = _parser().parse_args(arguments)
     os.umask(0o077)
+    os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib, after a budget was spent
     try:
         own_temporary_folder()
         show_progress()

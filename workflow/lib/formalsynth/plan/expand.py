@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import re
 import string
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from formalsynth.show.display import Look
 
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"
+LARGEST = 1e300
+"""Size of a number among parameters at most; an infinite one is another thing."""
 CONFIDENTIAL, NO_DATA = "none: confidential", "none: prior"
 
 
@@ -203,6 +206,9 @@ def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
 
 def _synthesizer(point: _Point, entry: SynthesizerEntry, id: str) -> Synthesizer:
     mechanism: Mechanism = MECHANISMS[entry.mechanism]
+    for name, value in point.parameters.items():
+        if isinstance(value, float | int) and LARGEST < abs(value) < math.inf:
+            raise point.refuse(f"parameters.{name}", value, [f"a number up to {LARGEST:g}"])
     filled = functools.partial(point.filled, "parents")
     return Synthesizer(
         id=id, mechanism=entry.mechanism, parameters=point.parameters, parents=tuple(map(filled, entry.parents)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     Raises:
         OSError: a file cannot be written.
     """
+    os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib while it is loaded
     import matplotlib
 
     matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
