@@ -252,6 +252,12 @@ def one_of_each_kind(folder):
     return sorted({*names} - {*listings} | {*listings[:1], *listings[len(listings) // 2 : len(listings) // 2 + 1]})
 
 
+LOOKS = [("made up", width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
+LOOKS += [("a real run", "phone", "dark"), ("a real run", "desktop", "light")]
+"""Reports, widths and colour schemes. The long pages of a real run take most of a minute each, and its looks are the same."""
+
+
+@pytest.mark.parametrize(("report", "screen", "coloured"), LOOKS, indirect=True)
 def test_nothing_keeps_people_from_using_a_page(coloured, axe, report):
     """No serious finding of axe-core, light and dark, on a phone and on a desktop."""
     for name in one_of_each_kind(report):
