@@ -6,7 +6,7 @@ PYTHON ?=#   interpreter that .venv is made from; empty takes the first that is 
 
 # How long everything takes at a scale, on two cores.
 ABOUT_smoke := 5 minutes
-ABOUT_paper := 18 minutes
+ABOUT_paper := 20 minutes
 CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
 
 # Real data beside the checkout are used where there are some.
