@@ -5,9 +5,10 @@ from formalsynth.runtime import progress
 
 
 @pytest.fixture(autouse=True)
-def _silent():
-    yield
-    progress.log.handlers = []
+def _silent(monkeypatch):
+    """As in a new process: commands that other tests ran in this one have turned progress on."""
+    monkeypatch.setattr(progress.log, "handlers", [])
+    monkeypatch.setattr(progress.log, "level", progress.logging.NOTSET)
 
 
 def test_nothing_is_told_unless_it_is_asked_for(capsys):

@@ -119,13 +119,19 @@ def _check_place(to: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(to: Path) -> Iterator[Path]:
-    """A folder beside the one of a release, to be filled before it goes there."""
-    if not to.parent.exists():
+    """A folder beside the one of a release, to be filled before it goes there; nothing stays where no release came to be."""
+    made = not to.parent.exists()
+    if made:
         private_folder(to.parent)
-    with scratch_folder(to.parent, "release") as scratch:
-        folder = scratch / to.name
-        folder.mkdir(mode=0o700)
-        yield folder
+    try:
+        with scratch_folder(to.parent, "release") as scratch:
+            folder = scratch / to.name
+            folder.mkdir(mode=0o700)
+            yield folder
+    finally:
+        if made:
+            with contextlib.suppress(OSError):  # it holds the release
+                to.parent.rmdir()
 
 
 def _confidential(
