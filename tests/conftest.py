@@ -58,11 +58,16 @@ def pytest_configure(config):
     config.stash[SKIPPED] = []
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
-    """What one of several workers takes: a whole file, whose fixtures are made once, and all of the workflow, for its one run."""
+    """What one of several workers takes: a whole file, whose fixtures are made once, and all that needs the finished run.
+
+    The workflow comes first, since its groups take longest.
+    """
     for item in items:
         file = item.path.relative_to(REPOSITORY / "tests")
-        item.add_marker(pytest.mark.xdist_group("workflow" if file.parts[0] == "workflow" else str(file)))
+        item.add_marker(pytest.mark.xdist_group("finished" if "finished" in item.fixturenames else str(file)))
+    items.sort(key=lambda item: "workflow" not in item.path.relative_to(REPOSITORY / "tests").parts)
 
 
 def pytest_report_teststatus(report, config):
