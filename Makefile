@@ -77,7 +77,7 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	@touch $(COMPLETE)
 
 test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
-	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadgroup $(PYTEST)
+	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 test-slow: setup ## set-up, then the slow tests: kills, full disks, CmdStan from its sources (up to an hour)
 	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)

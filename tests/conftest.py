@@ -58,15 +58,8 @@ def pytest_configure(config):
     config.stash[SKIPPED] = []
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
-    """What one of several workers takes: a whole file, whose fixtures are made once, and all that needs the finished run.
-
-    The workflow comes first, since its groups take longest.
-    """
-    for item in items:
-        file = item.path.relative_to(REPOSITORY / "tests")
-        item.add_marker(pytest.mark.xdist_group("finished" if "finished" in item.fixturenames else str(file)))
+    """The workflow's files take longest, so several workers begin with them."""
     items.sort(key=lambda item: "workflow" not in item.path.relative_to(REPOSITORY / "tests").parts)
 
 
