@@ -25,6 +25,8 @@ NOTHING = "no results: all fits failed"
 """In a drawing without any value."""
 KINDS = ("svg", "png", "pdf")
 """Endings of the files of a drawing."""
+DIGITS = 7
+"""Of places in a drawing, in shares of its width or height."""
 METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".png": {"Software": None},
@@ -60,10 +62,21 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     if engine is not None:
         engine.execute(drawing)  # once for all formats
         drawing.set_layout_engine(None)  # no placeholder, for which each format would be drawn twice
+        _round_places(drawing)
     for path in paths:
         with whole(path) as partial:
             drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
     plt.close(drawing)
+
+
+def _round_places(drawing: Drawing) -> None:
+    """Places without the last digits, which depend on the order in memory in which the layout was solved; an SVG shows them."""
+    for part in drawing.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(DIGITS))
+    for axis in drawing.axes:
+        place = axis.get_position(original=True)
+        place.set_points(place.get_points().round(DIGITS))
+        axis.set_position(place)
 
 
 def _drawing(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
