@@ -21,7 +21,6 @@ def cache(tmp_path, monkeypatch):
     fonts._cut.cache_clear()
     yield tmp_path / "cache"
     fonts._cut.cache_clear()
-    font_manager._findfont_cached.cache_clear() if hasattr(font_manager, "_findfont_cached") else None
 
 
 def drawn(family, text, **style):

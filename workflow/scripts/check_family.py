@@ -8,13 +8,11 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SimulateJob
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_text
-from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
-from formalsynth.runtime.sources import check_code
 from formalsynth.steps.simulate import simulate_batch
 
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 own_temporary_folder()
 
 load(snakemake.params.modules)

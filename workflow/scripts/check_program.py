@@ -7,12 +7,10 @@ from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_text
-from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
-from formalsynth.runtime.sources import check_code
 
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 own_temporary_folder()
 
 load([snakemake.params.module])

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from formalsynth.runtime.files import sealed
-from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.install import read_record
 
-log_to(snakemake.log[0])
+begin(snakemake)
 own_temporary_folder()
 
 cmdstan = read_record(Path(snakemake.input.cmdstan))

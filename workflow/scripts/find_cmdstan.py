@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.install import ensure, log_steps
 
-log_to(snakemake.log[0])
+begin(snakemake)
 own_temporary_folder()
 
 log_steps()

@@ -7,13 +7,9 @@ from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.judge import ledger
 from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.runtime.files import check_made_from, read_table, write_table
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code
+from formalsynth.runtime.jobs import begin
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 load(snakemake.params.modules)
 check_made_from(snakemake.input.tables, snakemake.params.made_from)
 

@@ -5,15 +5,11 @@ from pathlib import Path
 from formalsynth.core.job import BatchJob, specification
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_table
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
+from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
-from formalsynth.runtime.sources import check_code
 from formalsynth.steps.run import run_batch
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 own_temporary_folder()
 
 job = BatchJob.of(snakemake.params.job)

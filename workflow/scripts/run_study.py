@@ -3,14 +3,10 @@
 from formalsynth.core.job import StudyJob, specification
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import write_table
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code
+from formalsynth.runtime.jobs import begin
 from formalsynth.steps.study import run_study
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 
 job = StudyJob.of(snakemake.params.job)
 load(job.modules)

@@ -7,17 +7,13 @@ from pathlib import Path
 import pandas as pd
 from formalsynth.core.registry import load
 from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code
+from formalsynth.runtime.jobs import begin
 from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import FigureDisplay, TableDisplay
 from formalsynth.show.draw import KINDS, draw_figure
 from formalsynth.show.tidy import figure_table, table_of
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 load(snakemake.params.modules)
 check_made_from(snakemake.input.tables, snakemake.params.made_from)
 

@@ -11,13 +11,10 @@ from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import commit, costs, losses, read_rows, sampling, versions
 from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import check_made_from
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code, code_digest
+from formalsynth.runtime.jobs import begin
+from formalsynth.runtime.sources import code_digest
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 if code_digest(snakemake.input.config) != snakemake.params.config:
     raise SystemExit(
         "config was edited during the run: the report would show new settings beside older results. Give the same command again"

@@ -2,13 +2,9 @@
 
 from formalsynth.results import ToldScenario, table_of
 from formalsynth.runtime.files import check_made_from, read_table, write_table
-from formalsynth.runtime.logs import log_to
-from formalsynth.runtime.private import keep_to_owner
-from formalsynth.runtime.sources import check_code
+from formalsynth.runtime.jobs import begin
 
-keep_to_owner(snakemake.params.private)
-log_to(snakemake.log[0])
-check_code(snakemake.input.code, snakemake.params.code)
+begin(snakemake)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
 told = [ToldScenario.of(each) for each in snakemake.params.told]

@@ -61,6 +61,11 @@ class _Entry:
         return self.paper.scenarios[self.name]
 
     @property
+    def place(self) -> str:
+        """Where it stands in the paper; of a study that says no place, its name."""
+        return self.config.place or self.name
+
+    @property
     def where(self) -> str:
         return f"scenarios.{self.name}"
 
@@ -98,7 +103,7 @@ def _spell(entry: _Entry, spelled: Spelled) -> None:
     _check_sizes(entry)
     _check_entry(entry)
     config, folder = entry.config, entry.run.data_folder
-    about = f"{entry.key}: {config.place or entry.name} ({entry.name})"
+    about = f"{entry.key}: {entry.place} ({entry.name})"
     if isinstance(config, FileScenario) and not find(config.file.name, folder):
         absent = f"{about}: {FILES[config.file.name].file} is absent"
         spelled.skipped.append(f"{absent}, a STAND-IN takes its place" if config.stand_in else f"{absent}, skipped")
@@ -222,7 +227,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
     chosen = ChosenStudy(config.study.name, config.study.as_given())
     arms = {id: entry.expanded.arms[id] for name in config.synthesizers for id in entry.expanded.groups[name]}
     return Scenario(
-        key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=config.place or entry.name,
+        key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
         replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
@@ -243,7 +248,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
     n = len(records) if isinstance(data, FromFile) else n
     ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
-        key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=config.place or entry.name,
+        key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family=config.model, priors=numbers, use=use,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
         size=n if from_file or size is None else size, replicates=_replicates(entry),

@@ -6,7 +6,6 @@ checksum of everything that it was made from, so that none can be out of date; t
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -39,10 +38,14 @@ def kept(kind: str, name: str) -> Path | None:
         return None
 
 
-def keep(kind: str, name: str, write: Callable[[Path], object]) -> None:
-    """Keep a file that a function writes to a path; where that cannot be done, it is made again the next time."""
+def keep(kind: str, name: str, write: Callable[[Path], object]) -> Path | None:
+    """Keep a file that a function writes to a path; None where that cannot be done, so that it is made again the next time."""
     folder = cache_folder(kind)
     if folder is None:
-        return
-    with contextlib.suppress(OSError), sealed(folder / name) as partial:
-        write(partial)
+        return None
+    try:
+        with sealed(folder / name) as partial:
+            write(partial)
+    except OSError:
+        return None
+    return folder / name

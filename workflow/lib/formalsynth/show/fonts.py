@@ -44,13 +44,14 @@ def _cut(whole: Path) -> Path:
 
     made_from = hashlib.sha256(whole.read_bytes() + f"{version} {CHARACTERS} {CUT}".encode()).hexdigest()
     name = f"{whole.stem}-{made_from}.ttf"
-    if (found := kept(KIND, name)) is None:
-        font = _cut_down(whole)
-        keep(KIND, name, font.save)
-        if (found := kept(KIND, name)) is None:
-            found = Path(_own_folder().name, name)
-            font.save(found)
-    return found
+    if found := kept(KIND, name):
+        return found
+    font = _cut_down(whole)
+    if found := keep(KIND, name, font.save):
+        return found
+    path = Path(_own_folder().name, name)
+    font.save(path)
+    return path
 
 
 @functools.cache

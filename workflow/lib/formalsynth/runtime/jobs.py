@@ -1,0 +1,25 @@
+"""How each job of the workflow begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from formalsynth.runtime.logs import log_to
+from formalsynth.runtime.private import keep_to_owner
+from formalsynth.runtime.sources import check_code
+
+
+def begin(job: Any) -> None:
+    """Close folders of confidential files to others, print to the job's log, and check that the code is that of the plan.
+
+    Args:
+        job: Snakemake's account of the job. ``params.private`` names the folders, ``input.code`` and ``params.code`` the
+            code; where they are not given there is none.
+
+    Raises:
+        RuntimeError: the code was changed after the run had begun.
+    """
+    keep_to_owner(job.params.get("private", ()))
+    log_to(job.log[0])
+    if planned := job.params.get("code"):
+        check_code(job.input.code, planned)
