@@ -1,6 +1,5 @@
 """Figures and tables of audits: what they show of neighbours and data sets."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,22 +22,18 @@ def made_up(paper):
 
 
 @pytest.fixture
-def drawn(paper, made_up, tmp_path, monkeypatch):
-    """The tidy table of a figure, and the drawing before it is closed."""
+def drawn(paper, made_up, tmp_path):
+    """The tidy table of a figure, and the drawing."""
 
     def drawn(number):
         display = paper.figure(number, "paper")
         collected = [made_up[scenario.id][name] for scenario in display.scenarios for name in display.figure.tables()]
         path = tmp_path / "figure.csv"
         figure_table(display, collected).to_csv(path, index=False)
-        kept = []
-        with monkeypatch.context() as patch:
-            patch.setattr(plt, "close", kept.append)
-            draw.draw_figure(display, pd.read_csv(path), [tmp_path / "figure.svg"])
-        return pd.read_csv(path), kept[0], display
+        table = pd.read_csv(path)
+        return table, draw.drawing_of(display, table), display
 
-    yield drawn
-    plt.close("all")
+    return drawn
 
 
 def test_a_row_of_a_table_is_over_data_sets_and_the_neighbours_that_it_names(paper, made_up):

@@ -7,29 +7,17 @@ from formalsynth.show.draw import draw_figure
 from formalsynth.show.figures.base import FIGURES
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
+from matplotlib.figure import Figure as Drawing
 from pydantic import ValidationError
 
 ENTRY = {"kind": "ecdf", "scenario": "first", "value": "delta", "synthesizers": ["A"]}
 
 
-@pytest.fixture
-def axes_of():
-    """The frames of a drawing, which is closed afterwards."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    drawings = []
-
-    def axes_of(display, tidy):
-        drawings.append(plt.figure(layout="constrained"))
-        display.figure.paint(display, tidy.fillna({"panel": ""}), drawings[-1])
-        return drawings[-1].axes
-
-    yield axes_of
-    for drawing in drawings:
-        plt.close(drawing)
+def axes_of(display, tidy):
+    """The frames of a drawing."""
+    drawing = Drawing(layout="constrained")
+    display.figure.paint(display, tidy.fillna({"panel": ""}), drawing)
+    return drawing.axes
 
 
 def drawable(ids=("A", "B"), replicates=30, **entry):
@@ -45,7 +33,7 @@ def at(line, x):
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_each_line_is_the_share_of_values_up_to_there(axes_of, log):
+def test_each_line_is_the_share_of_values_up_to_there(log):
     display, tidy = drawable(log=log)
     (axis,) = axes_of(display, tidy)
     assert [line.get_label() for line in axis.lines] == ["label A", "label B"]
@@ -58,7 +46,7 @@ def test_each_line_is_the_share_of_values_up_to_there(axes_of, log):
             assert at(line, x) == pytest.approx((values <= x).mean())
 
 
-def test_ties_are_one_step(axes_of):
+def test_ties_are_one_step():
     display, tidy = drawable()
     tidy["value"] = np.where(np.arange(len(tidy)) % 3, 1.0, 2.0)
     for line in axes_of(display, tidy)[0].lines:
@@ -66,7 +54,7 @@ def test_ties_are_one_step(axes_of):
         assert list(line.get_ydata()) == pytest.approx([0, 2 / 3, 1])
 
 
-def test_lines_can_be_told_apart_without_colours(axes_of):
+def test_lines_can_be_told_apart_without_colours():
     ids = tuple("ABCDEFGHIJKLMNOP")
     display, tidy = drawable(ids=ids, replicates=5)
     lines = axes_of(display, tidy)[0].lines
@@ -79,7 +67,7 @@ def test_lines_can_be_told_apart_without_colours(axes_of):
     assert len({line.get_markevery()[0] for line in lines}) == len(ids)
 
 
-def test_markers_are_seen_where_there_is_room_for_one(axes_of):
+def test_markers_are_seen_where_there_is_room_for_one():
     display, tidy = drawable()
     axis = axes_of(display, tidy)[0]
     axis.figure.canvas.draw()
@@ -87,7 +75,7 @@ def test_markers_are_seen_where_there_is_room_for_one(axes_of):
     assert 0 < every[0] < every[1] < 0.2
 
 
-def test_scenarios_are_frames_in_the_order_of_the_figure_and_lines_keep_their_styles(axes_of):
+def test_scenarios_are_frames_in_the_order_of_the_figure_and_lines_keep_their_styles():
     display, tidy = drawable(panels="scenario")
     tidy = tidy[::-1]
     tidy = tidy[~((tidy["scenario"] == "second_n30") & (tidy["synthesizer"] == "A"))]
@@ -99,7 +87,7 @@ def test_scenarios_are_frames_in_the_order_of_the_figure_and_lines_keep_their_st
     assert [axis.get_ylabel() != "" for axis in (first, second)] == [True, True]
 
 
-def test_parameters_are_frames(axes_of):
+def test_parameters_are_frames():
     frames = [Panel(title=f"M = {k}", ids=(id,), epsilon=None) for k, id in ((2, "A"), (4, "B"))]
     scenario = scenario_of("first", replicates=20)
     display = figure_of(scenarios=[scenario], frames=frames, kind="ecdf", panels="M", y="bound")
@@ -109,7 +97,7 @@ def test_parameters_are_frames(axes_of):
     assert [[line.get_label() for line in axis.lines] for axis in axes] == [["label A"], ["label B"]]
 
 
-def test_the_limits_hold_every_step(axes_of):
+def test_the_limits_hold_every_step():
     display, tidy = drawable()
     (axis,) = axes_of(display, tidy)
     low, high = axis.get_xlim()

@@ -46,27 +46,33 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     Raises:
         OSError: a file cannot be written.
     """
+    drawing = drawing_of(display, table)
+    for path in paths:
+        with whole(path) as partial:
+            drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
+
+
+def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+    """The drawing of a tidy figure table, laid out.
+
+    It is nobody's window: what wants to see it drawn while it is made, as seaborn does for each swarm of dots, draws nothing.
+    """
     os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib while it is loaded
     import matplotlib
 
     matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
     matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     matplotlib.rcParams["font.family"] = families()
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
-    drawing = _drawing(display, table) if len(table) else _nothing()
+    drawing = _composed(display, table) if len(table) else _nothing()
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # once for all formats
         drawing.set_layout_engine(None)  # no placeholder, for which each format would be drawn twice
         _round_places(drawing)
-    for path in paths:
-        with whole(path) as partial:
-            drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
-    plt.close(drawing)
+    return drawing
 
 
 def _round_places(drawing: Drawing) -> None:
@@ -79,13 +85,13 @@ def _round_places(drawing: Drawing) -> None:
         axis.set_position(place)
 
 
-def _drawing(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
+def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     """The whole figure."""
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure as Drawing
 
     table = divided(display, table)
     around = composition(display, table, display.figure.subject, STAND_IN if display.stand_in else "")
-    drawing = plt.figure(figsize=(around.width, around.height), layout="constrained")
+    drawing = Drawing(figsize=(around.width, around.height), layout="constrained")
     compose(display, table, drawing, around)
     plain_powers(drawing)
     subscripts(drawing)
@@ -94,9 +100,10 @@ def _drawing(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
 
 def _nothing() -> Drawing:
     """A drawing that says that there is nothing to draw."""
-    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure as Drawing
 
-    drawing, axis = plt.subplots(figsize=(COLUMN, COLUMN / 2))
+    drawing = Drawing(figsize=(COLUMN, COLUMN / 2))
+    axis = drawing.subplots()
     axis.set_axis_off()
     axis.text(0.5, 0.5, NOTHING, ha="center", va="center", transform=axis.transAxes)
     return drawing
