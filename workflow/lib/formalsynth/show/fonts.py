@@ -42,7 +42,7 @@ def _cut(whole: Path) -> Path:
     """The cut file of a face: kept for the user, or where nothing can be kept, made for this process."""
     from fontTools import version
 
-    made_from = hashlib.sha256(whole.read_bytes() + f"{version} {CHARACTERS} {CUT}".encode()).hexdigest()
+    made_from = hashlib.sha256(whole.read_bytes() + version.encode() + Path(__file__).read_bytes()).hexdigest()
     name = f"{whole.stem}-{made_from}.ttf"
     if found := kept(KIND, name):
         return found
@@ -67,7 +67,7 @@ def _cut_down(whole: Path) -> TTFont:
     options = subset.Options(
         layout_features=["*"], name_IDs=["*"], notdef_outline=True, glyph_names=True, legacy_kern=True, recalc_timestamp=False
     )  # fmt: skip
-    options.drop_tables.append("FFTM")
+    options.drop_tables += ["FFTM", "MATH", "GPOS"]  # what GPOS says of DejaVu's pairs of letters, "kern" says too
     font = subset.load_font(str(whole), options)
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=[code for first, last in CHARACTERS for code in range(first, last + 1)])
