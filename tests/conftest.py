@@ -59,8 +59,15 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """The workflow's files take longest, so several workers begin with them."""
-    items.sort(key=lambda item: "workflow" not in item.path.relative_to(REPOSITORY / "tests").parts)
+    """What takes longest begins: one worker makes the finished run that several files need, another what needs no such run."""
+    first = ("test_end_to_end.py", "test_confidential.py", "test_own_pages.py")
+
+    def place(item):
+        if "workflow" not in item.path.relative_to(REPOSITORY / "tests").parts:
+            return len(first) + 1
+        return first.index(item.path.name) if item.path.name in first else len(first)
+
+    items.sort(key=place)
 
 
 def pytest_report_teststatus(report, config):

@@ -1,5 +1,7 @@
 """One whole run of the workflow, for everything that looks at results or starts from what is made."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -30,12 +32,22 @@ def snakemake(repository, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, repository, cmdstan, fatigue, snakemake):
-    """A folder in which everything of two papers has been made, with every kind of job, from compiling to the report."""
-    folder = prepared(tmp_path_factory.mktemp("finished"), repository, cmdstan, EVERY_KIND)
-    (folder / "temporary").mkdir()
-    run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
-    assert run.returncode == 0, run.stdout[-5000:]
-    return folder
+    """A folder in which everything of two papers has been made, with every kind of job, from compiling to the report.
+
+    One worker makes it and each has a copy, since some tests run Snakemake there.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with open(shared / "finished.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        whole = shared / "finished"
+        if not whole.exists():
+            folder = prepared(tmp_path_factory.mktemp("made"), repository, cmdstan, EVERY_KIND)
+            (folder / "temporary").mkdir()
+            run = snakemake(folder, "--cores", 2, TMPDIR=str(folder / "temporary"))
+            assert run.returncode == 0, run.stdout[-5000:]
+            folder.rename(whole)
+    return Path(shutil.copytree(whole, tmp_path_factory.mktemp("finished") / "work"))
 
 
 @pytest.fixture

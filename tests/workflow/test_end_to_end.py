@@ -160,6 +160,7 @@ def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finishe
 
 
 def test_a_second_run_does_nothing(finished, snakemake):
+    """Not even after the folder was copied to another place, as this one was."""
     before = snapshot(finished)
     run = snakemake(finished, "--cores", 2)
     assert run.returncode == 0, run.stdout[-3000:]

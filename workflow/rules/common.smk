@@ -460,9 +460,10 @@ def report_shown():
 
 
 def report_config():
-    """The config files behind the run."""
+    """The config files behind the run, those in the working folder without its path: it may be moved."""
     files = [CONFIG / "config.yaml", *(path for paper in PLAN.papers.values() for path in paper.files)]
-    return [str(path) for path in dict.fromkeys([*files, *([CONFIG / "errata.yaml"] if PLAN.errata else [])])]
+    files = dict.fromkeys([*files, *([CONFIG / "errata.yaml"] if PLAN.errata else [])])
+    return [str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path) for path in files]
 
 
 CONFIG_READ = code_digest([path for path in report_config() if Path(path).exists()])
