@@ -30,7 +30,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint check-study bench compare changes agree same share reference lock sbom clean help again
+.PHONY: all setup test test-slow lint check-study bench compare changes agree steady same share reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -110,9 +110,12 @@ changes: setup ## every verdict that differs from an earlier ledger, and why (BE
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make changes BEFORE=<claims.csv of an earlier run>." >&2; exit 2; fi
 	@$(RUN) python -m formalsynth.report.ledgers changes '$(BEFORE)' '$(or $(AFTER),results/$(CHOSEN)/claims.csv)'
 
-agree: setup ## the share of verdicts that several ledgers have in common (LEDGERS="<claims.csv> <claims.csv> ...")
+agree: setup ## the share of verdicts that several ledgers have in common (LEDGERS="<claims.csv> <claims.csv> ..."; STEADY=<steadiness.csv> for steady ones)
 	@if [ -z '$(LEDGERS)' ]; then echo 'Say which: make agree LEDGERS="<claims.csv> <claims.csv> ...".' >&2; exit 2; fi
-	@$(RUN) python -m formalsynth.report.ledgers agree $(LEDGERS)
+	@$(RUN) python -m formalsynth.report.ledgers agree $(LEDGERS) $(if $(STEADY),--steady '$(STEADY)')
+
+steady: setup ## which verdicts of a run other replicates may turn (some minutes, after a run at scale paper)
+	@$(RUN) python -m formalsynth.report.steady
 
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
 	@$(SNAKEMAKE) share

@@ -57,9 +57,21 @@ def test_agreement_is_the_share_of_verdicts_that_all_have(written, capsys):
     paths = written(ledger(**verdicts), ledger(**verdicts | {"c7": "direction only"}), ledger(**verdicts))
     assert main(["agree", *paths]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("49 of 50 verdicts (98.0%) are the same in 3 ledgers\n")
+    assert out.startswith("49 of 50 (98.0%) of the verdicts are the same in 3 ledgers\n")
     assert [line for line in out.splitlines() if line.startswith("| c")] == ["| c7 | reproduced | direction only | reproduced |"]
     assert main(["agree", *paths, "--least", "0.99"]) == 1
+
+
+def test_only_steady_verdicts_have_to_agree_where_it_is_told_which(written, tmp_path, capsys):
+    paths = written(ledger(a="reproduced", b="reproduced"), ledger(a="reproduced", b="refuted"))
+    steady = tmp_path / "steadiness.csv"
+    pd.DataFrame({"id": ["a", "b"], "stays": [1.0, 0.6]}).to_csv(steady, index=False)
+    assert main(["agree", *paths]) == 1
+    capsys.readouterr()
+    assert main(["agree", *paths, "--steady", str(steady)]) == 0
+    out = capsys.readouterr().out
+    assert "1 of 1 (100.0%) of those that are steady" in out
+    assert "| b | reproduced | refuted |" in out
 
 
 def test_a_claim_that_a_ledger_lacks_agrees_with_nothing(written, capsys):

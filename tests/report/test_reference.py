@@ -52,7 +52,9 @@ def test_drawings_and_small_tables_are_kept_in_place_of_older_ones(run, plan):
     old.touch()
     keep(plan, run)
     assert (run / RESULTS).is_file()
-    assert {path.name for path in (run / KEPT).rglob("*.*")} == {"claims.csv", "fig02.png", "fig02.csv", "table1.csv"}
+    assert {path.name for path in (run / KEPT).rglob("*.*")} == {
+        "claims.csv", "steadiness.csv", "fig02.png", "fig02.csv", "table1.csv"
+    }  # fmt: skip
     with Image.open(run / KEPT / "range" / "fig02.png") as drawing:
         assert drawing.size == (600, 300)
 

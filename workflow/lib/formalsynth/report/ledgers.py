@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from formalsynth.ledger.steadiness import STEADY
 from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
 
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tasks = parser.add_subparsers(dest="task", required=True)
     agree = tasks.add_parser("agree", help="which share of the verdicts is the same in all ledgers, and the others")
     agree.add_argument("ledgers", nargs="+", type=Path, help="claims.csv of each run")
+    agree.add_argument("--steady", type=Path, help="steadiness.csv; only verdicts that are steady there have to be the same")
     agree.add_argument("--least", type=float, default=LEAST, help="share that is enough (default: %(default)s)")
     change = tasks.add_parser("changes", help="the verdicts that differ, before and after, as a Markdown table")
     change.add_argument("before", type=Path, help="claims.csv of the earlier run")
@@ -35,24 +37,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.task == "agree":
-            return _agree(options.ledgers, options.least)
+            return _agree(options.ledgers, options.least, options.steady)
         return _changes(read_table(options.before), read_table(options.after))
     except (OSError, KeyError) as error:
         print(f"a ledger cannot be read: {error}; name files claims.csv of finished runs", file=sys.stderr)
         return 2
 
 
-def _agree(paths: Sequence[Path], least: float) -> int:
+def _agree(paths: Sequence[Path], least: float, steady: Path | None) -> int:
     if len(paths) < 2:
         print("two ledgers or more are needed to compare", file=sys.stderr)
         return 2
     verdicts = side_by_side({str(path): read_table(path) for path in paths})
+    same = verdicts.nunique(axis=1) == 1
+    print(f"{_share(same)} of the verdicts are the same in {len(paths)} ledgers")
+    if steady is not None:
+        found = read_table(steady)
+        same = same[same.index.isin(found.loc[found["stays"] >= STEADY, "id"])]
+        print(f"{_share(same)} of those that are steady")
     other = verdicts[verdicts.nunique(axis=1) > 1]
-    share = 1 - len(other) / len(verdicts)
-    print(f"{len(verdicts) - len(other)} of {len(verdicts)} verdicts ({share:.1%}) are the same in {len(paths)} ledgers")
     if len(other):
         print("\n" + markdown(other.reset_index()))
-    return int(share < least)
+    return int(same.mean() < least)
+
+
+def _share(same: pd.Series) -> str:
+    return f"{same.sum()} of {len(same)} ({same.mean():.1%})"
 
 
 def _changes(before: pd.DataFrame, after: pd.DataFrame) -> int:

@@ -12,6 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from formalsynth.ledger.steadiness import agreement, steadiness
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
@@ -22,12 +23,13 @@ from formalsynth.report.glossary import TERMS
 from formalsynth.report.ledgers import changes, markdown
 from formalsynth.report.pages import SYMBOLS
 from formalsynth.report.results import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
+from formalsynth.report.steady import steady_part, verdicts_of_run
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
-LEDGER = KEPT / "claims.csv"
+LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
 COST, COST_STUDY = Path("docs", "COST.md"), "cost"
@@ -120,8 +122,12 @@ def keep(plan: Plan, folder: Path) -> None:
         elif target == folder / LEDGER or source.stat().st_size <= LARGEST:
             with whole(target) as partial:
                 shutil.copyfile(source, partial)
+    verdicts = verdicts_of_run(plan, folder / "results" / SCALE)
+    steady = steadiness(verdicts)
+    write_text(folder / STEADINESS, steady.to_csv(index=False))
     captions = caption_in(folder / "figures" / SCALE)
-    write_text(folder / RESULTS, results_page(plan, read_ledger(folder / LEDGER), SCALE, KEPT.name, captions))
+    told = steady_part(steady, agreement(verdicts)) if len(steady) else ""
+    write_text(folder / RESULTS, results_page(plan, read_ledger(folder / LEDGER), SCALE, KEPT.name, captions, told))
 
 
 def _keep_drawing(source: Path, target: Path) -> None:

@@ -152,7 +152,9 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def results_page(plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, caption_of: Callable[[str], str]) -> str:
+def results_page(
+    plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, caption_of: Callable[[str], str], steady: str
+) -> str:
     """``docs/RESULTS.md``: the ledger's totals, the most telling figures, and what does not hold.
 
     Args:
@@ -161,6 +163,7 @@ def results_page(plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, c
         scale: its scale.
         kept: name of the folder beside the page that has its drawings and tables.
         caption_of: the caption of a figure, from paper and file without ending.
+        steady: what is said of the verdicts that other replicates may turn.
     """
     found = findings(rows, plan.errata)
     present = {row.verdict for row in rows}
@@ -178,6 +181,7 @@ def results_page(plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, c
         _kinds(found),
         _errata_line(found),
         "\n".join(f"- {_erratum(each, 'ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)),
+        f"## Verdicts that another seed may turn\n\n{steady}" if steady else "",
     ]
     for paper in plan.papers.values():
         parts += _paper(paper, [row for row in rows if row.paper == paper.key], kept, caption_of)

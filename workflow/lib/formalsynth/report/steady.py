@@ -1,0 +1,95 @@
+"""Which verdicts of a run would stay with other replicates: python -m formalsynth.report.steady, after a run; some minutes.
+
+``docs/reference/steadiness.csv`` has the answer for the reference run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from formalsynth.core.arrays import Array
+from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.steadiness import DRAWINGS, STEADY, agreement, drawn_verdicts, steadiness
+from formalsynth.plan.load import read_plan
+from formalsynth.plan.paper import Paper, Plan
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.report.formats import markdown_rows
+from formalsynth.runtime.files import read_table
+
+RESULTS = Path("results", "paper")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Command line: 0, or 2 where there is no finished run."""
+    parser = argparse.ArgumentParser(
+        prog="python -m formalsynth.report.steady", description="Which verdicts of a run would stay with other replicates."
+    )
+    parser.add_argument("--drawings", type=int, default=DRAWINGS, help="how often replicates are drawn (default: %(default)s)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the run's results (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=1, help="as if the run had so many times as many (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    verdicts = verdicts_of_run(plan, options.results, options.drawings, options.times)
+    if verdicts.empty:
+        print(f"{options.results} has no tables to judge: run snakemake at scale paper first", file=sys.stderr)
+        return 2
+    print(steady_part(steadiness(verdicts), agreement(verdicts)))
+    return 0
+
+
+def verdicts_of_run(plan: Plan, results: Path, drawings: int = DRAWINGS, times: int = 1) -> pd.DataFrame:
+    """The verdicts of a run and of drawings of its replicates, as from :func:`formalsynth.ledger.steadiness.drawn_verdicts`.
+
+    Args:
+        plan: of the run.
+        results: its folder of results; claims whose tables are not there are left out.
+        drawings: how often the replicates are drawn.
+        times: how many times as many as the run has are drawn.
+    """
+    parts = []
+    for key, paper in plan.papers.items():
+        claims, tables = _judged(paper, results / key)
+        parts.append(drawn_verdicts(claims, tables, plan.config.verdicts, plan.config.root_seed, drawings, times))
+    return pd.concat(parts)
+
+
+def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, str], pd.DataFrame]]:
+    """The claims of a paper whose tables are there, and the tables."""
+    paths: dict[tuple[str, str], Path] = {
+        (scenario.id, claim.estimate.table): results / scenario.id / f"{claim.estimate.table}.csv"
+        for claim in paper.claims
+        for scenario in claim.scenarios
+    }
+    tables = {key: read_table(path) for key, path in paths.items() if path.exists()}
+    claims = [
+        claim for claim in paper.claims if all((scenario.id, claim.estimate.table) in tables for scenario in claim.scenarios)
+    ]
+    return claims, tables
+
+
+def steady_part(steady: pd.DataFrame, agreements: Array) -> str:
+    """What a page says of the verdicts that may turn, in Markdown.
+
+    Args:
+        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
+    """
+    turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
+    rows = [["claim", "verdict", "stays", "otherwise"], ["---", "---", "---:", "---"]]
+    rows += [[each.id, each.verdict, f"{each.stays:.0%}", each.otherwise] for each in turning.itertuples()]
+    return "\n\n".join([
+        f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "
+        f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}), and two "
+        f"runs from different root seeds can be expected to do no better. {len(steady) - len(turning)} verdicts are steady: they "
+        f"stay in at least {STEADY:.0%} of the drawings. The other {len(turning)} are near a border of their test:",
+        markdown_rows(rows),
+    ])  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())
