@@ -504,6 +504,13 @@ def how_long():
     return about([Path(str(job.benchmark)) for job in jobs if job.benchmark], workflow.cores or 1)
 
 
+def tell_time_left():
+    """Say every minute how much of this run is left."""
+    tell_what_is_left(
+        lambda: [Path(str(job.benchmark)) for job in workflow.dag.needrun_jobs() if job.benchmark], workflow.cores or 1
+    )
+
+
 def tell_of_dry_run():
     """Say at the end of a dry run how long the run will take."""
     if workflow.dag and workflow.dryrun and (sentence := how_long()):
