@@ -53,3 +53,10 @@ def test_without_a_run_it_says_what_to_do(tmp_path, repository, monkeypatch, cap
     monkeypatch.chdir(repository)
     assert main(["--results", str(tmp_path)]) == 2
     assert "run snakemake at scale paper first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [["--drawings", "1"], ["--times", "0"]])
+def test_too_few_drawings_are_refused(given, capsys):
+    with pytest.raises(SystemExit):
+        main(given)
+    assert "--drawings takes 2 or more, and --times 1 or more" in capsys.readouterr().err

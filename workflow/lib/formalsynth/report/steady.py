@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the run's results (default: %(default)s)")
     parser.add_argument("--times", type=int, default=1, help="as if the run had so many times as many (default: %(default)s)")
     options = parser.parse_args(arguments)
+    if options.drawings < 2 or options.times < 1:
+        parser.error("--drawings takes 2 or more, and --times 1 or more")
     plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
     verdicts = verdicts_of_run(plan, options.results, options.drawings, options.times)
     if verdicts.empty:
