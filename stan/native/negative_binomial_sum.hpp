@@ -1,22 +1,30 @@
 // Weighted sum of negative binomial log probabilities with its analytic gradient: one pass over the counts on plain doubles.
 // Same function as portable/negative_binomial_sum.stan, which says how it is arranged so that nothing cancels as phi grows.
+// The sum over j < y of log1p(j r) is taken once for all counts, from the largest down: the step between two neighbouring
+// counts is weighed by all counts above it, and costs one logarithm where it is short.
 //
 // The signature has to be the one that stanc declares, in the namespace of the model that includes it; where a later
 // stanc declares another, this does not compile and the portable form is used.
 #include <stan/model/model_header.hpp>
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 #include <vector>
 
 namespace negative_binomial_sum_detail {
 
-const int NEAR = 16;  // up to here the logarithms are summed one by one
+const int NEAR = 16;  // from here on Stirling's series has all digits
+const int STEP = 8;  // so many factors at most share a logarithm: few enough that their product stays finite
+const double HUGE_R = 1e20;  // beyond this each factor has its own
 const double SMALL = 1.0 / 64;
 
 struct Part {
   double value;
   double slope;  // its derivative with respect to r
 };
+
+inline Part operator+(const Part& a, const Part& b) { return {a.value + b.value, a.slope + b.slope}; }
+inline Part operator-(const Part& a, const Part& b) { return {a.value - b.value, a.slope - b.slope}; }
 
 // (log1p(z) - z) / z^2 for small z
 inline double curvature(double z) {
@@ -26,13 +34,51 @@ inline double curvature(double z) {
 
 // Of sum over j < y of log1p(j r), up to the same number for all y: Stirling's series
 inline Part rising(double y, double r) {
-  const double z = y * r, l = std::log1p(z), scale = 1 / (1 + z), s = r * scale, s2 = s * s;
-  const double curved = z < SMALL ? curvature(z) : (l - z) / (z * z);
+  const double z = y * r, u = 1 + z, scale = 1 / u, s = r * scale, s2 = s * s;
+  const double l = std::log(u) + (z - (u - 1)) * scale;  // log1p(z)
   const double series = s * (1.0 / 12 - s2 * (1.0 / 360 - s2 * (1.0 / 1260 - s2 * (1.0 / 1680 - s2 / 1188))));
   const double series_slope = scale * scale
                               * (1.0 / 12 - s2 * (1.0 / 120 - s2 * (1.0 / 252 - s2 * (1.0 / 240 - s2 / 132))));
-  return {(y - 0.5) * l + y * z * curved + series, -y * y * curved - 0.5 * y * scale + series_slope};
+  const double curved = z < SMALL ? y * y * curvature(z) : (l - z) / (r * r);
+  return {(y - 0.5) * l + r * curved + series, -curved - 0.5 * y * scale + series_slope};
 }
+
+// Sum over j from first up to last of log1p(j r), as the logarithm of a product
+inline Part between(int first, int last, double r) {
+  double product = 1, slope = 0;
+  for (int j = first; j < last; ++j) {
+    const double factor = 1 + j * r;
+    product *= factor;
+    slope += j / factor;
+  }
+  return {std::log(product), slope};
+}
+
+// Differences of the sum over j < y of log1p(j r) between counts, from the largest count down.
+class Descent {
+ public:
+  Descent(double r) : r_(r) {}
+
+  Part step(int lower, int upper) {
+    const int step = r_ < HUGE_R ? STEP : 1;
+    Part sum = {0, 0};
+    if (upper - std::max(lower, NEAR) > step) {
+      const int end = std::max(lower, NEAR);
+      const Part here = at_ == upper ? rising_ : rising(upper, r_);
+      rising_ = rising(end, r_);
+      at_ = end;
+      sum = here - rising_;
+      upper = end;
+    }
+    for (; upper > lower; upper -= step) sum = sum + between(std::max(lower, upper - step), upper, r_);
+    return sum;
+  }
+
+ private:
+  double r_;
+  int at_ = -1;  // where the series was taken last
+  Part rising_ = {0, 0};
+};
 
 inline double attach(double total, const Eigen::VectorXd&, double, const Eigen::VectorXd&, double) {
   return total;
@@ -62,12 +108,6 @@ stan::promote_args_t<stan::value_type_t<T1__>, stan::value_type_t<T2__>, T3__> n
   double total = 0, by_r = 0, w_total = 0, wy_total = 0;
   Eigen::VectorXd by_eta = Eigen::VectorXd::Zero(eta.size());
 
-  Part near[NEAR + 1] = {{0, 0}, {0, 0}};
-  for (int j = 1; j < NEAR; ++j) {
-    near[j + 1] = {near[j].value + std::log1p(j * r), near[j].slope + j / (1 + j * r)};
-  }
-  const Part last = rising(NEAR, r);
-
   // sum of w (y log mean - (y + 1 / r) log1p(mean r)) over counts with the same mean
   const auto of_mean = [&](Eigen::Index i, double weights, double counts) {
     const double m = std::exp(eta(i)), z = m * r;
@@ -86,13 +126,13 @@ stan::promote_args_t<stan::value_type_t<T1__>, stan::value_type_t<T2__>, T3__> n
     by_eta(i) = counts * scale - weights * scaled;
   };
 
-  for (size_t i = 0; i < y.size(); ++i) {
-    Part part = y[i] <= NEAR ? near[y[i]] : rising(y[i], r);
-    if (y[i] > NEAR) part = {near[NEAR].value + part.value - last.value, near[NEAR].slope + part.slope - last.slope};
-    total += w(i) * part.value;
-    by_r += w(i) * part.slope;
+  Descent descent(r);
+  for (size_t i = y.size(); i-- > 0;) {
     w_total += w(i);
     wy_total += w(i) * y[i];
+    const Part part = descent.step(i > 0 ? y[i - 1] : 0, y[i]);
+    total += w_total * part.value;
+    by_r += w_total * part.slope;
     if (!shared) of_mean(i, w(i), w(i) * y[i]);
   }
   if (shared) of_mean(0, w_total, wy_total);
