@@ -90,13 +90,18 @@ def told(job):
     return type(job).of(job.plain())
 
 
-def run_batch(scenario, replicates, executable=None):
-    """Simulate, fit and measure a batch; each job gets what it would get from the workflow, and no more."""
+def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
+    """Simulate, fit and measure a batch; each job gets what it would get from the workflow, and no more.
+
+    With ``everyone`` the record-level arrays of all synthesizers are kept, not just of those that others build on.
+    """
     job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
     data = simulate_batch(told(job))
     fitted, rows = {}, {}
     for id in scenario.fits_in_turn():
         fit_job, measure_job = told(scenario.fit_job(id, SETTINGS)), told(scenario.measure_job(id))
+        parents = tuple(member.id for member in measure_job.members) if everyone else measure_job.parents
+        measure_job = measure_job.model_copy(update={"parents": parents, "sample": sample})
         fit = fit_batch(fit_job, data, {parent: fitted[parent] for parent in fit_job.fits.values()}, executable)
         parents = {parent: fitted[parent] for parent in measure_job.fits.values()}
         rows[id], measured = measure_batch(measure_job, data, fit, parents)

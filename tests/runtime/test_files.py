@@ -42,6 +42,15 @@ def test_arrays_come_back_as_they_were(tmp_path):
         assert (found[key] == value).all()
 
 
+def test_arrays_with_little_in_them_take_little_room(tmp_path):
+    draws, counts = np.random.default_rng(1).normal(size=(2, 5000)), np.arange(10_000.0) % 7
+    for name, values, room in [("draws", draws, 1.1), ("ones", np.ones(10_000), 0.02), ("counts", counts, 0.1)]:
+        path = tmp_path / f"{name}.npz"
+        write_arrays(path, {name: values})
+        assert path.stat().st_size < room * values.nbytes
+        assert (read_arrays(path)[name] == values).all()
+
+
 def test_the_same_arrays_have_the_same_bytes(tmp_path):
     write_arrays(tmp_path / "one.npz", ARRAYS)
     write_arrays(tmp_path / "folder" / "other.npz", ARRAYS)

@@ -20,7 +20,7 @@ def scenario(tmp_path):
 
 
 @pytest.mark.usefixtures("exact")
-def test_a_fit_has_draws_weights_and_diagnostics_of_every_replicate(scenario):
+def test_a_fit_has_draws_and_diagnostics_of_every_replicate(scenario):
     fitted = run_batch(scenario, [0, 1, 2])[1]
     fits = {id: each.fit for id, each in fitted.items()}
     assert list(fits) == ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
@@ -30,7 +30,6 @@ def test_a_fit_has_draws_weights_and_diagnostics_of_every_replicate(scenario):
         assert [fit.ok(k) for k in range(3)] == [True] * 3
         assert fit.draws["beta"].shape == (3, 200, 2)
         assert fit.draws["sigma"].shape == (3, 200)
-        assert fit.weights.shape == (3, 60)
         assert set(DIAGNOSTICS) == set(fit.diagnostics)
         assert all(values.shape == (3,) for values in fit.diagnostics.values())
     assert len({fit.diagnostics["seed"][k] for fit in fits.values() for k in range(3) if fit.ok(k)}) == 9
@@ -38,14 +37,14 @@ def test_a_fit_has_draws_weights_and_diagnostics_of_every_replicate(scenario):
 
 @pytest.mark.usefixtures("exact")
 def test_weights_come_from_the_parent(scenario):
-    fitted = run_batch(scenario, [0, 1])[1]
     for k in range(2):
+        fitted = run_batch(scenario, [0, 1], sample=k)[1]
+        weights = {id: each.measure.sample.weights for id, each in fitted.items() if each.measure.sample}
         alpha = lipschitz_weights(fitted["Unweighted"].measure.members["Unweighted"].by_record[k])
-        averaged = fitted["averaged_0.4_1.8"].fit
-        known = averaged.found_of(k).known
-        assert (fitted["Unweighted"].fit.weights[k] == 1).all()
-        assert (fitted["Weighted"].fit.weights[k] == alpha).all()
-        assert averaged.weights[k] == pytest.approx(known + (1 - known) * alpha)
+        known = fitted["averaged_0.4_1.8"].fit.found_of(k).known
+        assert (weights["Unweighted"] == 1).all()
+        assert (weights["Weighted"] == alpha).all()
+        assert weights["averaged_0.4_1.8"] == pytest.approx(known + (1 - known) * alpha)
         assert 0 < known.mean() < 1
 
 
@@ -139,7 +138,6 @@ def arrays_of(fitted):
     """Every array of a fit that has the replicates along its first axis, by a name of its own."""
     fit, members = fitted.fit, fitted.measure.members
     arrays = {"status": fit.status, "reason": fit.reason}
-    arrays |= {} if fit.weights is None else {"weights": fit.weights}
     arrays |= {f"diagnostic {name}": values for name, values in fit.diagnostics.items() if name != "seconds"}
     arrays |= {f"draws of {name}": values for name, values in fit.draws.items()}
     arrays |= {f"found {name}": values for name, values in fit.found.items()}

@@ -46,7 +46,7 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
         for id in ("Unweighted", "Weighted", "averaged_0.4_1.8"):
             draws = fitted[id].fit.draws_of(k)
             f[id] = log_likelihood(design, np.log(x), draws, np.log(x))
-        alpha = fitted["Weighted"].fit.weights[k]
+        alpha = fitted["Weighted"].measure.members["Weighted"].weights[k]
         left = (1 - fitted["averaged_0.4_1.8"].fit.found_of(k).known) * alpha
         expected = {
             "Unweighted": np.abs(f["Unweighted"]).max(axis=0),
@@ -63,6 +63,17 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
             assert row["bound_q2.5"] == pytest.approx(np.quantile(by_record, 0.025) / by_record.max(), rel=1e-9)
             assert row["bound_spread"] == pytest.approx(1 - by_record.min() / by_record.max(), rel=1e-9)
             assert row["draws"] == 200
+
+
+def test_record_level_arrays_are_kept_where_others_build_on_them_and_of_the_single_sample(scenario):
+    every, some = (run_batch(scenario, [0, 1, 2], everyone=everyone)[1] for everyone in (True, False))
+    assert {id: list(each.measure.members) for id, each in some.items() if each.measure.members} == {"Unweighted": ["Unweighted"]}
+    for id, each in every.items():
+        kept = some[id].measure
+        assert each.fit.digest() == some[id].fit.digest()
+        assert (each.measure.sample is None) == (kept.sample is None)
+        for member, arrays in each.measure.members.items():
+            assert (kept.sample.by_record[member] == arrays.by_record[0]).all()
 
 
 def test_who_shares_a_fit_shares_its_synthetic_data(scenario):

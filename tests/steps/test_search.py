@@ -20,16 +20,16 @@ RISK = np.log(np.sqrt(2 * np.pi)) + RECORDS.x**2 / 2
 KEY = ScenarioKey(paper="made_up", paper_id=1, scenario="three_n3", number=1, n=3, root=1)
 # one that has half the log-likelihood
 HALF = Member(0.5 * RISK, np.full(3, 0.5))
-PARENT = Fitted(FitBatch.of([FitResult(Fit("ok", draws=DRAWS), HALF.weights)]), MeasureBatch.of([{"half": HALF}], None))
+PARENT = Fitted(FitBatch.of([FitResult(Fit("ok", draws=DRAWS))]), MeasureBatch.of([{"half": HALF}], None))
 
 
 @pytest.fixture
 def sampled(monkeypatch):
-    """In place of CmdStan: draws that do not depend on the weights; the list has the seed of each fit."""
-    seeds = []
+    """In place of CmdStan: draws that do not depend on the weights; the list has the seed and the summed weights of each fit."""
+    fits = []
 
     def sample(executable, data, inits, parameters, seed, settings):
-        seeds.append(seed)
+        fits.append((seed, data["weight_total"]))
         return Fit("ok", draws=DRAWS, seed=seed, attempts=1)
 
     monkeypatch.setattr(step, "sample", sample)
@@ -40,7 +40,7 @@ def sampled(monkeypatch):
             weights = np.full(len(context.records), c)
             return Form(weights, Sensitive(weights))
 
-        yield seeds
+        yield fits
 
 
 def epsilon(c):
@@ -67,13 +67,13 @@ def test_bisection_reaches_the_target(sampled):
     assert batch.ok(0)
     assert epsilon(found.searched) == pytest.approx(3.0, rel=0.01)
     assert 1 < found.search_steps <= 12
-    assert (batch.weights[0] == found.searched).all()
+    assert sampled[-1][1] == 3 * found.searched
 
 
 def test_every_refit_has_the_same_seed(sampled):
     batch, found = searched()
     assert len(sampled) == found.search_steps
-    assert set(sampled) == {batch.diagnostics["seed"][0]}
+    assert {seed for seed, _ in sampled} == {batch.diagnostics["seed"][0]}
 
 
 def test_upper_end_is_taken_when_it_is_below_the_target(sampled):

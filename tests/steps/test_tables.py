@@ -62,11 +62,11 @@ def test_the_single_samples_tables_hold_what_was_measured(scenario):
     assert values["synthesizer"].unique().tolist() == [DATA, *ran]
     assert len(records) == 60 * len(ran)
     for id in ran:
-        fit, measure = fitted[scenario.synthesizers[id].fit].fit, fitted[scenario.synthesizers[id].fit].measure
+        measure = fitted[scenario.synthesizers[id].fit].measure
         of_id = records[records["synthesizer"] == id]
         assert of_id["record"].tolist() == list(range(60))
         assert (of_id["bound"].to_numpy() == measure.members[id].by_record[0]).all()
-        assert (of_id["weight"].to_numpy() == fit.weights[0]).all()
+        assert (of_id["weight"].to_numpy() == measure.sample.weights).all()
         assert (values.loc[values["synthesizer"] == id, "value"].to_numpy() == measure.sample.values).all()
         assert (sets.loc[sets["synthesizer"] == id, list(UTILITY)].to_numpy() == measure.sample.sets).all()
     assert (records.loc[records["synthesizer"] == "Weighted", "known"] == 0).all()

@@ -189,8 +189,12 @@ class MeasureJob(Job):
     family: str
     members: tuple[Synthesizer, ...]
     """The synthesizers that share the fit, its owner first."""
+    parents: tuple[str, ...]
+    """Those of them that others build on: of these the record-level arrays are kept, replicate by replicate."""
     fits: dict[str, str]
     """The fit that each of their parents uses."""
+    sample: int = SAMPLE
+    """The replicate that stands for the single sample."""
     synthetic_sets: int
     """Synthetic data sets of the single sample."""
     centre_sets: int

@@ -211,9 +211,9 @@ def _candidate(
         form = form_of(member, context_of(job, member, data, 0, fitted, Findings()))
         assert isinstance(form, DirectRelease)
         return replace(candidate, epsilon=form.epsilon, draws=form.draws, predictor=form.predictor)
-    of_records = fitted[member.fit].measure.members[member.id]
+    sample = fitted[member.fit].measure.sample
+    assert sample is not None
     epsilon = PER_NEIGHBOUR[declared.schema.neighbours] * delta
     return replace(
-        candidate, epsilon=epsilon, draws=batch.draws_of(0), by_record=of_records.by_record[0],
-        weights=None if batch.weights is None else batch.weights[0],
+        candidate, epsilon=epsilon, draws=batch.draws_of(0), by_record=sample.by_record[member.id], weights=sample.weights,
     )  # fmt: skip

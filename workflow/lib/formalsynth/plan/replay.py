@@ -22,7 +22,7 @@ from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import write_table
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.install import ensure
-from formalsynth.steps.batch import FitBatch, MeasureBatch
+from formalsynth.steps.batch import MeasureBatch
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.run import run_batch
 
@@ -47,7 +47,9 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
         raise ConfigError(f"{where}: given {replicate}; allowed: {allowed}")
     batch = f"{replicate // scenario.batch_size:04d}"
     job = scenario.batch_job(batch, plan.config.sampler)
-    job = job.model_copy(update={"simulate": job.simulate.model_copy(update={"replicates": (replicate,)})})
+    simulate = job.simulate.model_copy(update={"replicates": (replicate,)})
+    measures = tuple(measure.model_copy(update={"sample": replicate}) for measure in job.measures)
+    job = job.model_copy(update={"simulate": simulate, "measures": measures})
     load(job.modules)
     folder.mkdir(parents=True, exist_ok=True)
     executable = folder / scenario.program
@@ -65,10 +67,10 @@ def _write_records(job: BatchJob, folder: Path) -> None:
     records = DataBatch.read(folder / "data.npz").records(0)
     columns = {"x": records.x} | {f"design_{k + 1}": column for k, column in enumerate(records.design.T)}
     for each in job.fits:
-        fit = FitBatch.read(folder / f"{each.synthesizer.id}.fit.npz")
-        measured = MeasureBatch.read(folder / f"{each.synthesizer.id}.measure.npz")
-        columns |= {} if fit.weights is None else {f"weight {each.synthesizer.id}": fit.weights[0]}
-        columns |= {f"bound {id}": member.by_record[0] for id, member in measured.members.items()}
+        sample = MeasureBatch.read(folder / f"{each.synthesizer.id}.measure.npz").sample
+        if sample is not None and sample.by_record:
+            columns |= {f"weight {each.synthesizer.id}": sample.weights}
+            columns |= {f"bound {id}": bounds for id, bounds in sample.by_record.items()}
     write_table(folder / "by_record.csv", pd.DataFrame(columns))
 
 

@@ -177,10 +177,11 @@ class Scenario:
     def measure_job(self, fit: str) -> MeasureJob:
         """What measuring the synthesizers of a fit is told."""
         members = self.members(fit)
+        built_on = {parent for synthesizer in self.synthesizers.values() for parent in synthesizer.parents}
         return MeasureJob(
             key=self.key, modules=self._modules(members), family=self.family, members=tuple(members),
-            fits=self._fits_of_parents(members), synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets,
-            unit=self.unit,
+            parents=tuple(member.id for member in members if member.id in built_on), fits=self._fits_of_parents(members),
+            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit,
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:

@@ -15,7 +15,7 @@ from formalsynth.stan.fit import DIAGNOSTICS, Fit
 
 File = Mapping[str, np.ndarray]
 """Arrays by the names that they have in a file."""
-DRAWS, BOUNDS, WEIGHTS, FOUND = "draw:", "by_record:", "weights:", "found:"
+DRAWS, BOUNDS, WEIGHTS, FOUND, SAMPLED = "draw:", "by_record:", "weights:", "found:", "sample:"
 """How names begin in a file, before the parameter or the synthesizer that an array belongs to. Used in this module only."""
 
 
@@ -24,14 +24,12 @@ class FitResult:
     """What the fit step makes of one replicate."""
 
     fit: Fit
-    weights: Array | None = None
-    """(n,) exponents of the likelihood; None for a mechanism without a pseudo posterior, or a failed fit."""
     found: Findings | None = None
 
 
 @dataclass(frozen=True)
 class FitBatch:
-    """Draws, diagnostics and weights of one synthesizer on a batch of R replicates."""
+    """Draws and diagnostics of one synthesizer on a batch of R replicates."""
 
     status: np.ndarray
     """(R,) ``ok`` or ``failed``."""
@@ -41,8 +39,6 @@ class FitBatch:
     """(R,) each of :data:`formalsynth.stan.fit.DIAGNOSTICS`."""
     draws: Mapping[str, Array]
     """(R, S, ...) each parameter; NaN where a fit failed."""
-    weights: Array | None
-    """(R, n)."""
     found: Mapping[str, Array]
     """(R, ...) each field of :class:`Findings` that any replicate has."""
 
@@ -50,13 +46,11 @@ class FitBatch:
     def of(cls, results: Sequence[FitResult]) -> FitBatch:
         """The results of a batch; a replicate that lacks an array gets NaN of its shape."""
         fits = [result.fit for result in results]
-        weights = stacked([{} if result.weights is None else {"weights": result.weights} for result in results])
         return cls(
             status=np.array([fit.status for fit in fits]),
             reason=np.array([fit.reason for fit in fits]),
             diagnostics={name: np.array([getattr(fit, name) for fit in fits]) for name in DIAGNOSTICS},
             draws=stacked([fit.draws for fit in fits]),
-            weights=weights.get("weights"),
             found=stacked([_findings(result.found) for result in results]),
         )
 
@@ -66,7 +60,7 @@ class FitBatch:
         file = read_arrays(path)
         diagnostics = {name: file[name] for name in DIAGNOSTICS}
         draws, found = beginning(file, DRAWS), beginning(file, FOUND)
-        return cls(file["status"], file["reason"], diagnostics, draws, file.get("fit_weights"), found)
+        return cls(file["status"], file["reason"], diagnostics, draws, found)
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
@@ -79,8 +73,7 @@ class FitBatch:
     def _file(self) -> dict[str, np.ndarray]:
         file = {"status": self.status, "reason": self.reason, **self.diagnostics}
         file |= {f"{DRAWS}{name}": values for name, values in self.draws.items()}
-        file |= {f"{FOUND}{name}": values for name, values in self.found.items()}
-        return file if self.weights is None else file | {"fit_weights": self.weights}
+        return file | {f"{FOUND}{name}": values for name, values in self.found.items()}
 
     def ok(self, k: int) -> bool:
         """Whether the fit of the k-th replicate may be used."""
@@ -99,7 +92,7 @@ class FitBatch:
 
 @dataclass(frozen=True)
 class Member:
-    """Record-level results of one synthesizer."""
+    """Record-level results of a synthesizer that others build on."""
 
     by_record: Array
     """(R, n) or (n,) Lipschitz bounds."""
@@ -115,6 +108,24 @@ class Sample:
     """(n,) the first synthetic data set."""
     sets: Array
     """(sets, statistics) of every synthetic data set."""
+    weights: Array
+    """(n,) exponents of the likelihood in the fit; (0,) of a mechanism without a pseudo posterior."""
+    by_record: Mapping[str, Array]
+    """(n,) Lipschitz bounds by synthesizer; of none of such a mechanism."""
+
+    @classmethod
+    def read(cls, file: File) -> Sample | None:
+        """That of a file; None where it has none."""
+        if f"{SAMPLED}values" not in file:
+            return None
+        values, sets, weights = (file[f"{SAMPLED}{name}"] for name in ("values", "sets", "weights"))
+        return cls(values, sets, weights, beginning(file, f"{SAMPLED}{BOUNDS}"))
+
+    def file(self) -> dict[str, np.ndarray]:
+        """Its arrays by the names that they have in a file."""
+        bounds = {f"{BOUNDS}{id}": values for id, values in self.by_record.items()}
+        arrays = {"values": self.values, "sets": self.sets, "weights": self.weights, **bounds}
+        return {f"{SAMPLED}{name}": values for name, values in arrays.items()}
 
 
 @dataclass(frozen=True)
@@ -122,7 +133,7 @@ class MeasureBatch:
     """Record-level results of the synthesizers that share a fit, on a batch of R replicates."""
 
     members: Mapping[str, Member]
-    """By synthesizer id; without those that have no bounds."""
+    """By id, the synthesizers that others build on."""
     sample: Sample | None
     """Of the replicate that stands for the single sample; None where the batch has it not, or its fit failed."""
 
@@ -138,16 +149,15 @@ class MeasureBatch:
         """Read what :meth:`write` wrote."""
         file = read_arrays(path)
         bounds, weights = beginning(file, BOUNDS), beginning(file, WEIGHTS)
-        sample = Sample(file["sample_values"], file["sample_sets"]) if "sample_values" in file else None
-        return cls({id: Member(bounds[id], weights[id]) for id in bounds}, sample)
+        return cls({id: Member(bounds[id], weights[id]) for id in bounds}, Sample.read(file))
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
-        sample = {} if self.sample is None else {"sample_values": self.sample.values, "sample_sets": self.sample.sets}
+        sample = {} if self.sample is None else self.sample.file()
         write_arrays(path, self._of_members() | sample, made_from)
 
     def digest(self) -> str:
-        """The sha256 of what other fits build on: all but the single sample's synthetic data."""
+        """The sha256 of what other fits build on: all but what is kept of the single sample."""
         return digest(self._of_members())
 
     def _of_members(self) -> dict[str, np.ndarray]:

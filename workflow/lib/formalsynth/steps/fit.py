@@ -30,7 +30,7 @@ def fit_batch(job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], execut
         executable: compiled Stan program of the family.
 
     Returns:
-        Draws, diagnostics, fit weights and what the mechanism found. A failed replicate has NaN draws and a reason.
+        Draws, diagnostics and what the mechanism found. A failed replicate has NaN draws and a reason.
     """
     return FitBatch.of([_fit_replicate(job, data, k, fitted, executable) for k in range(len(data.replicate))])
 
@@ -39,10 +39,10 @@ def _fit_replicate(job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fi
     try:
         context = context_of(job, job.synthesizer, data, k, fitted, Findings())
         fitter = _Fitter(job, context, executable)
-        fit, form = fitter.search(job.synthesizer.search) if job.synthesizer.search else fitter.run()
+        fit = fitter.search(job.synthesizer.search) if job.synthesizer.search else fitter.run()[0]
     except (ParentFailed, ValueError, np.linalg.LinAlgError) as error:
         return FitResult(Fit("failed", str(error)))
-    return FitResult(fit, form.weights if isinstance(form, Form) else None, context.found)
+    return FitResult(fit, context.found)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Fitter:
             return form.epsilon
         return record_bounds(self.context.family, self.context.records, fit.draws, [form.sensitive])[0].epsilon
 
-    def search(self, search: Search) -> tuple[Fit, Form | DirectRelease]:
+    def search(self, search: Search) -> Fit:
         """Refit until epsilon is the target: by bisection, or from above in even steps."""
         target = 2 * self.context.parents[0].by_record.max() if search.target == "parent" else search.target
         walk = Walk(search, float(target))
@@ -82,10 +82,10 @@ class _Fitter:
             fit, form = self.run(value)
             self.context.found.searched, self.context.found.search_steps = value, step
             if fit.status != "ok":
-                return fit, form
+                return fit
             epsilon = self.epsilon(fit, form)
             if walk.ends(epsilon):
-                return fit, form
+                return fit
         fit.status, fit.draws = "failed", {}
         fit.reason = f"{walk.missed(epsilon)} after {step} refits"
-        return fit, form
+        return fit

@@ -11,7 +11,7 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import Predictor
-from formalsynth.core.job import SAMPLE, MeasureJob, Synthesizer
+from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import STATISTICS
@@ -46,7 +46,7 @@ def measure_batch(
         fitted: the fits that it builds on, by id.
 
     Returns:
-        One row for each replicate and synthesizer, and the record-level arrays that children and figures need.
+        One row for each replicate and synthesizer, and the record-level arrays that others build on or figures need.
     """
     rows, members, sample = [], [], None
     for k, replicate in enumerate(data.replicate):
@@ -67,7 +67,7 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     contexts = [context_of(job, member, data, k, fitted, found if member is owner else Findings()) for member in job.members]
     forms = [form_of(member, context) for member, context in zip(job.members, contexts, strict=True)]
     draws, context, form = fit.draws_of(k), contexts[0], forms[0]
-    is_sample = int(data.replicate[k]) == SAMPLE
+    is_sample = int(data.replicate[k]) == job.sample
     predictor = form.predictor if isinstance(form, DirectRelease) else context.family
     generator = context.address.generator("synthesize", owner.words)
     n_sets = job.synthetic_sets if is_sample else 1
@@ -78,8 +78,16 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     if found.searched is not None and found.search_steps is not None:
         shared |= {"searched": float(found.searched), "search_steps": float(found.search_steps)}
     columns, members = _bounds(job, context, forms, draws)
-    sample = Sample(synthetic[0], np.array([list(statistics(each).values()) for each in synthetic])) if is_sample else None
-    return _Measured({id: shared | column for id, column in columns.items()}, members, sample)
+    kept = {id: member for id, member in members.items() if id in job.parents}
+    sample = _sample(synthetic, form, members) if is_sample else None
+    return _Measured({id: shared | column for id, column in columns.items()}, kept, sample)
+
+
+def _sample(synthetic: Array, form: Form | DirectRelease, members: Mapping[str, Member]) -> Sample:
+    """What figures need of the single sample."""
+    sets = np.array([list(statistics(each).values()) for each in synthetic])
+    weights = form.weights if isinstance(form, Form) else np.empty(0)
+    return Sample(synthetic[0], sets, weights, {id: member.by_record for id, member in members.items()})
 
 
 def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:

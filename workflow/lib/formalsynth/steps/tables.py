@@ -85,10 +85,10 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
             "values": _labelled(id, record=record, value=measure.sample.values),
             "sets": _labelled(id, set=np.arange(len(measure.sample.sets)), **of_set),
         }
-        if id in measure.members and fit.weights is not None:
+        if id in measure.sample.by_record:
             known = fit.found_of(at).known
             known = np.zeros(job.key.n) if known is None else known
-            bound, weight = measure.members[id].by_record[at], fit.weights[at]
+            bound, weight = measure.sample.by_record[id], measure.sample.weights
             parts[id]["records"] = _labelled(id, record=record, bound=bound, weight=weight, known=known)
             parts[id]["draws"] = _draws_table(id, fit.draws_of(at))
     return parts
