@@ -498,17 +498,20 @@ def report_makers(kind):
     return [str(source_of(module)) for module in dict.fromkeys(modules)]
 
 
+def benchmarks_of_jobs(exclude_finished=True):
+    """The benchmarks of the jobs of this run, as far as they are known: of those that are left, or of all."""
+    jobs = workflow.dag.needrun_jobs(exclude_finished=exclude_finished) if workflow.dag else ()
+    return [Path(str(job.benchmark)) for job in jobs if job.benchmark]
+
+
 def how_long():
     """How long the jobs of this run will take, as earlier runs tell; empty before they are known, or where there are none."""
-    jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
-    return about([Path(str(job.benchmark)) for job in jobs if job.benchmark], workflow.cores or 1)
+    return about(benchmarks_of_jobs(exclude_finished=False), workflow.cores or 1)
 
 
 def tell_time_left():
     """Say every minute how much of this run is left."""
-    tell_what_is_left(
-        lambda: [Path(str(job.benchmark)) for job in workflow.dag.needrun_jobs() if job.benchmark], workflow.cores or 1
-    )
+    tell_what_is_left(benchmarks_of_jobs, workflow.cores or 1)
 
 
 def tell_of_dry_run():

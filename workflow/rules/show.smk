@@ -13,6 +13,8 @@ for key, shown in [(paper, group) for paper in PLAN.papers for group in shown_to
             tables=[path for number in shown["tables"] for path in marked_table(key, number)],
         log:
             f"logs/{SCALE}/show/{key}/{first}.log",
+        benchmark:
+            f"benchmarks/{SCALE}/show/{key}/figures/{first}.tsv"
         # The most figures first, so that no long job is left for the end, where cores would stand idle.
         priority: min(9, len(shown["figures"]))
         localrule: True
