@@ -1,0 +1,111 @@
+"""How long a finished run would take on more cores: python <clone>/bench/schedule.py [scale] [paper ...], where it was made.
+
+The graph is that of the workflow, a job's duration the processor time in its log. A job starts when those that it needs have
+ended and a core is free, the one with the longest way to the end first; what Snakemake itself needs is left out.
+"""
+
+import heapq
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from formalsynth.runtime.logs import ACCOUNT
+
+ROOT = Path(__file__).parents[1]
+CORES = (1, 2, 4, 8, 16)
+NODE = re.compile(r'^\s*(\d+)\[label = "(.*?)"', re.MULTILINE)
+EDGE = re.compile(r"^\s*(\d+) -> (\d+)", re.MULTILINE)
+SECONDS = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
+WILDCARDS = {
+    "compile_program": ("program",),
+    "run_batch": ("paper", "scenario", "batch"),
+    "run_study": ("paper", "scenario", "batch"),
+    "collect_batches": ("paper", "scenario"),
+    "collect_study": ("paper", "scenario"),
+    "judge_claims": ("paper",),
+}
+"""Of the rules, in the order in which their logs are named."""
+Needs = Mapping[str, Sequence[str]]
+
+
+def main() -> None:
+    """Print how long it takes on each number of cores."""
+    scale, *papers = sys.argv[1:] or ["paper"]
+    labels, needs = graph(scale, papers)
+    seconds = {job: duration(Path("logs", scale), label_of(job, labels, needs)) for job in labels}
+    way = ways(seconds, needs)
+    print(f"{len(labels)} jobs, {sum(seconds.values()):.0f} processor s, the longest way through them {max(way.values()):.0f} s")
+    for cores in CORES:
+        print(f"  {cores:3d} cores: {schedule(seconds, needs, way, cores):6.1f} s")
+
+
+def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The jobs of a run: the label of each, and those that it needs."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--forceall", "--dag"]
+    config = [f"scale={scale}", *([f"papers=[{','.join(papers)}]"] if papers else [])]
+    drawn = subprocess.run([*command, "--config", *config], stdout=subprocess.PIPE, text=True, check=True).stdout
+    labels = dict(NODE.findall(drawn))
+    needs: dict[str, list[str]] = {job: [] for job in labels}
+    for needed, job in EDGE.findall(drawn):
+        needs[job].append(needed)
+    return labels, needs
+
+
+def label_of(job: str, labels: Mapping[str, str], needs: Needs) -> tuple[str, dict[str, str]]:
+    """Rule and wildcards of a job; Snakemake leaves out those that a job shares with what it needs."""
+    rule, *wildcards = labels[job].split("\\n")
+    found: dict[str, str] = {}
+    for needed in needs[job]:
+        found |= label_of(needed, labels, needs)[1]
+    return rule, found | dict(wildcard.split(": ", 1) for wildcard in wildcards)
+
+
+def duration(logs: Path, label: tuple[str, dict[str, str]]) -> float:
+    """Processor seconds of a job, from its log; 0 for one without."""
+    rule, found = label
+    names = rule.split("_", 2) if rule.startswith("show_") else [rule, *(found[name] for name in WILDCARDS.get(rule, ()))]
+    path = logs.joinpath(*names[:-1], f"{names[-1]}.log")
+    accounts = SECONDS.findall(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return sum(map(float, accounts[-1])) if accounts else 0.0
+
+
+def ways(seconds: Mapping[str, float], needs: Needs) -> dict[str, float]:
+    """Seconds from the start of each job to the end of the run, where nothing has to wait for a core."""
+    needed_by: dict[str, list[str]] = {job: [] for job in seconds}
+    for job, those in needs.items():
+        for needed in those:
+            needed_by[needed].append(job)
+    found: dict[str, float] = {}
+
+    def way(job: str) -> float:
+        if job not in found:
+            found[job] = seconds[job] + max(map(way, needed_by[job]), default=0.0)
+        return found[job]
+
+    return {job: way(job) for job in seconds}
+
+
+def schedule(seconds: Mapping[str, float], needs: Needs, way: Mapping[str, float], cores: int) -> float:
+    """Seconds until all jobs have ended."""
+    waiting = {job: set(those) for job, those in needs.items()}
+    ready = [(-way[job], job) for job, those in waiting.items() if not those]
+    heapq.heapify(ready)
+    running: list[tuple[float, str]] = []
+    now = 0.0
+    while ready or running:
+        while ready and len(running) < cores:
+            job = heapq.heappop(ready)[1]
+            heapq.heappush(running, (now + seconds[job], job))
+        now, ended = heapq.heappop(running)
+        for job, those in waiting.items():
+            if ended in those:
+                those.remove(ended)
+                if not those:
+                    heapq.heappush(ready, (-way[job], job))
+    return now
+
+
+if __name__ == "__main__":
+    main()
