@@ -8,11 +8,18 @@ functions {
 data {
   row_vector[3] term_sums; // weighted sums of the terms, 0 when every record is censored on its own
   int<lower=0> n; // censored records, 0 without censoring
-  matrix[n, 3] terms; // weighted terms of each censored record
-  array[n] int<lower=1> group;
+  vector<lower=0, upper=1>[n] x;
+  vector<lower=0>[n] weight;
   real<lower=0> threshold;
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;
+}
+transformed data {
+  matrix[n, 3] terms; // weighted terms of each censored record
+  array[n] int group = rep_array(1, n);
+  for (i in 1 : n) {
+    terms[i] = weight[i] * [log(x[i]), log1m(x[i]), 1];
+  }
 }
 parameters {
   real<lower=0, upper=1> phi;

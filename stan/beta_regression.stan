@@ -10,12 +10,19 @@ data {
   matrix[p, p] inverse_factor; // back to the coefficients of the predictors as given
   matrix[groups, 3] term_sums;
   int<lower=0> n;
-  matrix[n, 3] terms;
+  vector<lower=0, upper=1>[n] x;
+  vector<lower=0>[n] weight;
   array[n] int<lower=1, upper=groups> group;
   real<lower=0> threshold;
   real<lower=0> coefficient_sd;
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;
+}
+transformed data {
+  matrix[n, 3] terms; // weighted terms of each censored record
+  for (i in 1 : n) {
+    terms[i] = weight[i] * [log(x[i]), log1m(x[i]), 1];
+  }
 }
 parameters {
   vector[p] theta;

@@ -15,8 +15,13 @@ LARGEST = 1 - np.finfo(float).epsneg
 
 def beta_terms(x: Array) -> Array:
     """The three data terms (n, 3) of the Beta log density: ``log x``, ``log(1 - x)`` and 1."""
-    inside = np.clip(x, SMALLEST, LARGEST)
-    return np.column_stack([np.log(inside), np.log1p(-inside), np.ones_like(inside)])
+    x = inside(x)
+    return np.column_stack([np.log(x), np.log1p(-x), np.ones_like(x)])
+
+
+def inside(x: Array) -> Array:
+    """Values with those at 0 and 1 moved inwards."""
+    return np.clip(x, SMALLEST, LARGEST)
 
 
 def beta_coefficients(shape1: Array, shape2: Array) -> Array:

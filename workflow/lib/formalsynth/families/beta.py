@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
-from formalsynth.families._shapes import LARGEST, SMALLEST, BetaShapes, beta_coefficients, beta_terms
+from formalsynth.families._shapes import LARGEST, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
 from formalsynth.families._stan import array, number
 
 __all__ = ["LARGEST", "SMALLEST", "BetaFamily", "beta_coefficients", "beta_terms"]
@@ -31,21 +31,20 @@ class BetaFamily(BetaShapes):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Sums of the weighted terms, or the terms of each record with positive weight where they are censored."""
-        terms = weights[:, None] * beta_terms(records.x)
-        kept = terms[weights > 0] if threshold is not None else np.empty((0, 3))
+        """Sums of the weighted terms, or the records with positive weight where they are censored."""
+        kept = weights > 0 if threshold is not None else np.zeros(len(weights), dtype=bool)
         return {
-            "term_sums": np.zeros(3) if threshold is not None else terms.sum(axis=0),
-            "n": len(kept),
-            "terms": kept,
-            "group": np.ones(len(kept), dtype=int),
+            "term_sums": np.zeros(3) if threshold is not None else (weights[:, None] * beta_terms(records.x)).sum(axis=0),
+            "n": int(kept.sum()),
+            "x": inside(records.x[kept]),
+            "weight": weights[kept],
             "threshold": 0.0 if threshold is None else threshold,
             **priors,
         }
 
     def inits(self, stan_data: StanData) -> StanData:
         """Moments of the logits, roughly: the geometric means of x and 1 - x."""
-        sums = array(stan_data, "term_sums") if number(stan_data, "n") == 0 else array(stan_data, "terms").sum(axis=0)
+        sums = array(stan_data, "term_sums") + array(stan_data, "weight") @ beta_terms(array(stan_data, "x"))
         middle = expit((sums[0] - sums[1]) / sums[2] / 2) if sums[2] > 0 else 0.5
         return {"phi": float(np.clip(middle, 0.05, 0.95)), "lambda": number(stan_data, "lambda_min") + 2.0}
 

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
-from formalsynth.families._shapes import BetaShapes, beta_coefficients, beta_terms
+from formalsynth.families._shapes import BetaShapes, beta_coefficients, beta_terms, inside
 from formalsynth.families._stan import number
 
 
@@ -54,7 +54,8 @@ class BetaRegressionFamily(BetaShapes):
             "inverse_factor": inverse,
             "term_sums": sums,
             "n": int(kept.sum()),
-            "terms": terms[kept],
+            "x": inside(records.x[kept]),
+            "weight": weights[kept],
             "group": group[kept] + 1,
             "threshold": threshold if censored else 0.0,
             **priors,
