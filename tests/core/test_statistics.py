@@ -2,7 +2,22 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.statistics import EXTREMES, LEVELS, STATISTICS, jackknife, quantile_error, scatter, standard_error
+from formalsynth.core.statistics import (
+    EXTREMES,
+    LEVELS,
+    STATISTICS,
+    jackknife,
+    quantile_error,
+    scatter,
+    standard_error,
+    statistics_of_sets,
+)  # fmt: skip
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+NUMBERS = st.floats(-1e6, 1e6) | st.integers(0, 40_000).map(float) | st.sampled_from([-1e300, 1e300, np.inf, np.nan])
+SETS = arrays(float, st.tuples(st.integers(1, 4), st.integers(2, 40)), elements=NUMBERS)
 
 
 def test_the_error_of_a_median_agrees_with_theory(generator):
@@ -74,3 +89,11 @@ def test_equal_copies_have_no_error_and_differences_have_their_own(generator):
     assert copies.error()[0] == 0
     common = scatter(values[:, [1, 1]] + [0, 3], "mean", 100, generator)
     assert common.error(lambda each: each[:, 1] - each[:, 0]) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
+@given(SETS)
+def test_statistics_of_sorted_sets_are_those_of_numpy_bit_by_bit(sets):
+    for name, found in statistics_of_sets(sets, STATISTICS).items():
+        np.testing.assert_array_equal(found, [STATISTICS[name](one) for one in sets], err_msg=name)
+        np.testing.assert_array_equal(statistics_of_sets(sets[0], [name])[name], found[0], err_msg=name)

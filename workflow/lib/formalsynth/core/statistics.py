@@ -13,7 +13,7 @@ then name it. Which error it has follows from its name:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +42,70 @@ for _name, _statistic in {
     **{name: _quantile(LEVELS[name]) for name in ("q1", "q3", "q2.5", "q15", "q90", "q97.5")},
 }.items():
     STATISTICS.add(_name, _statistic, __name__)
+
+
+def _median_of_sorted(x: Array) -> Array:
+    middle: Array = x[..., (x.shape[-1] - 1) // 2 : x.shape[-1] // 2 + 1].mean(axis=-1)
+    return middle
+
+
+def _quantile_of_sorted(level: float) -> Statistic:
+    """Of type 7, in the steps in which numpy interpolates."""
+
+    def quantile(x: Array) -> Array:
+        last = x.shape[-1] - 1
+        place = last * level
+        below = int(place)
+        low, high = x[..., below], x[..., min(below + 1, last)]
+        share, step = place - below, high - low
+        found: Array = low + step * share if share < 0.5 else high - step * (1 - share)
+        return found
+
+    return quantile
+
+
+def _iqr_of_sorted(x: Array) -> Array:
+    return _QUANTILES["q3"](x) - _QUANTILES["q1"](x)
+
+
+_QUANTILES = {name: _quantile_of_sorted(level) for name, level in LEVELS.items()}
+_OF_SORTED: dict[str, Statistic] = {
+    **_QUANTILES,
+    "median": _median_of_sorted,
+    "iqr": _iqr_of_sorted,
+    "min": lambda x: x[..., 0],
+    "max": lambda x: x[..., -1],
+    "spread": lambda x: x[..., -1] - x[..., 0],
+}
+"""Statistics that only the order of the values tells: from values in increasing order along the last axis."""
+
+
+def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
+    """Statistics of many sets of values, bit by bit those of :data:`STATISTICS`, from sorting every set once.
+
+    Args:
+        sets: (..., n) values; a set with one that is no number has NaN throughout.
+        names: of the statistics.
+
+    Returns:
+        (...) each statistic, by its name.
+    """
+    ordered = _in_order(sets)
+    ordered[np.isnan(ordered[..., -1])] = np.nan
+    return {
+        name: _OF_SORTED[name](ordered) if name in _OF_SORTED else STATISTICS[name](np.moveaxis(sets, -1, 0)) for name in names
+    }
+
+
+def _in_order(x: Array) -> Array:
+    """Values (..., n) sorted along the last axis; counts below 32768 as short integers, which takes a quarter of the time."""
+    with np.errstate(invalid="ignore"):
+        short = x.astype(np.int16)
+    if (short == x).all():
+        short.sort(axis=-1)
+        return short.astype(float)
+    return np.sort(x, axis=-1)
+
 
 PAIRED = ("mean", "median")
 """Statistics whose order is also judged unit by unit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.statistics import STATISTICS
+from formalsynth.core.statistics import statistics_of_sets
 
 UTILITY = ("mean", "median", "q15", "q90")
 """Statistics of each data set, by column name; quantiles are of type 7."""
@@ -17,12 +17,18 @@ CENTRES = tuple(f"{name}_centre" for name in UTILITY)
 
 def statistics(x: Array) -> dict[str, float]:
     """Every statistic of one data set (n,)."""
-    return {name: float(STATISTICS[name](x)) for name in UTILITY}
+    return {name: float(value) for name, value in statistics_of_sets(x, UTILITY).items()}
+
+
+def statistics_by_set(sets: Array) -> Array:
+    """Every statistic (m, statistics) of m data sets (m, n)."""
+    return np.column_stack(list(statistics_of_sets(sets, UTILITY).values()))
 
 
 def centres(synthetic: Array) -> dict[str, float]:
     """The average of every statistic over synthetic data sets (m, n): where its distribution over them has its centre."""
-    return {column: float(STATISTICS[name](synthetic.T).mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
+    values = statistics_of_sets(synthetic, UTILITY)
+    return {column: float(values[name].mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 
 
 def utility(data: Array, synthetic: Array) -> dict[str, float]:
@@ -40,9 +46,12 @@ def ecdf_distances(data: Array, synthetic: Array) -> tuple[float, float]:
     "average difference", its family of papers uses the square).
     """
     at = np.concatenate([data, synthetic])
-    difference = _ecdf(data, at) - _ecdf(synthetic, at)
+    order = at.argsort()
+    ordered = at[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    # up to and with each distinct value
+    stacked, drawn = last + 1, np.cumsum(order >= len(data))[last]
+    steps = (stacked - drawn) / len(data) - drawn / len(synthetic)
+    difference = np.empty(len(at))
+    difference[order] = np.repeat(steps, np.diff(stacked, prepend=0))
     return float(np.abs(difference).max()), float(np.mean(difference**2))
-
-
-def _ecdf(values: Array, at: Array) -> Array:
-    return np.searchsorted(np.sort(values), at, side="right") / len(values)

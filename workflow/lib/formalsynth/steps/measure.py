@@ -14,8 +14,8 @@ from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
-from formalsynth.core.statistics import STATISTICS
-from formalsynth.core.utility import CENTRES, centres, statistics, utility
+from formalsynth.core.statistics import statistics_of_sets
+from formalsynth.core.utility import CENTRES, centres, statistics_by_set, utility
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.replicate import context_of, form_of
@@ -85,9 +85,8 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
 
 def _sample(synthetic: Array, form: Form | DirectRelease, members: Mapping[str, Member]) -> Sample:
     """What figures need of the single sample."""
-    sets = np.array([list(statistics(each).values()) for each in synthetic])
     weights = form.weights if isinstance(form, Form) else np.empty(0)
-    return Sample(synthetic[0], sets, weights, {id: member.by_record for id, member in members.items()})
+    return Sample(synthetic[0], statistics_by_set(synthetic), weights, {id: member.by_record for id, member in members.items()})
 
 
 def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
@@ -121,8 +120,8 @@ def _shape(bound: Bounds) -> Row:
     """How the bounds of the records lie below the largest; nothing where that is 0 or infinite."""
     if not 0 < bound.delta < np.inf:
         return {}
-    shares = bound.by_record / bound.delta
-    return {column: float(STATISTICS[name](shares)) for column, name in zip(SHAPE_COLUMNS, SHAPE, strict=True)}
+    shares = statistics_of_sets(bound.by_record / bound.delta, SHAPE)
+    return {column: float(shares[name]) for column, name in zip(SHAPE_COLUMNS, SHAPE, strict=True)}
 
 
 def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:

@@ -13,7 +13,7 @@ from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import CENTRES, UTILITY, centres, statistics
+from formalsynth.core.utility import CENTRES, UTILITY, centres, statistics, statistics_by_set
 from formalsynth.steps.batch import Fitted
 from formalsynth.steps.data import DataBatch
 
@@ -180,4 +180,4 @@ def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
     generator = Address.of(job.key, SAMPLE).generator("bootstrap")
     x = data.x[sample_place(data)] * job.unit
     chosen = generator.integers(len(x), size=(job.synthetic_sets, len(x)))
-    return np.array([list(statistics(x[index]).values()) for index in chosen])
+    return statistics_by_set(x[chosen])
