@@ -381,6 +381,13 @@ def test_intervals_deep_in_a_tail_do_not_underflow(family, low, high):
     assert found.item() == pytest.approx(logsumexp(terms), rel=1e-9)
 
 
+def test_negative_binomial_counts_are_those_of_a_mixed_poisson_distribution_drawn_at_once():
+    mean, phi, size = np.linspace(0.5, 90, 12).reshape(4, 3), np.array([[0.2], [1.0], [7.5], [80.0]]), (4, 3)
+    found = FAMILIES["negative_binomial"].simulate(np.random.default_rng(3), size, mean, phi)
+    generator = np.random.default_rng(3)
+    np.testing.assert_array_equal(found, generator.poisson(generator.gamma(phi, mean / phi, size)))
+
+
 @pytest.mark.parametrize("family", COUNTS)
 def test_predictive_values_have_the_model_moments(family):
     one, generator = FAMILIES[family], np.random.default_rng(6)

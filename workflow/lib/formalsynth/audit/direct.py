@@ -17,7 +17,7 @@ from formalsynth.audit.attack import Attack, told_apart
 from formalsynth.audit.losses import Direction
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
-from formalsynth.core.bounds import Index
+from formalsynth.core.arrays import Index
 from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import LaplaceCounts
 

@@ -16,8 +16,7 @@ from scipy.optimize import minimize
 
 from formalsynth.audit.exact import log_mean
 from formalsynth.audit.losses import Losses
-from formalsynth.core.arrays import BLOCK, Array, Records
-from formalsynth.core.bounds import Index
+from formalsynth.core.arrays import BLOCK, Array, Index, Records
 from formalsynth.core.family import Family
 
 STEP = {1: 0.02, 2: 0.15}

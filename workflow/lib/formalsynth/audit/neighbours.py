@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formalsynth.audit.replay import Outcome
-from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.bounds import Index
+from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 

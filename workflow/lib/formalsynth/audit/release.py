@@ -7,8 +7,7 @@ import numpy as np
 from formalsynth.audit.attack import Attack, ratio_of_means, scores, told_apart
 from formalsynth.audit.neighbours import Neighbour
 from formalsynth.audit.replay import Outcome, Replay
-from formalsynth.core.arrays import Array, Draws, Records, blocks, count, take
-from formalsynth.core.bounds import Index
+from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, take
 from formalsynth.core.family import Family
 
 SCORING = 400

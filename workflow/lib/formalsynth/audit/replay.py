@@ -14,8 +14,8 @@ import numpy as np
 
 from formalsynth.audit.exact import Sampled, exact_posteriors
 from formalsynth.audit.losses import Loss
-from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.bounds import Bounds, Index, Sensitive, record_bounds
+from formalsynth.core.arrays import Array, Draws, Index, Records
+from formalsynth.core.bounds import Bounds, Sensitive, record_bounds
 from formalsynth.core.family import Family
 from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form, Parent

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.bounds import Index, Sensitive, record_bounds
+from formalsynth.core.arrays import Array, Draws, Index, Records
+from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, DirectRelease, Form, Mechanism, Parent
 from formalsynth.core.streams import Address

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Index = NDArray[np.intp]
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter of a family with the S draws along its first axis."""
 BLOCK = 1 << 15
@@ -48,6 +49,23 @@ def take(draws: Draws, index: Any) -> dict[str, Array]:
 def count(draws: Draws) -> int:
     """S, how many draws there are."""
     return len(next(iter(draws.values())))
+
+
+def distinct_rows(rows: Array) -> tuple[Index, Index]:
+    """Distinct rows, in increasing order.
+
+    Args:
+        rows: (n, k) values.
+
+    Returns:
+        first: (u,) position of the first of each.
+        inverse: (n,) which of them each row is like.
+    """
+    _, first, inverse = np.unique(rows[:, 0], return_index=True, return_inverse=True)
+    # Often the first column tells the others, and sorting numbers is many times as fast as sorting rows.
+    if not np.array_equal(rows, rows[first[inverse]]):
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1)
 
 
 def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:

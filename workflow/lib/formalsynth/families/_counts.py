@@ -9,9 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData
 from formalsynth.families._stan import number
@@ -87,7 +86,7 @@ class CountFamily(ABC):
         return self.simulate(generator, (len(arguments[0]), len(records.x)), *arguments).astype(float)
 
 
-def grouped(rows: Array, weights: Array | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Array]:
     """Distinct rows.
 
     Args:
@@ -101,7 +100,7 @@ def grouped(rows: Array, weights: Array | None = None) -> tuple[NDArray[np.intp]
     """
     weights = np.ones(len(rows)) if weights is None else weights
     kept = np.flatnonzero(weights > 0)
-    _, first, inverse = np.unique(rows[kept], axis=0, return_index=True, return_inverse=True)
+    first, inverse = distinct_rows(rows[kept])
     summed: Array = np.bincount(inverse, weights[kept], minlength=len(first)).astype(float, copy=False)
     return kept[first], inverse, summed
 

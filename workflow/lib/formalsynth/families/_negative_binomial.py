@@ -6,6 +6,8 @@ bound 0).
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -25,8 +27,8 @@ class NegativeBinomial(CountFamily):
         """Log probability of the counts; that of the Poisson distribution as phi grows, with all its digits."""
         mean, phi = arguments
         excess = np.log1p(mean / phi)
-        values: Array = x * (np.log(mean) - excess)
-        values += log_rising(x, 1 / phi)
+        values = log_rising(x, 1 / phi)
+        values += np.multiply(x, np.log(mean) - excess, out=np.empty_like(values))
         values -= phi * excess
         values -= gammaln(x + 1)
         return values
@@ -41,7 +43,11 @@ class NegativeBinomial(CountFamily):
     def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
         """Random counts: Poisson counts whose means have a gamma distribution."""
         mean, phi = arguments
-        return generator.poisson(generator.gamma(phi, mean / phi, size))
+        rates = np.empty(size)
+        for row, shape in zip(rates, phi[:, 0], strict=True):
+            generator.standard_gamma(shape, out=row)
+        rates *= mean / phi
+        return generator.poisson(rates)
 
 
 def moments(y: Array, weight: Array) -> tuple[float, float]:
@@ -64,7 +70,9 @@ def log_rising(x: Array, r: Array) -> Array:
         table = np.arange(-1, most)[:, None] * r[:, 0] + 1
         table[:2] = 1
         np.log(table, out=table)
-        np.cumsum(table, axis=0, out=table)
+        # row by row: along the columns numpy's own sums take four times as long
+        for before, row in itertools.pairwise(table):
+            row += before
         return table[x.astype(np.intp)].T
     values: Array = np.zeros(np.broadcast_shapes(x.shape, r.shape))
     for j in range(1, min(NEAR, int(most))):
