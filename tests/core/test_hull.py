@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from formalsynth.core import bounds, hull
-from formalsynth.core.arrays import Records, count
+from formalsynth.core.arrays import Records, count, intercept_only
 from formalsynth.core.bounds import Sensitive, maximum_mcse, record_bounds
 from formalsynth.core.family import FAMILIES, concave
 from formalsynth.core.hull import hull_of
@@ -101,6 +101,23 @@ def test_most_records_need_the_corners_only(scale, share):
     expected = over_all_draws(FAMILY, records, draws, [Sensitive(alpha, (0.4, 1.8), alpha)])[0]
     assert_same(found, expected)
     assert found.delta_mcse == maximum_mcse(found.by_draw) > 0
+
+
+@pytest.mark.parametrize("watched", [1, 20, 64])
+@pytest.mark.parametrize("threshold", [None, 2.0])
+def test_watched_records_tell_what_all_draws_tell(watched, threshold):
+    """Where too few are watched all draws are taken, all the same."""
+    generator, n_draws = np.random.default_rng(5), 300
+    records = intercept_only(generator.beta(0.5, 3, 200))
+    draws = {"phi": generator.normal(0.14, 0.01, n_draws), "lambda": generator.normal(3.5, 0.3, n_draws)}
+    weights = [np.ones(200), generator.uniform(size=200), generator.choice([0, 0.5], 200), np.zeros(200)]
+    forms = [Sensitive(one, threshold=threshold) for one in weights]
+    with patch.multiple(bounds, LEAST_WORK=0, WATCHED=watched):
+        found = record_bounds(FAMILIES["beta"], records, draws, forms)
+    for one, expected in zip(found, over_all_draws(FAMILIES["beta"], records, draws, forms), strict=True):
+        np.testing.assert_array_equal(one.by_record, expected.by_record)
+        assert one.delta_mcse == expected.delta_mcse
+        assert_same(one, expected)
 
 
 class Counting:

@@ -17,12 +17,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Draws, Records, blocks, take
+from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, distinct_rows, take
 from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
-Index = NDArray[np.intp]
 SAME_ROUNDING = 16
 """Columns of a matrix product that OpenBLAS computes alike: with as many in each part, or a multiple, the parts are bit by bit
 those of the whole product, so that weights made from bounds do not depend on which way was taken."""
@@ -31,7 +30,9 @@ TAIL = 0.05
 RANGE_COST = 16
 """What a truncated log-likelihood costs, in log-likelihoods."""
 LEAST_WORK = 1 << 20
-"""Log-likelihoods, of a record under a draw, above which the hull of the draws pays."""
+"""Log-likelihoods, of a record under a draw, above which it pays to look for those that can set a bound."""
+WATCHED = 64
+"""Records that are watched for the largest values of the draws."""
 LARGEST_OPEN_SHARE = 1 / 4
 """Of the records, those that corners need not settle for them to pay."""
 
@@ -86,7 +87,8 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
     """Bounds of several mechanisms that share one fit.
 
     Where the sensitive log-likelihood is concave in parameters that the family names, most draws cannot set a bound, and
-    :func:`_over_corners` leaves them out; otherwise :func:`_over_draws` takes all in one pass.
+    :func:`_over_corners` leaves them out; otherwise :func:`_over_draws` takes all in one pass, or :func:`_over_watched` where
+    there are many and no range.
 
     Args:
         family: the model family of the fit.
@@ -99,6 +101,10 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
     likelihood = _Likelihood.of(family, records.take(first), draws)
     found = _over_corners(likelihood, sensitive)
     rest = [k for k in range(len(sensitive)) if k not in found]
+    if len(likelihood.left) * len(likelihood.records) >= LEAST_WORK:
+        watched = {k: _over_watched(likelihood, sensitive[k]) for k in rest if _is_plain(sensitive[k])}
+        found |= {k: both for k, both in watched.items() if both is not None}
+        rest = [k for k in rest if k not in found]
     if rest:
         found |= dict(zip(rest, _over_draws(likelihood, [sensitive[k] for k in rest]), strict=True))
     return [_censored(found[k][0][inverse], found[k][1], form) for k, form in enumerate(sensitive)]
@@ -129,9 +135,10 @@ class _Likelihood:
         """What :meth:`plain` needs of the records at ``index``."""
         return index if self.right is None else self.right[index]
 
-    def plain(self, rows: Array | Index) -> Array:
-        """The log-likelihood (S, m) of the records that :meth:`rows` is of."""
-        return self.left[:, rows] if self.right is None else self.left @ rows.T
+    def plain(self, rows: Array | Index, draws: slice = slice(None)) -> Array:
+        """The log-likelihood (S, m) of the records that :meth:`rows` is of, perhaps under some of the draws alone."""
+        left = self.left[draws]
+        return left[:, rows] if self.right is None else left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
         """The same under other draws."""
@@ -180,6 +187,34 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
             by_draw[k][block] = values.max(axis=1)
             by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
     return list(zip(by_record, by_draw, strict=True))
+
+
+def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Array] | None:
+    """What :func:`_over_draws` finds for a form that is a multiple of the log-likelihood, with less work for each record.
+
+    The bound of a record is its weight times its largest ``|f|``. The largest values of the draws are looked for among the
+    records alone that have the largest bounds under the first few draws; None where that may miss some of the tail.
+    """
+    active = np.flatnonzero(_touched(form))
+    rows, weights = likelihood.rows(active), form.weights[active]
+    low, high = np.zeros((2, len(active)))
+    by_record, by_draw = np.zeros(len(likelihood.records)), np.zeros(len(likelihood.left))
+    for block in blocks(len(likelihood.left), len(likelihood.records)):
+        values = likelihood.plain(rows, block)
+        np.minimum(low, values.min(axis=0), out=low)
+        np.maximum(high, values.max(axis=0), out=high)
+        if not block.start:
+            watched = np.argsort(-weights * np.maximum(high, -low))[:WATCHED]
+        by_draw[block] = np.abs(values[:, watched] * weights[watched]).max(axis=1, initial=0)
+    largest = by_record[active] = weights * np.maximum(high, -low)
+    tail = _tail(len(by_draw)) + 1
+    missed = np.delete(largest, watched).max(initial=0) > np.partition(by_draw, -tail)[-tail]
+    return None if missed or np.isnan(largest).any() else (by_record, by_draw)
+
+
+def _is_plain(form: Sensitive) -> bool:
+    """Whether ``|v|`` is a nonnegative multiple of ``|f|``."""
+    return form.range is None and bool((form.weights >= 0).all())
 
 
 def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> dict[int, tuple[Array, Array]]:
@@ -273,9 +308,7 @@ def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, 
         return np.arange(n), np.arange(n)
     weights = [form.weights for form in sensitive]
     weights += [form.range_weights for form in sensitive if form.range_weights is not None]
-    columns = np.column_stack([records.x, records.design, *weights])
-    _, first, inverse = np.unique(columns, axis=0, return_index=True, return_inverse=True)
-    return first, inverse.reshape(-1)
+    return distinct_rows(np.column_stack([records.x, records.design, *weights]))
 
 
 def _at(sensitive: Sensitive, index: Index) -> Sensitive:
