@@ -115,6 +115,10 @@ def test_known_share_counts_predictions_outside_the_range(x, predictive, a, b):
     assert known_share(x, [predictive[:7], predictive[7:]], a, b) == pytest.approx(expected, abs=1e-12)
 
 
+def test_known_share_counts_far_beyond_a_byte():
+    assert known_share(np.ones(2), [np.tile([1.0, 3.0], (1000, 1))], 0.5, 2).tolist() == [0, 1]
+
+
 @given(POSITIVE, PREDICTIONS)
 def test_nothing_is_known_without_a_range(x, predictive):
     assert (known_share(x, [predictive], 0, np.inf) == 0).all()

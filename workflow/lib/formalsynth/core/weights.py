@@ -49,7 +49,9 @@ def known_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[A
     inside, n_draws = [np.zeros(len(x)) for _ in ends], 0
     for block in predictive:
         for total, (lower, upper) in zip(inside, ends, strict=True):
-            total += ((block >= lower) & (block <= upper)).sum(axis=0)
+            within = block >= lower
+            within &= block <= upper
+            total += within.sum(axis=0, dtype=np.min_scalar_type(len(block)))
         n_draws += len(block)
     return [1 - total / n_draws for total in inside]
 
