@@ -18,11 +18,25 @@ def collect_tables(batches: Sequence[Path], path: Path, made_from: str) -> None:
         made_from: its specification.
     """
     if len(batches) == 1:
-        with sealed(path, made_from) as partial:
-            shutil.copyfile(unbroken(batches[0]), partial)
+        _join([unbroken(batches[0])], path, made_from)
         return
     import pandas as pd
 
-    tables = [read_table(batch) for batch in batches]
+    tables = {batch: read_table(batch) for batch in batches}
     # Those without rows would change the types of the others.
-    write_table(path, pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True), made_from)
+    kept = {batch: table for batch, table in tables.items() if len(table)} or {batches[0]: tables[batches[0]]}
+    first, *others = kept.values()
+    if all(other.dtypes.equals(first.dtypes) for other in others):
+        _join(list(kept), path, made_from)
+    else:
+        write_table(path, pd.concat([first, *others], ignore_index=True), made_from)
+
+
+def _join(batches: Sequence[Path], path: Path, made_from: str) -> None:
+    """Copy the lines of tables whose columns and types are the same, of which each would be written as it was."""
+    with sealed(path, made_from) as partial, open(partial, "wb") as whole:
+        for k, batch in enumerate(batches):
+            with open(batch, "rb") as part:
+                if k:
+                    part.readline()
+                shutil.copyfileobj(part, whole)
