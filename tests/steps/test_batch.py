@@ -87,9 +87,9 @@ def test_a_digest_tells_what_is_in_a_batch_apart_from_the_time_it_took(batch):
     data, fitted, _ = batch
     each = fitted["Weighted"]
     later = replace(each.fit, diagnostics={**each.fit.diagnostics, "seconds": each.fit.diagnostics["seconds"] + 1})
-    assert later.digest() == each.fit.digest()
+    assert later.digest == each.fit.digest
     other = replace(each.fit, draws={**each.fit.draws, "sigma": np.nextafter(each.fit.draws["sigma"], 9)})
-    assert other.digest() != each.fit.digest()
-    assert replace(each.measure, sample=None).digest() == each.measure.digest()
+    assert other.digest != each.fit.digest
+    assert replace(each.measure, sample=None).digest == each.measure.digest
     found = [data, *(part for one in fitted.values() for part in (one.fit, one.measure))]
-    assert len({part.digest() for part in found}) == len(found)
+    assert len({part.digest for part in found}) == len(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +67,7 @@ class FitBatch:
         """Write the batch to a file, with its specification."""
         write_arrays(path, self._file(), made_from)
 
+    @functools.cached_property
     def digest(self) -> str:
         """The sha256 of what it holds, but for the seconds that it took."""
         return digest({name: values for name, values in self._file().items() if name != "seconds"})
@@ -156,6 +158,7 @@ class MeasureBatch:
         sample = {} if self.sample is None else self.sample.file()
         write_arrays(path, self._of_members() | sample, made_from)
 
+    @functools.cached_property
     def digest(self) -> str:
         """The sha256 of what other fits build on: all but what is kept of the single sample."""
         return digest(self._of_members())
@@ -178,7 +181,7 @@ class Fitted:
 
     def digests(self) -> list[str]:
         """Of the fit and of what was measured."""
-        return [self.fit.digest(), self.measure.digest()]
+        return [self.fit.digest, self.measure.digest]
 
 
 def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:

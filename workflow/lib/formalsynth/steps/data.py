@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +36,15 @@ class DataBatch:
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
-        write_arrays(path, vars(self), made_from)
+        write_arrays(path, self._file(), made_from)
 
+    @functools.cached_property
     def digest(self) -> str:
         """The sha256 of what it holds."""
-        return digest(vars(self))
+        return digest(self._file())
+
+    def _file(self) -> dict[str, np.ndarray]:
+        return {"replicate": self.replicate, "x": self.x, "design": self.design}
 
     def records(self, k: int) -> Records:
         """The data set of the k-th replicate."""

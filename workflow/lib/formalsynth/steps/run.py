@@ -82,7 +82,7 @@ class _Batch:
 
     def fit(self, job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted]) -> FitBatch:
         path = self.folder / f"{job.synthesizer.id}.fit.npz"
-        origin = _origin(job, "fit", data.digest(), checksum(self.executable), *_digests(job, fitted))
+        origin = _origin(job, "fit", data.digest, checksum(self.executable), *_digests(job, fitted))
         self._keep([path], origin, lambda: fit_batch(job, data, fitted, self.executable).write(path, origin))
         return FitBatch.read(path)
 
@@ -90,7 +90,7 @@ class _Batch:
         self, job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted]
     ) -> tuple[pd.DataFrame, MeasureBatch]:
         rows, arrays = (self.folder / f"{job.members[0].id}.{kind}" for kind in ("replicates.csv", "measure.npz"))
-        origin = _origin(job, "measure", data.digest(), fit.digest(), *_digests(job, fitted))
+        origin = _origin(job, "measure", data.digest, fit.digest, *_digests(job, fitted))
 
         def make() -> None:
             table, measured = measure_batch(job, data, fit, fitted)
@@ -102,7 +102,7 @@ class _Batch:
 
     def audit(self, job: AuditJob, data: DataBatch) -> pd.DataFrame:
         program = [] if job.sampler is None else [checksum(self.executable)]
-        path, origin = self.folder / "audited.csv", _origin(job, "audit", data.digest(), *program)
+        path, origin = self.folder / "audited.csv", _origin(job, "audit", data.digest, *program)
         self._keep([path], origin, lambda: write_table(path, PARTS[AUDIT](job, data, self.executable), origin))
         return read_table(path)
 
