@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.papers.reps.tables import Encoded
 
-_QUERIES = 256
-"""Queries that are compared with the pool at once."""
+_QUERIES = 48
+"""Queries that are compared with the pool at once: few, so that they have few categories and their products stay in the cache."""
 _SPARE = 2
 """Candidates beyond the neighbours, so that rounding seldom leaves it open which records are nearest."""
 _ROUNDING = 2.0**-23
@@ -60,23 +60,29 @@ class _Pool:
     size: int
     """Records of a group, of which the least product is looked at first."""
     k: int
+    columns: NDArray[np.float32] = field(repr=False)
+    """Room for the rows of ``products`` that some queries need: fresh memory for each part would take a third of the time."""
+    found: NDArray[np.float32] = field(repr=False)
+    """Room for the products of some queries, (queries, groups * size)."""
 
     @classmethod
     def of(cls, records: Encoded, k: int) -> _Pool:
         """The pool with its groups: of a size that leaves about as much work among groups as within those that are taken."""
         count, width = records.shape
-        size = max(1, math.isqrt(count // (4 * (k + _SPARE))))
+        size = max(1, math.isqrt(count // (k + _SPARE)))
         products = np.zeros((width + 1, -(-count // size) * size), dtype=np.float32)
         products[:-1, :count] = -2 * records.T
         products[-1] = _OUT_OF_REACH
         products[-1, :count] = np.square(records, dtype=np.float64).sum(axis=1)
-        return cls(records, products, size, k)
+        return cls(records, products, size, k, np.empty_like(products), np.empty((_QUERIES, products.shape[1]), dtype=np.float32))
 
     def nearest(self, queries: Encoded) -> tuple[Array, Integers]:
         """As the function of the same name, for some of its queries."""
         extended = np.hstack([queries, np.ones((len(queries), 1))]).astype(np.float32)
         used = np.flatnonzero(extended.any(axis=0))
-        products = extended[:, used] @ self.products[used]
+        # "clip" lets numpy write where it is told to; no position is outside.
+        columns = np.take(self.products, used, axis=0, out=self.columns[: len(used)], mode="clip")
+        products = np.matmul(extended[:, used], columns, out=self.found[: len(queries)])
         index, beyond = self._candidates(products)
         distances = self._distances(queries[:, None], index)
         order = np.argsort(distances, axis=1, kind="stable")[:, : self.k]
