@@ -7,7 +7,7 @@ from formalsynth.papers.reps.attacks import (
     advantage_limit,
     attack_scores,
     attack_table,
-    bootstrap_weights,
+    bootstrap_comparisons,
     deciles_of,
     mean_distance,
     prepare_targets,
@@ -83,8 +83,8 @@ def test_a_copying_synthesizer_is_caught(targets, generator):
     scores = attack_scores(targets, copy, 1)
     assert roc_auc_score(targets.member, scores["distance"]) > 0.99
     assert roc_auc_score(targets.member, scores["domias"]) > 0.99
-    weights = bootstrap_weights(targets, 100, generator)
-    found = summarise(attack_table(targets, weights, attack_scores(targets, copy, K), 0.95))
+    comparisons = bootstrap_comparisons(targets, 100, generator)
+    found = summarise(attack_table(targets, comparisons, attack_scores(targets, copy, K), 0.95))
     assert found["domias_all_auc_low"] > 0.6 and found["domias_top_advantage"] > 0.3
 
 
@@ -138,15 +138,15 @@ def test_bootstrap_intervals_cover_the_true_auc():
         member = np.arange(2 * size) < size
         scores = generator.normal(size=2 * size) + shift * member
         attacked = of_scores(member, np.ones(2 * size, dtype=int))
-        table = attack_table(attacked, bootstrap_weights(attacked, 200, generator), {"a": scores}, 0.95)
+        table = attack_table(attacked, bootstrap_comparisons(attacked, 200, generator), {"a": scores}, 0.95)
         covered += table.auc_low[0] <= truth <= table.auc_high[0]
     # Nominal 0.95, a little less for 100 of each and 200 resamples; four binomial standard deviations.
     assert abs(covered / runs - 0.94) < 4 * np.sqrt(0.94 * 0.06 / runs)
 
 
 def test_table_has_every_decile_and_absolute_advantages(targets, generator):
-    weights = bootstrap_weights(targets, 100, generator)
-    table = attack_table(targets, weights, attack_scores(targets, population(generator, 500), K), 0.95)
+    comparisons = bootstrap_comparisons(targets, 100, generator)
+    table = attack_table(targets, comparisons, attack_scores(targets, population(generator, 500), K), 0.95)
     assert table.groupby("attack").decile.apply(list).map(lambda d: d == list(range(11))).all()
     assert np.allclose(table.advantage, np.abs(2 * table.auc - 1))
     assert ((table.auc_low <= table.auc) & (table.auc <= table.auc_high)).all()

@@ -7,8 +7,9 @@ non-member; the advantage is ``|2 AUC - 1|``, whose absolute value is what the p
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -161,28 +162,61 @@ def advantages_without_release(targets: Targets) -> dict[int, float]:
     return found
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Members and non-members under several columns of weights: all that an AUC needs but the scores."""
+
+    inside: Integers = field(repr=False)
+    """(p,) positions of the members."""
+    outside: Integers = field(repr=False)
+    """(q,) positions of the non-members."""
+    of_members: Array = field(repr=False)
+    """(p, b) weights."""
+    of_others: Array = field(repr=False)
+    """(q, b) weights."""
+    total: Array = field(repr=False)
+    """(b,) weight of all members."""
+    below: Array = field(repr=False)
+    """(q + 1, b) room for the weight of the non-members with the least scores, from none of them to all.
+
+    Fresh memory for it would take longer than what is done in it.
+    """
+    beaten: Array = field(repr=False)
+    """(p, b) room for the weight of the non-members that each member beats."""
+
+    @classmethod
+    def of(cls, member: Mask, weights: Array) -> Comparison:
+        """The comparison of members (m,) bool with all others under weights (m, b), not negative."""
+        inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
+        of_members, below = weights[inside], np.zeros((len(outside) + 1, weights.shape[1]))
+        return cls(inside, outside, of_members, weights[outside], of_members.sum(axis=0), below, np.empty_like(of_members))
+
+    def auc(self, scores: Array) -> Array:
+        """AUC of scores (m,) under each column of weights: (b,). Ties count half; NaN where a class has no weight."""
+        of_members, of_others = scores[self.inside], scores[self.outside]
+        order = np.argsort(of_others, kind="stable")
+        # "clip" lets numpy write where it is told to; no position is outside.
+        np.take(self.of_others, order, axis=0, out=self.below[1:], mode="clip")
+        # Row by row: numpy adds up along the first axis column by column, which takes three times as long.
+        for less, row in pairwise(self.below[1:]):
+            np.add(less, row, out=row)
+        first, last = (np.searchsorted(of_others[order], of_members, side) for side in ("left", "right"))
+        beaten, tied = np.take(self.below, first, axis=0, out=self.beaten, mode="clip"), np.flatnonzero(first < last)
+        beaten[tied] = (beaten[tied] + self.below[last[tied]]) / 2
+        with np.errstate(invalid="ignore"):
+            auc: Array = np.einsum("mb,mb->b", self.of_members, beaten) / (self.total * self.below[-1])
+        return auc
+
+
 def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:
-    """AUC under each column of weights; ties count half.
+    """AUC under each column of weights (b,), as by :meth:`Comparison.auc`.
 
     Args:
         scores: (m,).
         member: (m,) bool.
         weights: (m, b) not negative.
-
-    Returns:
-        (b,) AUC; NaN where a class has no weight.
     """
-    inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
-    outside = outside[np.argsort(scores[outside], kind="stable")]
-    below = np.zeros((len(outside) + 1, weights.shape[1]))
-    np.cumsum(weights[outside], axis=0, out=below[1:])
-    first, last = (np.searchsorted(scores[outside], scores[inside], side) for side in ("left", "right"))
-    beaten, tied = below[first], np.flatnonzero(first < last)
-    beaten[tied] = (beaten[tied] + below[last[tied]]) / 2
-    of_members = weights[inside]
-    with np.errstate(invalid="ignore"):
-        auc: Array = np.einsum("mb,mb->b", of_members, beaten) / (of_members.sum(axis=0) * below[-1])
-    return auc
+    return Comparison.of(member, weights).auc(scores)
 
 
 def resampled_counts(targets: Targets, resamples: int, generator: np.random.Generator) -> NDArray[np.uint16]:
@@ -208,12 +242,20 @@ def bootstrap_weights(targets: Targets, resamples: int, generator: np.random.Gen
     return np.hstack([np.ones((len(counts), 1)), counts]) * targets.weight[:, None]
 
 
-def attack_table(targets: Targets, weights: Array, scores: Mapping[str, Array], level: float) -> pd.DataFrame:
+def bootstrap_comparisons(targets: Targets, resamples: int, generator: np.random.Generator) -> tuple[Comparison, ...]:
+    """Members and non-members under :func:`bootstrap_weights`: of all queries, then of each decile."""
+    weights = bootstrap_weights(targets, resamples, generator)
+    deciles = (targets.decile == decile for decile in range(1, DECILES + 1))
+    chosen = (np.ones(len(weights), dtype=bool), *deciles)
+    return tuple(Comparison.of(targets.member[queries], weights[queries]) for queries in chosen)
+
+
+def attack_table(targets: Targets, comparisons: Sequence[Comparison], scores: Mapping[str, Array], level: float) -> pd.DataFrame:
     """AUC and advantage with bootstrap intervals, overall (decile 0) and in each outlier decile.
 
     Args:
         targets: the queries.
-        weights: (m, 1 + resamples) as from :func:`bootstrap_weights`.
+        comparisons: as from :func:`bootstrap_comparisons`.
         scores: (m,) of each attack.
         level: confidence level of the intervals.
 
@@ -224,13 +266,13 @@ def attack_table(targets: Targets, weights: Array, scores: Mapping[str, Array], 
     """
     tail = (1 - level) / 2
     rows = []
-    for decile in range(DECILES + 1):
+    for decile, comparison in enumerate(comparisons):
         chosen = targets.decile == decile if decile else slice(None)
-        member, of_decile = targets.member[chosen], weights[chosen]
+        members, others = len(comparison.inside), len(comparison.outside)
         for attack, values in scores.items():
-            auc = weighted_auc(values[chosen], member, of_decile)
+            auc = comparison.auc(values[chosen])
             low, high = np.quantile(auc[1:], [tail, 1 - tail])
-            row = {"attack": attack, "decile": decile, "members": int(member.sum()), "non_members": int((~member).sum())}
+            row = {"attack": attack, "decile": decile, "members": members, "non_members": others}
             rows.append(row | {"auc": auc[0], "auc_low": low, "auc_high": high})
     table = pd.DataFrame(rows)
     signed = 2 * table["auc"] - 1

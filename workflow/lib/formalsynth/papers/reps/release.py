@@ -10,7 +10,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import classical_sigma
-from formalsynth.papers.reps.attacks import Targets, bootstrap_weights
+from formalsynth.papers.reps.attacks import Comparison, Targets, bootstrap_comparisons
 from formalsynth.papers.reps.evaluation import Classifier, auroc
 from formalsynth.papers.reps.methods import METHODS, Method
 from formalsynth.papers.reps.outside import swaying_records
@@ -120,9 +120,9 @@ class Replicate:
         return targets_of(self.prepared, self.settings, self.streams)
 
     @cached_property
-    def bootstrap(self) -> Array:
-        """Weights of the attacked records, with which all attacks are evaluated; "bootstrap" is used."""
-        return bootstrap_weights(self.targets, self.settings.resamples, self.streams("bootstrap"))
+    def bootstrap(self) -> tuple[Comparison, ...]:
+        """Bootstrap samples of the attacked records, in which all attacks are evaluated; "bootstrap" is used."""
+        return bootstrap_comparisons(self.targets, self.settings.resamples, self.streams("bootstrap"))
 
     def budget(self, method: str, epsilon: float) -> Budget:
         """How a method spends epsilon."""
