@@ -5,8 +5,8 @@ CORES ?= all#   for snakemake
 PYTHON ?=#   interpreter that .venv is made from; empty takes the first that is new enough
 
 # How long everything takes at a scale, on two cores.
-ABOUT_smoke := 5 minutes
-ABOUT_paper := 20 minutes
+ABOUT_smoke := 2 to 4 minutes
+ABOUT_paper := 8 to 15 minutes
 CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
 
 # Real data beside the checkout are used where there are some.
