@@ -145,7 +145,7 @@ def estimator(pairs: int) -> None:
     found["difference"] = (found.bridged - found.exact).abs()
     print(found.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
     print(found.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
-    found["z"] = found.difference / found.error_of_ratio
+    found["z"] = found.difference / found.error
     print(f"in units of its own error: {found.z[found.enough].quantile([0.5, 0.95, 1]).round(2).to_dict()}")
     print(found.sort_values("difference").tail(12).round(3).to_string())
     far = found[~found.enough]
