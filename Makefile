@@ -30,7 +30,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint check-study bench compare changes agree steady same share reference lock sbom clean help again
+.PHONY: all setup test test-slow lint mutants check-study bench compare changes agree steady same share reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -79,7 +79,7 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
 	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
-test-slow: setup ## set-up, then the slow tests: kills, full disks, CmdStan from its sources (up to an hour)
+test-slow: setup ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)
 
 lint: setup ## style and types of the code, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
@@ -96,6 +96,9 @@ lint: setup ## style and types of the code, the English of documents and caption
 check-study: setup ## whether what a study of your own registers keeps to its contract (STUDY=<file>)
 	@if [ -z '$(STUDY)' ]; then echo "Say which: make check-study STUDY=<file>." >&2; exit 2; fi
 	@$(RUN) python -m formalsynth.plan.contracts '$(STUDY)'
+
+mutants: setup ## whether the tests notice changes of the code that privacy rests on (half an hour; MUTANTS=... for its options)
+	@$(RUN) python .ci/mutants.py $(MUTANTS)
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py

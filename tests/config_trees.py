@@ -124,11 +124,16 @@ def reader(folder):
         (folder / "papers" / f"{paper}.yaml").touch()
 
     def read(trees):
-        for path in trees:
-            (folder / path).touch()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(load, "load_yaml", lambda path: trees[path.relative_to(folder).as_posix()])
-            return load.read_plan(trees["config.yaml"], folder)
+        new = [folder / path for path in trees if not (folder / path).exists()]
+        for path in new:
+            path.touch()
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(load, "load_yaml", lambda path: trees[path.relative_to(folder).as_posix()])
+                return load.read_plan(trees["config.yaml"], folder)
+        finally:
+            for path in new:
+                path.unlink()
 
     return read
 

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -14,20 +15,20 @@ import numpy as np
 import pytest
 import yaml
 from hypothesis import settings
-from stand_in_data import accept, stand_in_folder
+from stand_in_data import accept, is_stand_in, stand_in_folder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_DATA = Path(os.environ.get("FORMALSYNTH_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
 """Where real data files may be; the variable is for trying the tests without them."""
 if not os.environ.get("FORMALSYNTH_DATA") and REAL_DATA.is_dir():
     os.environ["FORMALSYNTH_DATA"] = str(REAL_DATA)
-STAND_IN = not os.environ.get("FORMALSYNTH_DATA") and not (REPOSITORY / "resources" / "fatigue.csv").exists()
-"""Whether made-up numbers take the place of the fatigue data."""
-if STAND_IN:
+if not os.environ.get("FORMALSYNTH_DATA") and not (REPOSITORY / "resources" / "fatigue.csv").exists():
     accept(stand_in_folder())
+STAND_IN = is_stand_in(os.environ.get("FORMALSYNTH_DATA", ""))
+"""Whether made-up numbers take the place of the fatigue data; workers of pytest-xdist inherit them."""
 
 EXPECTED_SKIPS = (
-    r"^published fatigue\.csv is not here",
+    r"^published fatigue\.csv is (not here|in resources)",
     r"(adult|german)\.\w+.* not in .* \(FORMALSYNTH_DATA\)$",
     r"^sdr2017_codebook_margins\.csv is neither in resources nor in FORMALSYNTH_DATA$",
     r"^no Chromium",
@@ -37,6 +38,7 @@ EXPECTED_SKIPS = (
     r"^it is one short line that is rewritten by each set-up",
     r"^there is no run at scale \w+ here to compare with the reference run$",
     r"^the wheel is for Linux on x86-64$",
+    r"^the schema of the registry of deployments is not here$",
 )
 """Why a test may be left out where ``CI=true``; any other reason fails the session there."""
 
@@ -47,6 +49,8 @@ settings.load_profile("suite")
 
 SKIPPED = pytest.StashKey[list[tuple[str, str]]]()
 """Tests that were left out, each with its reason."""
+RUN = pytest.StashKey[set[Path]]()
+"""Folders with a test that was not left out."""
 
 
 def unexpected_skips(reasons):
@@ -54,12 +58,47 @@ def unexpected_skips(reasons):
     return [reason for reason in reasons if not any(re.search(expected, reason) for expected in EXPECTED_SKIPS)]
 
 
+def folder_of(name):
+    """The folder of a test."""
+    return Path(name.partition("::")[0]).parent
+
+
+def wrong_skips(config):
+    """Sentences on what was left out and must not be in CI: tests for an unexpected reason, and all tests of a folder."""
+    skipped = config.stash[SKIPPED]
+    wrong = [f"{name}: {reason}" for name, reason in skipped if unexpected_skips([reason])]
+    wrong += [f"every test of {folder}" for folder in sorted({folder_of(name) for name, _ in skipped} - config.stash[RUN])]
+    return [f"SKIPPED, which nobody expects in CI: {sentence}" for sentence in wrong]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="files in random order, and the tests of each file")
+
+
 def pytest_configure(config):
-    config.stash[SKIPPED] = []
+    config.stash[SKIPPED], config.stash[RUN] = [], set()
 
 
-def pytest_collection_modifyitems(items):
-    """What takes longest begins: one worker makes the finished run that several files need, another what needs no such run."""
+SLOW_SECONDS = 2700
+"""Time limit of a slow test; that of the others is in pyproject.toml."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Limit the time of slow tests, and put all in order: the longest first, or at random.
+
+    One worker makes the finished run that several files need, another begins with what needs no such run.
+    """
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        generator = random.Random(seed)
+        generator.shuffle(items)
+        places = {path: generator.random() for path in sorted({item.path for item in items})}
+        items.sort(key=lambda item: places[item.path])
+        return
     first = ("test_end_to_end.py", "test_confidential.py", "test_own_pages.py")
 
     def place(item):
@@ -73,20 +112,20 @@ def pytest_collection_modifyitems(items):
 def pytest_report_teststatus(report, config):
     if report.skipped and not hasattr(report, "wasxfail") and isinstance(report.longrepr, tuple):
         config.stash[SKIPPED].append((report.nodeid, report.longrepr[2].removeprefix("Skipped: ")))
+    elif report.when == "call":
+        config.stash[RUN].add(folder_of(report.nodeid))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session):
     """In CI a test that is left out for a reason that nobody expects is a failure: it guards nothing."""
-    wrong = unexpected_skips(reason for _, reason in session.config.stash[SKIPPED])
-    if wrong and os.environ.get("CI") == "true" and session.exitstatus == pytest.ExitCode.OK:
+    if os.environ.get("CI") == "true" and session.exitstatus == pytest.ExitCode.OK and wrong_skips(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    for name, reason in config.stash[SKIPPED]:
-        if unexpected_skips([reason]):
-            terminalreporter.write_line(f"SKIPPED, which nobody expects in CI: {name}: {reason}")
+    for sentence in wrong_skips(config):
+        terminalreporter.write_line(sentence)
 
 
 @pytest.fixture(autouse=True)

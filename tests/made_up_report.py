@@ -116,7 +116,7 @@ def claim(k, verdict):
 def claims():
     """One claim of the first paper for each verdict and each kind, and one of the second."""
     rows = [claim(k, verdict) for k, verdict in enumerate(VERDICTS)]
-    for kind in ("by construction", "implied by first-0", "ours", "settings lost"):
+    for kind in ("recovered", "drawn records", "by construction", "implied by first-0", "ours", "settings lost"):
         rows.append(claim(len(rows), next(iter(VERDICTS))) | {"kind": kind})
     return [*rows, claim(0, next(iter(VERDICTS))) | {"id": "second-0", "paper": "second", "claim": "Another matter", "shows": ""}]
 
@@ -146,7 +146,11 @@ def made(folder, papers, ledger):
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             writer.writerows(ledger)
-    return Files(shown, folder / "claims.csv" if ledger else None, sources, makers)
+    turning = (
+        "id,verdict,stays,otherwise,reproduced\nfirst-0,reproduced,0.6,undetermined,y\nfirst-1,reproduced,0.6,undetermined,y\n"
+    )
+    steadiness = write(folder / "steadiness.csv", turning)
+    return Files(shown, folder / "claims.csv" if ledger else None, sources, steadiness, makers)
 
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="6"><rect width="10" height="6"/></svg>'

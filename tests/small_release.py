@@ -9,12 +9,12 @@ import pandas as pd
 from formalsynth.core.job import Synthesizer
 from formalsynth.custody.candidates import Candidate
 from formalsynth.custody.checking import typed
+from formalsynth.custody.drawing import draw_sets
 from formalsynth.custody.schema import Declared, ReleaseConfig, Schema
 from formalsynth.mechanisms.histogram import BinPredictor
 from formalsynth.release.describing import Telling
-from formalsynth.release.drawing import draw_sets
 from formalsynth.release.gate import MANIFEST, Confidential, manifest_text, scan
-from formalsynth.release.publishing import write
+from formalsynth.release.publishing import published, write
 from formalsynth.runtime.files import checksum
 
 COLUMNS = {
@@ -80,14 +80,11 @@ def made(folder, seed=1, schema=None, config=None, candidate=None, text=None):
     synthesizer = candidate.synthesizer
     telling = Telling(
         "income", declared, config, synthesizer.mechanism, candidate.guarantee, candidate.pure, synthesizer.parameters,
-        len(drawn.sets[0]), "2026-11-22",
+        len(drawn.sets[0]), "2026-11-22", candidate.direct, "passed", drawn.uses_predictors, True,
     )  # fmt: skip
     folder.mkdir()
     write(folder, telling, drawn)
     generator = np.random.default_rng(seed)
     secrets = [generator.random(3000), generator.gamma(3.0, 5.0, 3000), generator.standard_normal((1000, 8))]
-    published = (
-        f"{config.model_dump()} {telling.rows} {telling.date} {telling.date.replace('-', ' ')} {dict(synthesizer.parameters)}"
-    )
-    confidential = Confidential(declared, table, pd.DataFrame(text), secrets, published, config.sets, config.figure)
+    confidential = Confidential(declared, table, pd.DataFrame(text), secrets, published([telling]), config.sets, config.figure)
     return Release(folder, confidential)

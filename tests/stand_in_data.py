@@ -50,6 +50,11 @@ def stand_in_folder():
     return folder
 
 
+def is_stand_in(folder):
+    """Whether a folder was made by :func:`stand_in_folder`, here or in the process that started this one."""
+    return (Path(folder) / "sitecustomize.py").exists()
+
+
 def accept(folder):
     """Take the file for the published one, here and in every process that is started from here."""
     os.environ["FORMALSYNTH_DATA"] = str(folder)

@@ -229,6 +229,16 @@ def test_readme_has_a_row_for_each_paper():
     assert set(re.findall(r"^\| `(\w+)` \| ", README, re.M)) >= set(CONFIG["papers"])
 
 
+def test_lint_looks_at_every_python_file():
+    listed = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--show-files", "."], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    linted = {Path(line) for line in listed.stdout.splitlines()}
+    python = {REPOSITORY / name for name, _ in tracked() if name.endswith(".py")}
+    assert PACKAGE / "show" / "figures" / "violin.py" in python
+    assert python - linted == set()
+
+
 def test_ci_runs_all_checks():
     script = REPOSITORY / ".ci" / "run"
     assert os.access(script, os.X_OK)
@@ -471,6 +481,12 @@ def test_the_catalogue_file_has_the_keys_it_is_read_for():
     usage = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
     assert set(usage["mandatory-flags"]) == {"desc", "flags"}
     assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
+
+
+def test_the_catalogue_file_says_that_snakemakes_own_report_works():
+    """The catalogue's documentation has the key in one place, and its code reads it in the other."""
+    usage = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert usage["software-stack-deployment"]["report"] is usage["report"] is True
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (REPOSITORY / "profiles").iterdir()))

@@ -67,11 +67,23 @@ def test_the_rows_of_a_histogram_are_those_of_the_audit():
     exact = {"remove": 2.0, "add": 2.0, "replace": 4.0}
     for row in found:
         assert row.audited == exact[row.neighbour] or 0.9 * exact[row.neighbour] < row.audited < exact[row.neighbour]
-        assert (row.claimed, row.claimed_larger, row.worst) == (4.0, 4.0, True)
+        assert (row.claimed, row.claimed_larger, row.worst) == (exact[row.neighbour], exact[row.neighbour], True)
     assert [(row.neighbour, row.delta, row.releases) for row in found if not np.isnan(row.attacked)] == [
         ("remove", 0, 1),
         ("add", 0, 1),
     ]
+
+
+def test_a_histogram_has_rows_of_the_kinds_that_are_audited_alone():
+    replay, _ = histogram()
+    found = audit(replay, N, ["ph"], AuditSearch(deltas=(0,), releases=1, kinds=("remove", "add")), 1)
+    assert {(row.neighbour, row.claimed) for row in found} == {("remove", 2.0), ("add", 2.0)}
+
+
+def test_a_number_of_bins_that_is_made_from_n_claims_nothing_for_an_added_or_removed_record():
+    replay, _ = histogram(bins=0)
+    claims = {row.neighbour: row.claimed for row in audit(replay, N, ["ph"], AuditSearch(deltas=(0,), releases=1), 1)}
+    assert claims == {"remove": pytest.approx(math.nan, nan_ok=True), "add": pytest.approx(math.nan, nan_ok=True), "replace": 4}
 
 
 def test_another_direct_release_is_refused():

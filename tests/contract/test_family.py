@@ -69,6 +69,12 @@ class Changed:
          "its Stan program poisson has another density"),
         ("predict", lambda real: lambda g, r, d: real(g, r, d)[0], "gives predictive values of shape (25,)"),
         ("factors", lambda real: lambda r, d: None, "stops with TypeError"),
+        ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] + 1e-4 * r.x.max()), "when other records change"),
+        ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] * (1 + 1e-4 * len(r))), "when other records change"),
+        ("predict", lambda real: lambda g, r, d: np.where(g.random(len(r)) < 0.1, r.x, real(g, r, d)),
+         "gives other predictive values when the outcomes change"),
+        ("stan_data", lambda real: lambda r, w, p, t=None: real(r, w, {name: v + 0.1 * r.x.mean() for name, v in p.items()}, t),
+         "its Stan program poisson has another density"),
     ],
 )  # fmt: skip
 def test_what_breaks_it_is_told(fitted, method, change, words):

@@ -99,6 +99,177 @@ def test_a_fault_is_told_in_a_sentence_that_says_what_to_change(faulty, fault, w
         assert len(problems) == 1 or fault in (6, 7), problems
 
 
+COUNTS = """
+data {
+  int<lower=0> n;
+  array[n] int<lower=0> x;
+  vector<lower=0>[n] weights;
+  int<lower=1> p;
+  matrix[n, p] design;
+}
+parameters {
+  vector[p] beta;
+  real<lower=0> phi;
+}
+model {
+  beta ~ normal(0, 1.5);
+  phi ~ gamma(2, 1);
+  for (i in 1:n) target += weights[i] * neg_binomial_2_log_lpmf(x[i] | design[i] * beta, phi);
+}
+generated quantities {
+  vector[n] log_lik;
+  vector[n] x_rep;
+  for (i in 1:n) {
+    log_lik[i] = neg_binomial_2_log_lpmf(x[i] | design[i] * beta, phi);
+    x_rep[i] = neg_binomial_2_log_rng(design[i] * beta, phi);
+  }
+}
+"""
+
+
+@pytest.mark.stan
+def test_a_sound_program_of_counts_passes(cmdstan, tmp_path):
+    """Its random numbers come by rejection: how many are used depends on the predictors."""
+    path = tmp_path / "counts.stan"
+    path.write_text(COUNTS, encoding="utf-8")
+    compile_program(path, path.with_suffix(""), cmdstan)
+    load([str(path)])
+    use = ProgramUse(data={}, lower=0, upper=math.inf, predictors=3)
+    assert broken(FAMILIES[program_name(path)], path.with_suffix(""), [use]) == []
+
+
+LEAKY = """
+data {
+  int<lower=0> n;
+  vector[n] x;
+  vector<lower=0>[n] weights;
+  int<lower=1> p;
+  matrix[n, p] design;
+  int<lower=0> fault;
+}
+transformed data {
+  matrix[n, p] z = design;
+  vector[n] w = weights;
+  real centre = 0;
+  real spread = 2;
+  if (fault == 1) centre = x[n];
+  if (fault == 2) spread = 2 + fabs(max(x));
+  if (fault == 3) for (j in 2:p) z[, j] = design[, j] - min(design[, j]);
+  if (fault == 5) for (j in 2:p) z[, j] = design[, j] / max(fabs(design[, j]));
+  if (fault == 6) centre = dot_product(weights, x) / 10;
+  if (fault == 9) for (i in 1:n) w[i] = fmax(weights[i], 0.05);
+  if (fault == 10 && max(weights) > 0) w = weights / max(weights);
+  if (fault == 12) centre = normal_rng(0, 1);
+  if (fault == 13) centre = min(design[, p]);
+  if (fault == 15) w = weights / mean(weights);
+  if (fault == 16) centre = sort_asc(x)[(n + 1) %/% 2];
+  if (fault == 17) for (i in 1:n) w[i] = weights[i] < 0.01 ? 0 : weights[i];
+  if (fault == 19 && n > 20) centre = x[1];
+  if (fault == 22) for (i in 1:n) if (x[i] > 60) centre = 1;
+  if (fault == 23) centre = 0.0001 * mean(x);
+  if (fault == 26 && min(x) < -10000) centre = 1;
+  if (fault == 27 && min(weights) > 0.3 && max(weights) < 0.6) centre = max(x);
+}
+parameters {
+  vector[p] beta;
+  real<lower=0, upper=(fault == 8 ? 10 + max(x) : 1e6)> sigma;
+}
+model {
+  vector[n] mu = z * beta;
+  beta ~ normal(centre, spread);
+  if (fault == 20) beta ~ normal(0, 1 + sum(weights));
+  sigma ~ lognormal(0, 0.5);
+  for (i in 1:n) {
+    real term = normal_lpdf(x[i] | mu[i], sigma);
+    if (fault == 7 && i > 1) term = normal_lpdf(x[i] | mu[i] + 0.1 * x[i - 1], sigma);
+    if (fault == 14) for (j in 1:n) if (j != i && x[j] == x[i]) term -= 0.5;
+    if (fault == 18) term = fmax(term, -1000);
+    if (fault == 21) term += 0.01 * i;
+    target += (fault == 4 && n > 1000 ? 1 : w[i]) * term;
+  }
+}
+generated quantities {
+  vector[n] log_lik;
+  vector[n] x_rep;
+  for (i in 1:n) {
+    real mu = z[i] * beta;
+    log_lik[i] = normal_lpdf(x[i] | mu, sigma);
+    if (fault == 7 && i > 1) log_lik[i] = normal_lpdf(x[i] | mu + 0.1 * x[i - 1], sigma);
+    if (fault == 14) for (j in 1:n) if (j != i && x[j] == x[i]) log_lik[i] -= 0.5;
+    if (fault == 21) log_lik[i] += 0.01 * i;
+    x_rep[i] = normal_rng(fault == 25 ? mu + 0.05 * mean(design[, p]) : mu, sigma);
+    if (fault == 28 && x[i] == round(x[i])) x_rep[i] = round(x_rep[i]);
+    if (fault == 11 && x_rep[i] > mu + 2.5 * sigma) x_rep[i] = x[i];
+    if (fault == 24 && fabs(x_rep[i] - x[i]) < 0.1 * sigma) x_rep[i] = x[i];
+  }
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def leaky(cmdstan, tmp_path_factory):
+    """The program that leaks in many ways, and its executable."""
+    path = tmp_path_factory.mktemp("own") / "leaky.stan"
+    path.write_text(LEAKY, encoding="utf-8")
+    executable = path.with_suffix("")
+    compile_program(path, executable, cmdstan)
+    return path, executable
+
+
+CHANGED = "the target moves when records of weight 0 change"
+REMOVED = "the target moves when a record of weight 0 is taken out"
+MOVES = "log_lik of a record moves when another record changes"
+SUM = "the target does not hold weights[i] * log_lik[i]"
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(0, None, id="sound"),
+        pytest.param(1, CHANGED, id="prior centred at the last record"),
+        pytest.param(2, CHANGED, id="prior as wide as the largest record"),
+        pytest.param(3, MOVES, id="predictors minus their minimum"),
+        pytest.param(4, "are added or taken out, at 10000 records", id="weights ignored at large n"),
+        pytest.param(5, MOVES, id="predictors over their maximum"),
+        pytest.param(6, SUM, id="prior centred at the weighted sum"),
+        pytest.param(7, MOVES, id="the record before"),
+        pytest.param(8, CHANGED, id="bound of a parameter from the data"),
+        pytest.param(9, SUM, id="weights with a floor"),
+        pytest.param(10, SUM, id="weights over their largest"),
+        pytest.param(11, "x_rep moves when the outcomes change", id="some outcomes copied"),
+        pytest.param(12, "with Stan's seed", id="random numbers in transformed data"),
+        pytest.param(13, CHANGED, id="prior centred at the smallest predictor"),
+        pytest.param(14, MOVES, id="outcomes that occur twice"),
+        pytest.param(15, "the target is not a number where all weights are 0: use each weights[i] as it is", id="mean weight 1"),
+        pytest.param(16, REMOVED, id="prior centred at the median"),
+        pytest.param(17, SUM, id="small weights cut"),
+        pytest.param(18, SUM, id="terms cut far from the data"),
+        pytest.param(19, "the target moves when records of weight 0 are added", id="prior from the first record beyond 20"),
+        pytest.param(20, SUM, id="prior that follows the sum of weights"),
+        pytest.param(21, REMOVED, id="terms that follow the place"),
+        pytest.param(22, CHANGED, id="prior that looks for far records"),
+        pytest.param(23, REMOVED, id="prior that follows the mean a little"),
+        pytest.param(24, "x_rep moves when the outcomes change", id="outcomes copied where they are near"),
+        pytest.param(25, "x_rep of a record moves when the predictors of later ones change", id="predictors of others in x_rep"),
+        pytest.param(26, CHANGED, id="prior that looks for very far records"),
+        pytest.param(27, SUM, id="prior that looks for weights in a range"),
+        pytest.param(28, "x_rep moves when the outcomes change", id="whole outcomes kept whole"),
+    ],
+)  # fmt: skip
+def test_a_program_that_leaks_other_records_is_refused(leaky, fault, words):
+    path, executable = leaky
+    load([str(path)])
+    use = ProgramUse(data={"fault": fault}, lower=-math.inf, upper=math.inf, predictors=2)
+    problems = broken(FAMILIES[program_name(path)], executable, [use])
+    if words is None:
+        assert problems == []
+    else:
+        assert problems and (len(problems) == 1 or fault == 19)
+        assert words in problems[0]
+        assert "\n" not in problems[0]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

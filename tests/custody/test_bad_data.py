@@ -62,6 +62,12 @@ def million():
     return b"income,age,region\n" + written(table).split(b"\n", 1)[1] * 1000
 
 
+def with_ages(ages, missing=()):
+    table = good().assign(age=[str(age) for age in ages])
+    table.loc[list(missing), "income"] = ""
+    return written(table)
+
+
 def one_in(category):
     table = good()
     table.loc[3, "region"] = category
@@ -99,6 +105,16 @@ KINDS = {
     "extreme": (changed("income", [1], "9999999"), {"columns": {"income": {"upper": 10**7}}}, "far above the rest"),
     "few values": (changed("income", range(1, 60), "30000"), {}, "different values only"),
     "heaped": (changed("income", range(10, 40), "30000"), {}, "one value has a share of"),
+    "rows that are identified": (
+        with_ages([18 + k // 2 if k < 58 else 60 + k % 2 for k in range(60)]),
+        {"columns": {"region": {"release": "suppressed"}}},
+        "The columns released as_is (age) have 31 combinations of values; 2 of 60 rows (3%) have one that no other row has",
+    ),
+    "rows that are identified by their absence": (
+        with_ages([18 + k // 2 for k in range(60)], missing=[0, 1, 2]),
+        {"missing": "drop_rows", "columns": {"region": {"release": "suppressed"}}},
+        "of 3, 2 have a combination that is then absent from the release, which shows whose they are",
+    ),
     "constant predictor": (changed("age", slice(None), "40"), {}, "age: has the same value in every row"),
     "identifier": (
         written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "tells everybody"
@@ -108,7 +124,8 @@ KINDS = {
     "a million rows": (million(), {"rows": 1_000_000}, "rows take long to fit"),
     "absent column": (written(good().drop(columns="age")), {}, "has no column age"),
     "undeclared column": (written(good().assign(name="x")), {}, "does not declare: name"),
-    "duplicate header": (with_first_line(b"income,income,region"), {}, "income more than once"),
+    "duplicate header": (with_first_line(b"income,income,region"), {}, "by capital letters: income, income"),
+    "header in two cases": (with_first_line(b"income,Region,region"), {}, "by capital letters: Region, region"),
     "nameless column": (with_first_line(b"income,,region"), {}, "has no name"),
     "no header": (written(good()[["income", "age"]], header=False), {}, "put a header"),
     "semicolons": (written(good(), sep=";"), {}, "correct delimiter in schema.yaml"),

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import incomes
+import pandas as pd
 import pytest
 import yaml
 from formalsynth.cli.main import main
@@ -69,6 +70,8 @@ def test_a_declared_file_passes_with_its_warnings(folder, capsys):
     assert main(["check", "studies/income"]) == 0
     out = capsys.readouterr().out
     assert "65 of 3000 rows are left out, as declared" in out
+    assert "The columns released as_is (age, region, sector) have " in out
+    assert "A missing value or an outcome of 0 is not protected in rows that are left out: of 65, " in out
     assert out.splitlines()[-1] == "The file is what the schema says. Next: formalsynth plan studies/income"
 
 
@@ -95,3 +98,33 @@ def test_a_schema_is_written_as_metadata(folder):
     assert main(["export", "studies/income", "--to", "out.json"]) == 0
     assert main(["export", "studies/income", "--to", "out.txt"]) == 1
     assert "North" in (folder / "out.json").read_text()
+
+
+def test_an_export_never_writes_over_a_file(folder, capsys):
+    inspected()
+    incomes.declare("studies/income")
+    schema = (folder / "studies/income/schema.yaml").read_bytes()
+    assert main(["export", "studies/income", "--to", "studies/income/schema.yaml"]) == 1
+    assert "schema.yaml: is there already; delete it, or choose another name with --to" in capsys.readouterr().err
+    assert (folder / "studies/income/schema.yaml").read_bytes() == schema
+
+
+def test_a_confidential_file_given_as_metadata_is_not_printed(folder, capsys):
+    assert inspected("--metadata", "income.csv") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("income.csv: ")
+    assert "P00000" not in error
+    assert not Path("studies").exists()
+
+
+def test_no_confidential_table_holds_a_formula(folder):
+    table = incomes.incomes()
+    values = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-5", "+7", "plain"]
+    table.loc[: len(values) - 1, "region"] = values
+    table.to_csv("income.csv", index=False)
+    inspected()
+    incomes.declare("studies/income")
+    assert main(["check", "studies/income"]) == 1
+    written = pd.read_csv(folder / "studies/income/confidential/CONFIDENTIAL-violations.csv", dtype=str)
+    expected = ["'=1+1", "'@SUM(A1)", "'+cmd|' /C calc'!A0", "'-2+3", "-5", "+7", "plain"]
+    assert written.sort_values("row", key=lambda rows: rows.astype(int))["value"].tolist() == expected

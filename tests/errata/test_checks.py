@@ -33,6 +33,14 @@ def test_a_check_holds_and_fails_with_the_printed_formula_in_place_of_the_derive
     assert not replace(evidence, printed=evidence.derived).holds
 
 
+def test_the_printed_advantage_is_compared_with_what_an_attack_without_the_records_reaches():
+    """Both ends can fail: an advantage of 0.39 or less needs no explanation, one of 0.85 is beyond this one."""
+    top = CHECKS["E13"].derived.formula.top()
+    assert not top.meets(exactly(0.39))
+    assert top.meets(exactly(0.667))
+    assert not top.meets(exactly(0.85))
+
+
 def test_every_erratum_has_a_check_under_every_number_of_it(repository):
     config = ErrataConfig(**yaml.safe_load((repository / "config" / "errata.yaml").read_text(encoding="utf-8")))
     assert {erratum.id: sorted(erratum.also) for erratum in config.errata} == {

@@ -9,32 +9,32 @@ from scipy import stats
 
 def test_distances_shares_and_thresholds_come_before_the_statistic():
     tables = table_of(Data=np.full(3, 5.0), A=[4.0, 6.0, 8.0], B=[0.0, 5.0, 10.0])
-    found, _, _ = values_of(claim_of({}, {"distance": "Data"}), [tables])
+    found, *_ = values_of(claim_of({}, {"distance": "Data"}), [tables])
     assert found.tolist() == [[1, 5], [1, 0], [3, 5]]
-    found, _, _ = values_of(claim_of({}, {"distance": 4.0}), [tables])
+    found, *_ = values_of(claim_of({}, {"distance": 4.0}), [tables])
     assert found.tolist() == [[0, 4], [2, 1], [4, 6]]
-    found, _, _ = values_of(claim_of({}, {"of_largest": True}), [tables])
+    found, *_ = values_of(claim_of({}, {"of_largest": True}), [tables])
     assert found.tolist() == [[0.5, 0], [0.75, 0.5], [1, 1]]
-    found, _, _ = values_of(claim_of({}, {"above": 5.0}), [tables])
+    found, *_ = values_of(claim_of({}, {"above": 5.0}), [tables])
     assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
     truth = float(stats.beta(0.5, 3).median())
     claim = claim_of({}, {"distance": "population", "value": ["median"]}, truth=truth)
-    found, _, _ = values_of(claim, [tables.rename(columns={"delta": "median"})])
+    found, *_ = values_of(claim, [tables.rename(columns={"delta": "median"})])
     assert found.tolist() == [[4 - truth, 0 + truth], [6 - truth, 5 - truth], [8 - truth, 10 - truth]]
 
 
 def test_differences_are_taken_two_by_two():
     tables = table_of(A=[1.0, 2.0], B=[3.0, 5.0], C=[7.0, 7.0], D=[6.0, 0.0])
-    found, replicates, _ = values_of(claim_of({}, {"of": ["A", "B", "D", "C"], "differences": True}), [tables])
+    found, replicates, *_ = values_of(claim_of({}, {"of": ["A", "B", "D", "C"], "differences": True}), [tables])
     assert found.tolist() == [[-2, -1], [-3, -7]]
     assert replicates == 2
-    distances, _, _ = values_of(claim_of({}, {"of": ["A", "B"], "differences": True, "distance": 2.0}), [tables])
+    distances, *_ = values_of(claim_of({}, {"of": ["A", "B"], "differences": True, "distance": 2.0}), [tables])
     assert distances.tolist() == [[0], [-3]]
 
 
 def test_columns_can_be_the_cells():
     tables = table_of(A=[1.0, 2.0]).assign(epsilon=[2.0, 4.0])
-    found, replicates, _ = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
+    found, replicates, *_ = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
     assert found.tolist() == [[1, 2], [2, 4]]
     assert replicates == 2
 
@@ -76,7 +76,7 @@ def test_what_failed_is_named_as_such(estimate, words):
 
 def test_units_that_are_no_replicates_leave_their_number_alone():
     table = table_of(A=[1.0, 2.0], B=[3.0, 4.0]).assign(record=lambda rows: rows["replicate"], replicate=0)
-    found, replicates, _ = values_of(claim_of({}, {"by": "record"}), [table])
+    found, replicates, *_ = values_of(claim_of({}, {"by": "record"}), [table])
     assert found.tolist() == [[1, 3], [2, 4]]
     assert replicates == 1
 
@@ -84,7 +84,7 @@ def test_units_that_are_no_replicates_leave_their_number_alone():
 def test_scenarios_go_by_their_names_and_rows_by_their_values():
     table = table_of(A=[1.0, 2.0], B=[3.0, 4.0])
     claim = claim_of({}, {"over": "scenario", "of": ["first"], "rows": {"synthesizer": "B"}})
-    found, _, _ = values_of(claim, [table])
+    found, *_ = values_of(claim, [table])
     assert found.tolist() == [[3], [4]]
 
 

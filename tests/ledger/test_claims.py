@@ -10,6 +10,7 @@ from made_up_claims import claim_of
 from pydantic import ValidationError
 
 KINDS = {
+    "correlation": {"kind": "correlation", "high": 0.3},
     "value": {"kind": "value", "printed": [1.5, 2]},
     "within": {"kind": "within", "high": 3, "share": "mostly"},
     "order": {"kind": "order", "direction": "falling", "pairs": "first", "share": 0.5, "margin": 1},
@@ -34,7 +35,7 @@ def test_a_claim_is_the_same_in_a_job(kind):
 
 def test_a_test_of_an_unknown_kind_is_refused_by_name():
     with pytest.raises(
-        ValidationError, match="Input should be 'equal', 'gain', 'order', 'trend', 'typical', 'value' or 'within'"
+        ValidationError, match="Input should be 'correlation', 'equal', 'gain', 'order', 'trend', 'typical', 'value' or 'within'"
     ):
         claim_of({"kind": "guess"})
 
@@ -48,6 +49,7 @@ def test_a_test_of_an_unknown_kind_is_refused_by_name():
         ({"kind": "within", "low": 2, "high": 1}, "low has to be below high"),
         ({"kind": "within", "low": 1, "share": "most"}, "'mostly'"),
         ({"kind": "within", "low": 1, "share": 0}, "greater than 0"),
+        ({"kind": "correlation"}, "high"),
         ({"kind": "trend"}, "trend needs one of them"),
         ({"kind": "trend", "low": -0.1, "high": 0.1}, "on one side of 0"),
         ({"kind": "trend", "low": -0.6}, "on one side of 0"),
@@ -79,6 +81,7 @@ def test_a_test_has_no_keys_of_another_kind(kind, key):
         ("order", ["A", "B"], None),
         ("order", [], None),
         ("order", ["A"], "two cells or more, for order"),
+        ("correlation", ["A", "B", "C"], "two cells, for correlation"),
         ("equal", [], None),
         ("equal", ["A"], "two cells or more, for equal"),
         ("trend", [50.0, 100.0], None),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.ledger.judge import COLUMNS, ledger
+from formalsynth.ledger.notes import rounded
 from formalsynth.ledger.verdicts import (
     ABSENT,
     DIRECTION,
@@ -168,11 +169,92 @@ def test_a_printed_gain_has_to_be_there_by_half_though_all_numbers_are_near(gain
 
 def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
     tables = table_of(A=np.arange(100.0))
-    inside = {"kind": "within", "low": 40, "high": 60}
+    inside = {"kind": "within", "low": 30, "high": 70}
     assert verdict_of(claim_of(inside, {"of": ["A"]}), tables) == REPRODUCED
-    assert verdict_of(claim_of(inside | {"share": 0.5}, {"of": ["A"]}), tables) == DIRECTION
-    assert verdict_of(claim_of(inside | {"share": 0.2}, {"of": ["A"]}), tables) == REPRODUCED
+    assert verdict_of(claim_of(inside | {"share": 0.6}, {"of": ["A"]}), tables) == DIRECTION
+    assert verdict_of(claim_of(inside | {"share": 0.4}, {"of": ["A"]}), tables) == REPRODUCED
     assert verdict_of(claim_of({"kind": "within", "low": 80}, {"of": ["A"]}), tables) == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [(0.5, REPRODUCED), (0.22, REPRODUCED), (0.18, UNDETERMINED), (-0.18, UNDETERMINED), (-0.22, NOT_REPRODUCED)],
+)
+def test_a_limit_within_the_errors_of_a_mean_says_nothing(mean, verdict):
+    """The standard error is 0.1, of which 2.03 are allowed for 100 replicates."""
+    values = normal(0)
+    values = mean + (values - values.mean()) / values.std(ddof=1)
+    claim = claim_of({"kind": "within", "low": 0}, {"of": ["A"], "statistic": "mean"})
+    assert verdict_of(claim, table_of(A=values)) == verdict
+    refuted = claim_of({"kind": "within", "low": 0}, {"of": ["A"], "statistic": "mean"}, erratum="E1", finding=REFUTED)
+    assert verdict_of(refuted, table_of(A=values)) == (REFUTED if verdict == NOT_REPRODUCED else verdict)
+
+
+def test_five_seeds_allow_the_errors_of_student_and_not_those_of_a_normal_distribution():
+    """The mean is 2.4 standard errors below the printed number: chance for five seeds, not for two thousand."""
+    values = np.array([-2, -1, 0, 1, 2]) / 2.5**0.5  # standard deviation 1
+    for count, verdict in ((1, REPRODUCED), (400, NOT_REPRODUCED)):
+        sample = np.tile(values, count)
+        error = sample.std(ddof=1) / len(sample) ** 0.5
+        claim = claim_of({"kind": "value", "printed": [2.4 * error + 100], "tolerance": 0}, {"of": ["A"], "statistic": "mean"})
+        assert verdict_of(claim, table_of(A=sample + 100)) == verdict
+
+
+def test_a_printed_number_that_agrees_says_how_far_it_might_have_been_off():
+    noisy = np.array([0.0, 10.0] * 50)  # standard error 0.5025, times 2.03
+    row = row_of(claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), table_of(A=noisy))
+    assert (row.verdict, row.note) == (REPRODUCED, "differences of up to 25 % are allowed, errors included")
+    same = row_of(claim_of({"kind": "equal", "tolerance": 0.05}, {"statistic": "mean"}), table_of(A=noisy + 1, B=noisy[::-1] + 1))
+    # the standard error of the difference is 1.005
+    assert same.note == "up to 0.0 % apart, where up to 39 % is allowed, errors included"
+
+
+def test_one_number_has_one_error_in_every_claim():
+    cells = {"A": normal(5), "B": normal(9, seed=2)}
+    first = row_of(claim_of({"kind": "order"}), table_of(**cells))
+    second = row_of(claim_of({"kind": "order"}).model_copy(update={"id": "other-claim"}), table_of(**cells))
+    turned = row_of(claim_of({"kind": "order"}, {"of": ["B", "A"]}).model_copy(update={"id": "third"}), table_of(**cells))
+    assert first.mcse == second.mcse == " / ".join(reversed(turned.mcse.split(" / ")))
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "shown"),
+    [
+        (0.00067763, 4.175e-05, ("0.000678", "0.000042")),
+        (57771, 3335.2, ("57800", "3300")),
+        (100.0123, 0.05351, ("100.012", "0.054")),
+        (5.836, 0.0996, ("5.84", "0.10")),
+        (411.3, 8.44, ("411.3", "8.4")),
+        (2, 0, ("2", "0")),
+        (1.97e-07, np.nan, ("1.97e-07", "")),
+    ],
+)
+def test_an_error_has_two_digits_and_its_number_as_many_decimals(number, error, shown):
+    assert rounded(np.array([number]), np.array([error])) == shown
+    assert rounded(np.array([number, 1.0]), np.array([error, np.nan])) == (f"{shown[0]} / 1", shown[1])
+
+
+def test_lost_replicates_are_named():
+    lost = np.where(np.isin(np.arange(100), [5, 43, 80]), np.nan, normal(5))
+    row = row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=lost))
+    assert row.replicates == 97
+    assert row.note.endswith("; without 3 replicates that lack a finite result (5, 43, 80)")
+    assert "without" not in row_of(claim_of({"kind": "order"}), table_of(A=normal(1), B=normal(5))).note
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "verdict"),
+    [(0.0, 400, REPRODUCED), (0.95, 100, NOT_REPRODUCED), (-0.95, 100, NOT_REPRODUCED), (0.3, 100, UNDETERMINED)],
+)
+def test_cells_are_nearly_unrelated_where_their_correlation_is_small_beyond_its_error(share, count, verdict):
+    first = normal(0, count=count)
+    rest = normal(0, count=count, seed=2)
+    slope, shift = np.polyfit(first, rest, 1)
+    rest -= slope * first + shift
+    second = share * first / first.std() + (1 - share**2) ** 0.5 * rest / rest.std()
+    row = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second))
+    assert row.verdict == verdict
+    assert f"{abs(share):.3f}, in absolute value" in row.note
 
 
 def test_equality_is_exact_unless_a_tolerance_is_given():

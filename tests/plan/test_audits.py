@@ -70,6 +70,18 @@ def test_whole_numbers_are_tried_once(plan_of):
     assert "outcome" in plan.warnings[-1]
 
 
+def test_shares_can_be_evenly_spaced_as_log_odds(plan_of):
+    audit = {"outcome": {"low": 0.1, "high": 0.9, "points": 3, "logit": True}}
+    plan = plan_of("censor", **{"scenarios.simulation.audit": audit | {"synthesizers": ["Unweighted"]}})
+    scenario = next(one for one in plan.papers["censor"].scenarios.values() if one.name == "simulation")
+    assert scenario.audit.outcomes == pytest.approx((0.1, 0.5, 0.9))
+    audit["outcome"] |= {"high": 0.99, "points": 4}
+    plan = plan_of("censor", **{"scenarios.simulation.audit": audit | {"synthesizers": ["Unweighted"]}})
+    scenario = next(one for one in plan.papers["censor"].scenarios.values() if one.name == "simulation")
+    odds = [x / (1 - x) for x in scenario.audit.outcomes]
+    assert [odds[k + 1] / odds[k] for k in range(3)] == pytest.approx([891 ** (1 / 3)] * 3)
+
+
 def test_ranges_that_leave_out_data_are_a_warning(job_of):
     (warning,) = job_of(outcome={"low": 5, "high": 50})[1]
     assert warning.startswith("range: Section 4.1 (simulation): the audit declares 5 to 50 for the outcome, and ")
@@ -93,6 +105,8 @@ def test_ranges_that_leave_out_data_are_a_warning(job_of):
         ("range", {"scenarios.simulation.audit": AUDIT | {"synthesizers": ["Nobody"]}}, "audit.synthesizers: given 'Nobody'"),
         ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": 2, "high": 1}}}, "low has to be below high"),
         ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"low": 0, "log": True}}}, "low has to be above 0"),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"high": 1, "logit": True}}}, "between 0 and 1"),
+        ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": SHARES | {"log": True, "logit": True}}}, "log false"),
         (
             "range",
             {"scenarios.simulation.audit": AUDIT | {"outcome": AUDIT["outcome"] | {"points": 501}}},
@@ -105,6 +119,13 @@ def test_what_cannot_be_audited_is_refused_before_any_job(plan_of, paper, change
     with pytest.raises(ConfigError) as error:
         plan_of(paper, **changes)
     assert message in str(error.value)
+
+
+def test_a_frontier_of_a_scenario_that_is_not_audited_is_refused(plan_of):
+    with pytest.raises(ConfigError) as error:
+        plan_of("cost", **{"scenarios.counts.audit": ...})
+    allowed = "allowed: scenarios with audit: this kind of figure shows audited ε"
+    assert f"figures.1.scenario: given ['lognormal', 'shares', 'counts']; {allowed}" in str(error.value)
 
 
 def gamma(plan_of, **changes):

@@ -49,14 +49,29 @@ def study(tmp_path):
 @pytest.mark.stan
 @pytest.mark.parametrize(("factor", "status", "says"), [
     ("1.0", 0, "mechanism halved: keeps to its contract"),
-    ("1.5", 1, "mechanism halved: gives weights from 0.5 to 1.5: they have to be from 0 to 1"),
+    ("1.5", 1, "mechanism halved: gives weights from 0.5 to 1.5: they have to be from 0 to 1 "
+     "(divide by the largest one, not by their mean)"),
 ])  # fmt: skip
 def test_each_thing_has_a_line(study, capsys, factor, status, says):
     assert main([study(factor)]) == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "population two_groups: keeps to its contract"
     assert says in lines
-    assert len(lines) == 2 + status
+    assert len(lines) == 2
+
+
+@pytest.mark.stan
+def test_what_a_shared_code_file_registers_for_another_study_is_no_fault(study, tmp_path, capsys):
+    file = study("1.0")
+    other = CODE.replace("FACTOR", "1.0") + CODE.split("\n\n\n", 1)[1].replace("halved", "other").replace("two_groups", "three")
+    (tmp_path / "my.py").write_text(other.replace("FACTOR", "1.5"), encoding="utf-8")
+    assert main([file]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "population two_groups: keeps to its contract",
+        "population three: is not tried, because no scenario of these studies uses it",
+        "mechanism halved: keeps to its contract",
+        "mechanism other: is not tried, because no scenario of these studies uses it",
+    ]
 
 
 PROGRAM = """

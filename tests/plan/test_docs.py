@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,29 @@ def test_the_readme_has_every_key_of_every_variant_and_every_name():
         assert [name for name in register if f"\n| `{name}` | " not in text] == []
     for study in STUDIES.values():
         assert [arm for arm in study.arms if f"\n| `{study.name}` | `{arm}` | " not in text] == []
+
+
+def broken_rows(text):
+    """Rows of Markdown tables whose cells are not those of their head, or in which code does not end."""
+    broken, width = [], 0
+    for line in text.splitlines():
+        cells = re.split(r"(?<!\\)\|", line)[1:-1] if line.startswith("|") else []
+        width = width or len(cells) if cells else 0
+        if len(cells) != width or any(cell.count("`") % 2 for cell in cells):
+            broken.append(line)
+    return broken
+
+
+def test_every_row_of_every_table_has_whole_cells():
+    text = files()[REPOSITORY / "config" / "README.md"]
+    assert len(broken_rows(text.replace(" | ", " | ` "))) > 100  # the test finds broken cells
+    assert broken_rows(text) == []
+
+
+def test_cells_hold_empty_values_pipes_and_more_than_one_line():
+    key = {"description": "One | two\nlines.", "enum": ["", "a|b"], "default": "a|b"}
+    (table,) = tables({"description": "A section.", "properties": {"key": key}, "additionalProperties": False})
+    assert table.splitlines()[-1] == r'| `key` | One \| two lines. | `""` or `a\|b` | `"a\|b"` |'
 
 
 @pytest.mark.parametrize(("name", "path"), CONFIGS, ids=lambda value: value.stem if isinstance(value, Path) else "")

@@ -126,7 +126,8 @@ def check_use(plan, unchanged):
         display = paper.figure(number, plan.config.scale)
         assert caption(display)
         if not of_studies(paper, display.scenarios):
-            found = figure_table(display, [tables(each.id)[display.table] for each in display.scenarios])
+            names = display.figure.tables()
+            found = figure_table(display, [tables(each.id)[name] for name in names for each in display.scenarios])
             assert len(found) or display.figure.rows  # there may be no row with a changed value
     for number in changed_and_first(paper.tables, unchanged.tables, keys=True):
         display = paper.table(number, plan.config.scale)

@@ -4,13 +4,16 @@ import copy
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import yaml
-from formalsynth.core.job import Simulated
+from formalsynth.core.job import Simulated, specification
 from formalsynth.core.study import STUDIES
+from formalsynth.plan import specifications
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.specifications import Specifications
+from formalsynth.runtime.sources import code_digest, sources
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
 PLAIN = (str, int, float, bool, type(None))
@@ -172,6 +175,18 @@ def specifications_of(plan, name):
     return Specifications(paper.of(name)[0], plan.config.sampler)
 
 
+def test_tables_are_made_from_the_code_of_their_jobs_too(plan_of, monkeypatch):
+    """A seal shows other code where Snakemake's records are lost and the files look older than the results."""
+    plan = plan_of("range")
+    (paper,) = plan.papers.values()
+    job = paper.of("fatigue")[0].batch_job("0000", plan.config.sampler)
+    before = specifications_of(plan, "fatigue")
+    assert before.batches()[0] == specification(job, [code_digest(sources("formalsynth.steps.run", *job.modules))])
+    table = before.table()
+    monkeypatch.setattr(specifications, "code_digest", lambda paths: "another")
+    assert specifications_of(plan, "fatigue").table() != table
+
+
 def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):
     for name in ("simulation", "contraction", "fatigue", "scaled"):
         assert changed(jobs_of(read("range"), name), jobs_of(plan_of("range"), name)) == set()
@@ -295,6 +310,28 @@ def test_a_scenario_may_have_a_batch_size_of_its_own(read):
     scenarios = plan.papers["range"].scenarios.values()
     assert {scenario.batch_size for scenario in scenarios if scenario.name == "simulation"} == {7}
     assert {scenario.batch_size for scenario in scenarios if scenario.name != "simulation"} == {50}
+
+
+def test_a_batch_size_on_the_command_line_is_for_every_scenario_and_changes_no_replicate(repository):
+    run = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+    before, after = (
+        read_plan(run | {"papers": ["censor", "zcdp"], "batch_size": size}, repository / "config", given)
+        for size, given in ((100, ()), (17, ("batch_size",)))
+    )
+    sizes = {scenario.batch_size for paper in before.papers.values() for scenario in paper.scenarios.values()}
+    assert sizes == {25, 100, 1000}, "no scenario with a batch size of its own"
+    for key, paper in before.papers.items():
+        for id, scenario in paper.scenarios.items():
+            smaller = after.papers[key].scenarios[id]
+            assert smaller.batch_size == 17
+            assert replace(smaller, batch_size=scenario.batch_size) == scenario
+            assert replicates_of(smaller) == replicates_of(scenario) == list(range(scenario.replicates))
+
+
+def replicates_of(scenario):
+    """Replicates of all batches of a scenario, in the order of the batches."""
+    job = scenario.study_job if scenario.study else scenario.simulate_job
+    return [replicate for batch in scenario.batches() for replicate in job(batch).replicates]
 
 
 @pytest.mark.parametrize(("replicates", "size", "batches"), [(100, 100, [100]), (7, 3, [3, 3, 1]), (1, 10, [1]), (6, 3, [3, 3])])

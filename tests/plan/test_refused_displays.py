@@ -113,7 +113,7 @@ CASES = [
     (CLAIM, "claims.0.shows", "table 9", "claims.bounds-order.shows: given 'table 9'; allowed: table 1, table 2"),
     (CLAIM, "claims.0.erratum", "5", "claims.0.erratum: given '5';", "as in E1"),
     (CLAIM, "claims.0.erratum", "E99", "claims.bounds-order.erratum: given 'E99'; allowed: E1, E2,"),
-    (CLAIM, "claims.0.kind", "circular", "claims.0.kind: given 'circular';", "'test', 'by construction', 'implied', 'ours'"),
+    (CLAIM, "claims.0.kind", "circular", "claims.0.kind: given 'circular';", "'test', 'recovered', 'drawn records'"),
     (CLAIM, "claims.0.kind", "implied", "claims.0.implied_by", "the id of the claim that implies this one"),
     (CLAIM, "claims.0.implied_by", "bounds-contract", "claims.0.implied_by: given 'bounds-contract';", "because kind is test"),
     (CLAIM, "claims.4.implied_by", "no-such", "claims.sets-differ-again.implied_by: given 'no-such'; allowed: bounds-order,"),

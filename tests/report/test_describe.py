@@ -47,6 +47,23 @@ def test_there_are_words_for_all_that_is_shown(told):
     assert kinds <= set(GUARANTEES)
 
 
+def test_a_lipschitz_bound_is_a_claim_and_no_measure_of_privacy(plan):
+    figures = [paper.original(number) for paper in plan.papers.values() for number in paper.figures]
+    parts = [part for figure in figures for part in (figure, *getattr(figure, "parts", {}).values())]
+    labels = {part.y for part in parts if {"bound", "delta"} & set(part.columns())}
+    assert {"Lipschitz bound Δ (claimed ε is 2 Δ)", "Lipschitz bound of a record (claimed ε is 2 × the largest)"} <= labels
+    texts = [*labels, *(METRICS[column].meaning for column in ("bound", "delta", "epsilon"))]
+    assert not [text for text in texts if "more private" in text or "how far any one record can" in text]
+    assert all("2 Δ" in METRICS[column].meaning for column in ("bound", "delta", "epsilon"))
+
+
+def test_what_an_audit_and_an_attack_find_are_lower_bounds():
+    audited, attacked = METRICS["audited"].meaning, METRICS["attacked"].meaning
+    assert audited.startswith("A lower bound of what a record costs")
+    assert attacked.startswith("A lower bound of ε")
+    assert "knows both neighbouring data sets" in attacked
+
+
 def test_a_column_with_words_of_its_own_in_one_table_has_those(told):
     papers = {paper.key: paper for paper in told.papers}
     assert papers["zcdp"].figures[0].columns == ("replicates.value",)

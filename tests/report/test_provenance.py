@@ -56,6 +56,15 @@ def test_the_commit_is_that_of_the_folder_whatever_repository_the_environment_na
     assert commit(checkout) == expected
 
 
+def test_files_that_git_does_not_track_are_no_changes(checkout):
+    clean = commit(checkout)
+    (checkout / "results.csv").write_text("made by a run\n")
+    assert commit(checkout) == clean
+    assert "changes" not in clean
+    subprocess.run(["git", "add", "results.csv"], cwd=checkout, check=True)
+    assert commit(checkout) == f"{clean}, with uncommitted changes"
+
+
 def test_no_checkout_has_no_commit(tmp_path, checkout, monkeypatch):
     inner = checkout / "unpacked"
     inner.mkdir()

@@ -9,7 +9,8 @@ from formalsynth.report.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
 from formalsynth.report.ledgers import changes
 from formalsynth.report.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, keep, write
 from formalsynth.runtime.files import read_table
-from PIL import Image
+from formalsynth.show.style import PALETTE
+from PIL import Image, ImageChops, ImageColor
 
 
 def ledger(**verdicts):
@@ -57,6 +58,21 @@ def test_drawings_and_small_tables_are_kept_in_place_of_older_ones(run, plan):
     }  # fmt: skip
     with Image.open(run / KEPT / "range" / "fig02.png") as drawing:
         assert drawing.size == (600, 300)
+
+
+def test_kept_drawings_have_the_colours_of_the_figures(run, plan):
+    """Beside many shades, as edges and texts have: few colours of a palette would be left to the figure's own."""
+    source = run / "figures" / SCALE / "range" / "fig02.png"
+    colours = [ImageColor.getrgb(colour) for colours in PALETTE.values() for colour in colours]
+    with Image.radial_gradient("L").resize((600, 300)).convert("RGB") as drawing:
+        for place, colour in enumerate(colours):
+            drawing.paste(colour, (20 * place, 0, 20 * place + 9, 9))
+        drawing.save(source)
+    keep(plan, run)
+    with Image.open(run / KEPT / "range" / "fig02.png") as kept:
+        assert [kept.convert("RGB").getpixel((20 * place + 4, 4)) for place in range(len(colours))] == colours
+    with Image.open(run / KEPT / "range" / "fig02.png") as kept, Image.open(source) as drawing:
+        assert ImageChops.difference(kept.convert("RGB"), drawing.convert("RGB")).getbbox() is None
 
 
 def test_the_page_counts_tests_and_names_what_failed(run, plan):
@@ -134,10 +150,11 @@ def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan
     folder = run / KEPT / "cost"
     folder.mkdir(parents=True)
     for number in range(1, 13):
-        rows = [("LW", "LW, min-max", statistic, float(number)) for statistic in [*COLUMNS_OF_COSTS, "slope"]]
+        rows = [("LW", "LW, min-max", statistic, float(number)) for statistic in [*COLUMNS_OF_COSTS, "slope", "last_slope"]]
         table = pd.DataFrame(rows, columns=["synthesizer", "label", "statistic", "estimate"]).assign(mcse=0.25)
         table.to_csv(folder / f"table{number}.csv", index=False)
     ledger(a="reproduced").to_csv(run / KEPT / "claims.csv", index=False)
+    (run / KEPT / "steadiness.csv").write_text("id,verdict,stays,otherwise,reproduced\n")
     marks = "<!-- begin: picture -->\n<!-- end: picture -->\n<!-- begin: findings -->\n<!-- end: findings -->\n"
     (run / README).write_text(marks)
     (run / COST).write_text("ours\n<!-- begin: numbers -->\nold\n<!-- end: numbers -->\n")
@@ -146,7 +163,8 @@ def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan
     assert text.startswith("ours\n")
     # table 1 has medians, table 10 the smallest and table 4 the largest; table 7 slopes
     assert "| LW, min-max | 1.0 (10 to 4.0) |" in text
-    assert "| lognormal regression | LW, min-max | 7.00 ± 0.25 |" in text
+    assert "All ε are for adding or removing one record" in text
+    assert "| lognormal regression | LW, min-max | 7.00 ± 0.25 | 7.00 ± 0.25 |" in text
     assert "old" not in text
     assert write(plan, run, check=True) == 0
     (folder / "table12.csv").unlink()

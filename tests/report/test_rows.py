@@ -43,11 +43,12 @@ def test_cells_of_one_claim_have_different_names(reference):
 
 def test_an_order_shows_which_way_each_step_goes():
     found = {"estimate": "3 / 2.5 / 2.5 / 4", "mcse": "0.1 / 0.2 / 0.3 / 0.4", "cells": "A | B | C | D"}
-    assert ours(row(**found)) == "A 3 ± 0.1 > B 2.5 ± 0.2 = C 2.5 ± 0.3 < D 4 ± 0.4"
+    assert ours(row(**found)) == "A 3 ± 0.1 > B 2.5 ± 0.2 ≈ C 2.5 ± 0.3 < D 4 ± 0.4"
     assert ours(row(**found, test="value")) == "A 3 ± 0.1; B 2.5 ± 0.2; C 2.5 ± 0.3; D 4 ± 0.4"
     assert ours(row(estimate="1 / 2", mcse="", cells="A | B")) == "A 1 < B 2"
     assert ours(row(estimate="5", mcse="0.1", cells="A", test="value")) == "A 5 ± 0.1"
     assert ours(row(estimate="", mcse="", cells="")) == ""
+    assert ours(row(estimate="2 / 2", mcse="0 / 0", cells="A | B")) == "A 2 = B 2"
 
 
 def test_a_ledger_of_an_older_version_numbers_its_cells():

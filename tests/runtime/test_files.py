@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.runtime.files import (
+    check_filled,
     check_folders,
     check_made_from,
     digest,
@@ -186,7 +187,7 @@ def test_a_file_that_was_made_from_something_else_is_named(tmp_path):
     write_table(table, pd.DataFrame({"set": [1]}), "def")
     check_made_from([batch, table], ["abc", "def"])
     a, b = tmp_path / "range" / "a", tmp_path / "range" / "b"
-    with pytest.raises(OSError, match="was made from another configuration than that of this run") as caught:
+    with pytest.raises(OSError, match="was made from another configuration or by other code than this run") as caught:
         check_made_from([batch, table], ["new", "newer"])
     assert str(caught.value).startswith(f"{batch} was made")
     assert str(caught.value).endswith(f": delete {a} and {b} and run again")
@@ -377,3 +378,15 @@ def test_a_file_that_the_system_does_not_give_is_no_damaged_one(tmp_path, monkey
     with pytest.raises(OSError, match="Input/output error") as caught:
         read_arrays(tmp_path / "one.npz")
     assert "damaged" not in str(caught.value)
+
+
+def test_empty_files_are_named_and_absent_ones_are_not(tmp_path):
+    whole, empty, other = (tmp_path / name for name in ("whole", "empty", "other"))
+    whole.write_text("x")
+    check_filled([whole, tmp_path / "absent"])
+    empty.touch()
+    with pytest.raises(OSError, match=rf": {empty}; delete it and run again$"):
+        check_filled([whole, empty, tmp_path / "absent"])
+    other.touch()
+    with pytest.raises(OSError, match=rf": {empty}, {other}; delete them and run again$"):
+        check_filled([whole, empty, other])

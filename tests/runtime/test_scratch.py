@@ -15,7 +15,9 @@ from formalsynth.runtime.scratch import LOCK, STALE_SECONDS, scratch_folder, swe
 
 HERE = socket.gethostname()
 JOB = """
-import subprocess, sys, tempfile
+import signal, subprocess, sys, tempfile
+if "nohup" not in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from formalsynth.runtime.scratch import own_temporary_folder
 own_temporary_folder()
 tempfile.mkdtemp()
@@ -122,9 +124,9 @@ def start(tmp_path):
     """Start a job whose temporary folder is below ``tmp_path``."""
     started = []
 
-    def start():
+    def start(*arguments):
         job = subprocess.Popen(
-            [sys.executable, "-c", JOB], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-c", JOB, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=os.environ | {"TMPDIR": str(tmp_path)},
         )  # fmt: skip
         started.append(job)
@@ -153,13 +155,28 @@ def test_they_go_with_a_job_that_is_killed(tmp_path, start, number):
     job, _ = start()
     living, made = start()
     job.send_signal(number)
-    job.wait()
+    job.wait(timeout=20)
     deadline = time.monotonic() + 20
     while len(found := list(tmp_path.iterdir())) > 1:
         assert time.monotonic() < deadline, "what a killed job left is still there"
         time.sleep(0.02)
     assert made.startswith(f"{found[0]}/")
     living.communicate()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_that_ignores_the_end_of_its_terminal_goes_on(tmp_path, start):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        job, made = start("nohup")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    job.send_signal(signal.SIGHUP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        job.wait(timeout=0.5)
+    assert Path(made).is_file()
+    job.communicate()
+    assert job.returncode == 0
     assert list(tmp_path.iterdir()) == []
 
 

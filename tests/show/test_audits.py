@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show import draw
 from formalsynth.show.captions import caption
@@ -42,7 +43,7 @@ def test_a_row_of_a_table_is_over_data_sets_and_the_neighbours_that_it_names(pap
     assert table.loc[("LW", "weight"), "from"] == 12
     expected = {
         "claimed": 2, "claimed_larger": 6, "audited": 4, "remove": 0.4, "add": 4, "strict_remove": 0.8, "strict_add": 8,
-        "composed": 20, "attacked": 1.2, "floor": 0.04, "weight": 0.7,
+        "pure": 12, "composed": 20, "attacked": 1.2, "floor": 0.04, "weight": 0.7,
     }  # fmt: skip
     assert table.loc["LW"]["estimate"][list(expected)].to_dict() == pytest.approx(expected)
     assert 0.01 < table.loc[("LW", "ecdf_max"), "estimate"] < 0.04
@@ -69,8 +70,34 @@ def test_a_frontier_has_utility_at_the_audited_epsilon_and_leads_to_the_claimed_
     lines = [line for line in frames["Lognormal regression"].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
     assert [tuple(line.get_xdata()) for line in lines][:2] == [(2, 1), (4, 2)]
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]
-    assert labels.count("PH, ε = 5") == 1
-    assert "half filled where it is conditional" in caption(display)
+    assert labels.count("PH, ε = 5 (replace)") == 1
+    assert "half filled (conditional guarantee)" in caption(display)
+
+
+def test_a_guaranteed_mechanism_is_on_the_frontier_at_its_guarantee_for_one_record_added_or_removed(paper, made_up):
+    display = paper.figure("1", "paper")
+    collected = [made_up[scenario.id][name] for name in display.figure.tables() for scenario in display.scenarios]
+    replaced = [table.assign(neighbour="replace", audited=99.0, claimed=99.0) for table in collected if "neighbour" in table]
+    table = figure_table(display, [*collected, *replaced])
+    at = table.groupby("synthesizer")[["x", "claimed"]].median()
+    for id in at.index:
+        strict = display.looks[id].guarantee in ("DP", "DP (add/remove)", "DP (replace-one)")
+        assert at.loc[id, "x"] == at.loc[id, "claimed"] * (1 if strict else 2)
+    assert {"PH_5", "Censor_uw_1", "reference_censored_1"} <= set(at.index)
+    assert "lower bound" in caption(display)
+
+
+def test_the_histogram_of_the_study_claims_half_its_epsilon_for_one_record_added_or_removed(paper):
+    MECHANISMS.find()
+    for scenario in paper.scenarios.values():
+        for each in scenario.synthesizers.values():
+            if each.mechanism == "perturbed_histogram":
+                strict = MECHANISMS["perturbed_histogram"].claim(each.parameters, "add_remove")
+                assert {5: 2.5, 3: 1.5, 1: 0.5}[each.parameters["epsilon"]] == strict
+    audited = [
+        scenario.audit.search for scenario in paper.scenarios.values() if scenario.name in ("lognormal", "shares", "counts")
+    ]
+    assert [search.kinds for search in audited] == [("same", "remove", "add")] * 3
 
 
 def test_budgets_stand_in_the_order_of_the_synthesizers_with_a_marker_for_each_number(drawn):
@@ -81,13 +108,21 @@ def test_budgets_stand_in_the_order_of_the_synthesizers_with_a_marker_for_each_n
     assert found == [[2, 1], [4, 1], [pytest.approx(0.4), 1], [pytest.approx(1.2), 1]]
 
 
+def test_a_guarantee_for_every_data_set_is_audited_at_delta_0_beside_its_claim(drawn):
+    table, _, display = drawn("4")
+    joins = table[(table.panel == "audited") & (table.neighbour == "add")].groupby("synthesizer")["value"].first()
+    assert joins["reference_censored_1"] == 3 * 2 * (display.ids.index("reference_censored_1") + 1)
+    assert joins["declared_10"] == 2 * (display.ids.index("declared_10") + 1)
+    assert "audited at δ = 0" in caption(display)
+
+
 def test_the_share_of_data_sets_is_against_either_claim(drawn):
     _, drawing, _ = drawn("7")
     assert [axis.get_title(loc="left") for axis in drawing.axes] == [
         "against the claim on the data set", "against the larger claim of both neighbours",
     ]  # fmt: skip
     for axis, share in zip(drawing.axes, (1, 0), strict=True):
-        lines = [line.get_ydata() for line in axis.lines if len(line.get_ydata()) == 4 and line.get_linestyle() != "None"]
+        lines = [line.get_ydata() for line in axis.lines if len(line.get_ydata()) == 6 and line.get_linestyle() != "None"]
         assert len(lines) >= 5
         assert all(set(values) == {share} for values in lines[:5])
 
@@ -96,6 +131,16 @@ def test_a_curve_has_the_weights_computed_again_and_held(drawn):
     table, _, _ = drawn("6")
     assert table.groupby("panel")["value"].first().tolist() == [18, 2]
     assert table["x"].nunique() == 17
+
+
+def test_a_loss_of_0_is_on_the_axis_of_a_curve(drawn):
+    table, _, display = drawn("6")
+    table.loc[table["x"] == table["x"].min(), "value"] = 0.0
+    axis = draw.drawing_of(display, table).axes[0]
+    assert axis.get_ylim()[0] == 0
+    assert axis.get_yscale() == "symlog"
+    assert "0" in [text.get_text() for text in axis.get_yticklabels()]
+    assert "even below 0.1" in caption(display)
 
 
 def test_an_attack_is_over_what_either_claim_allows(drawn):
@@ -110,6 +155,14 @@ def test_an_attack_is_over_what_either_claim_allows(drawn):
     # a share of none is drawn at the edge, half the least of the others
     assert min(frame.lines[0].get_xdata()) == frame.get_xlim()[0] == 0.005
     assert "breaks the claim" in caption(display)
+    # with a conditional guarantee at delta = 0.001, with one for every data set at delta = 0
+    for id, delta in (("Censor_w_3", 1e-3), ("reference_censored_3", 0)):
+        frame = next(axis for axis in drawing.axes if axis.get_title(loc="left") == display.looks[id].label)
+        edge = dict(frame.collections[1].get_paths()[0].vertices.tolist()[1:200])
+        claimed = float(table[table.synthesizer == id].claimed.iloc[0])
+        across = np.array(list(edge))
+        limit = np.maximum.reduce([1 - delta - np.exp(claimed) * across, np.exp(-claimed) * (1 - delta - across), 0 * across])
+        assert list(edge.values()) == pytest.approx(np.maximum(limit, 0.005).tolist())
 
 
 def test_the_limit_law_is_drawn_with_its_synthesizer_alone(drawn):

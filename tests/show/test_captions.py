@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
 from formalsynth.show.captions import caption, failures
@@ -50,6 +51,30 @@ def test_a_caption_says_how_much_is_behind_it(table, says):
 )
 def test_a_caption_says_what_the_lines_are_and_where_it_is(entry, says):
     assert says in caption(figure_of(**entry))
+
+
+def test_an_exact_calculation_has_no_error_bars_in_its_caption(plan_of):
+    """Figures 2 and 3 of the zcdp paper are curves that nothing random enters."""
+    paper = plan_of("zcdp").papers["zcdp"]
+    for number in ("2", "3"):
+        text = caption(paper.figure(number, "paper"))
+        assert "error" not in text
+        assert "means" not in text
+        assert "1 replicate of n = 1000 (exact calculation without data); scale" in text
+        assert "error" not in paper.original(number).alt()
+    assert "Points: means; bars: two standard errors." in caption(paper.figure("4", "paper"))
+
+
+def test_a_caption_says_where_printed_points_and_ours_are(plan_of):
+    figure = plan_of("reps").papers["reps"].figure("1", "paper")
+    rows = [("Uniform_0.5", 0.75, 0.604), ("Uniform_0.5", 0.79, 0.604), ("REPS_0.5", 0.78, 0.569), ("Removal_4", 0.7815, 0.734)]
+    table = pd.DataFrame(rows, columns=["synthesizer", "value", "printed_low"]).assign(scenario="simulated_n5000")
+    said = figure.figure.printed_range(table)
+    assert said == "TSTR AUROC: 0.57 to 0.73 as printed, 0.77 to 0.78 as ours"
+    text = caption(figure, printed_range=said)
+    assert f" {said}. Methods use the same seeds" in text
+    assert "the printed points can be compared in direction, not in level" in text
+    assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
 
 
 def test_one_replicate_is_no_plural():
@@ -135,7 +160,10 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
             if display.table in ("replicates", "details") and not getattr(display, "parts", None):
                 assert f"{scenario.replicates} replicate" in text
         assert re.search(r"replicates? of n|data sets? of n|one sample of n", text)
-        assert re.search(r"simulated data|STAND-IN|file [a-z]|published counts|real data", text), (key, display.number)
+        assert re.search(r"simulated data|exact calculation|STAND-IN|file [a-z]|published counts|real data", text), (
+            key,
+            display.number,
+        )
 
 
 def test_no_shipped_caption_calls_real_data_simulated(plan_of):

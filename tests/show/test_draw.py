@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.runtime.files import unbroken
 from formalsynth.show import draw
 from formalsynth.show.display import FigureDisplay, Printed
 from formalsynth.show.draw import KINDS as KINDS_OF_FILES
@@ -127,6 +128,46 @@ def test_there_is_no_density_where_values_have_none(values, is_smooth):
     if not is_smooth:
         counts = np.histogram(values, across)[0]
         assert halves[:-1][counts == counts.max()] == pytest.approx(HALF)
+
+
+@pytest.mark.parametrize(
+    ("values", "span"),
+    [
+        ([99, 100, 100, 100, 101], (98, 102)),
+        ([99, 99.5, 100, 100, 100, 101], (98, 102)),
+        ([89, 90, 90, 90, 90, 91], (70, 170)),
+        ([0, 7, 93, 93, 400], (0, 400)),
+        ([88.85, 89, 90, 90, 90], (88, 92)),
+        ([2.31, 2.31, 2.31, 2.4, 2.55], (2, 3)),
+    ],
+    ids=["integers", "halves between", "a wide frame", "counts", "others between", "tied elsewhere"],
+)
+def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, span):
+    values = np.repeat(np.array(values, float), 8)
+    across, halves = _halves(values, span)
+    middles, shown = (across[:-1] + across[1:]) / 2, halves[:-1] > 0
+    most = max(set(values), key=list(values).count)
+    assert middles[halves[:-1].argmax()] == pytest.approx(most)
+    assert np.abs(values[:, None] - middles[shown]).min(axis=1).max() <= np.diff(across).max() / 2 + 1e-9
+    if np.diff(across).max() <= 1:
+        whole = [value for value in set(values) if value == round(value)]
+        assert all(np.abs(middles[shown] - value).min() < 1e-9 for value in whole)
+    assert 4 <= (span[1] - span[0]) / np.diff(across).max() <= 2 * BINS
+    assert np.histogram(values, across)[0][shown].sum() == len(values)
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+def test_a_drawing_is_sealed(tmp_path, kind):
+    display, tidy = drawable()
+    path = tmp_path / f"fig.{kind}"
+    draw_figure(display, tidy, [path])
+    assert unbroken(path) == path
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(OSError, match=rf"fig\.{kind} is damaged"):
+        unbroken(path)
+    path.write_bytes(b"")
+    with pytest.raises(OSError, match=rf"fig\.{kind} is damaged"):
+        unbroken(path)
 
 
 def test_few_values_are_dots_and_equal_ones_a_tick(tmp_path, monkeypatch):

@@ -77,6 +77,68 @@ def test_colours_come_from_the_palette_and_a_mechanism_has_one_hue(plan_of, key)
         assert paper.expanded.looks[id].colour in family, (key, id)
 
 
+def kind_of(synthesizers, id):
+    """The mechanism of a synthesizer and those of its parents, whatever their parameters."""
+    synthesizer = synthesizers[id]
+    return synthesizer.mechanism, *(kind_of(synthesizers, parent) for parent in synthesizer.parents)
+
+
+def test_a_mechanism_has_one_colour_in_all_papers(plan_of):
+    """A second colour of a mechanism with the same parents is only for telling two of them apart in one figure."""
+    mains, unneeded, shown_in = {}, [], {}
+    for key in PAPERS:
+        paper = plan_of(key).papers[key]
+        synthesizers, looks = paper.expanded.synthesizers, paper.expanded.looks
+        figures = [[id for id in paper.figure(number, "paper").ids if id in synthesizers] for number in paper.figures]
+        for id in dict.fromkeys(itertools.chain.from_iterable(figures)):
+            kind, colour = kind_of(synthesizers, id), looks[id].colour
+            main = mains.setdefault(kind, (key, id, colour))[2]
+            shown_in.setdefault(kind, set()).add(key)
+            together = {other for ids in figures if id in ids for other in ids if kind_of(synthesizers, other) == kind}
+            beside = {looks[other].colour for other in together}
+            if colour != main and main not in beside:
+                unneeded.append((key, id, colour, mains[kind]))
+    assert unneeded == []
+    assert {kind[0] for kind, papers in shown_in.items() if len(papers) > 2} >= {"unweighted", "weighted"}
+    # in two papers that showed them in different colours
+    assert shown_in["scalar_weighted", ("weighted", ("unweighted",)), ("unweighted",)] == {"reweight", "cost"}
+    assert shown_in["reweighted", ("weighted", ("unweighted",))] == {"reweight", "cost"}
+
+
+def test_arms_of_one_name_have_one_colour_which_is_that_of_the_mechanism_of_this_name(plan_of):
+    """The name is what stands before the comma of a label: T_f is one rule, whatever the synthesis."""
+    of_arms, of_mechanisms = {}, {}
+    for key in PAPERS:
+        expanded = plan_of(key).papers[key].expanded
+        for colours, ids in ((of_arms, expanded.arms), (of_mechanisms, expanded.synthesizers)):
+            for id in ids:
+                look = expanded.looks[id]
+                colours.setdefault(look.label.partition(",")[0], set()).add(look.colour)
+    assert {name: colours for name, colours in of_arms.items() if len(colours) > 1} == {}
+    named_alike = set(of_arms) & set(of_mechanisms)
+    assert {"Censor_w", "Censor_uw", "Censored posterior"} <= named_alike
+    assert {name: of_arms[name] for name in named_alike if not of_arms[name] <= of_mechanisms[name]} == {}
+    assert "T_f" in of_arms
+
+
+def test_synthesizers_without_a_figure_have_the_colour_of_their_mechanism(plan_of):
+    expanded = plan_of("censor").papers["censor"].expanded
+    assert expanded.looks["example_1.6"].colour == expanded.looks["Censor_uw_5"].colour
+    assert expanded.looks["Weighted_final"].colour == plan_of("cost").papers["cost"].expanded.looks["LW_final"].colour
+
+
+def test_families_of_mechanisms_differ_in_hue():
+    hues = {}
+    for family, (main, *_) in PALETTE.items():
+        _, a, b = lab(main)
+        if np.hypot(a, b) > 10:  # the others are grey
+            hues[family] = np.degrees(np.arctan2(b, a)) % 360
+    assert len(hues) == len(PALETTE) - 2
+    for one, other in itertools.combinations(hues, 2):
+        difference = abs(hues[one] - hues[other])
+        assert min(difference, 360 - difference) > 20, (one, other)
+
+
 def test_every_known_kind_of_guarantee_has_its_mark():
     marks = {kind: mark_of(kind) for kind in GUARANTEES}
     assert {kind for kind, mark in marks.items() if mark is Mark.EVERY} == {

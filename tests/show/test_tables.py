@@ -119,6 +119,17 @@ def test_a_rate_is_the_slope_of_the_standard_deviation_on_the_sample_size():
     assert few[["estimate", "mcse"]].isna().all(axis=None)
 
 
+def test_a_rate_between_the_two_largest_sizes_forgets_the_others():
+    sizes = [scenario_of("first", n=n, replicates=30) for n in (100, 400, 1600)]
+    rows = pd.concat([rows_of(scenario) for scenario in sizes], ignore_index=True)
+    rows["delta"] = rows["delta"] / np.sqrt(np.minimum(rows["n"], 400))
+    display = table_display(scenarios=sizes, kind="rate", value="delta", statistics=["slope", "last_slope"])
+    table = found(display, {"replicates": rows})
+    assert table.loc[("slope", "A"), "estimate"] == pytest.approx(-0.25)
+    assert table.loc[("last_slope", "A"), "estimate"] == pytest.approx(0, abs=1e-9)
+    assert table.loc[("last_slope", "A"), "from"] == 2
+
+
 @pytest.mark.parametrize("kind", ["sample", "interval", "spread", "results", "means", "rate"])
 def test_a_synthesizer_without_numbers_has_none_in_a_table(kind):
     """All its replicates failed."""
@@ -152,7 +163,10 @@ def test_every_kind_says_which_rows_and_tables_it_has():
 
     assert (made("sample").tables(), made("sample").rows_allowed()) == (["sets", "values"], UTILITY)
     assert (made("interval").tables(), made("interval").rows_allowed()[:2]) == (["sets"], ("mean_low", "mean_high"))
-    assert (made("rate", value="delta").table, made("rate", value="delta").rows_allowed()) == ("replicates", ("slope",))
+    assert (made("rate", value="delta").table, made("rate", value="delta").rows_allowed()) == (
+        "replicates",
+        ("slope", "last_slope"),
+    )
     assert made("rate", value="delta").columns() == ["slope", "delta"]
     assert made("spread", value="delta").columns() == ["delta"]
     assert made("means").rows_allowed() is made("results").rows_allowed() is None

@@ -5,6 +5,7 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
+import small_study
 from formalsynth.core.registry import load
 from formalsynth.plan.messages import ConfigError
 from formalsynth.steps.fit import fit_batch
@@ -61,6 +62,24 @@ def test_the_bound_is_the_claim_of_the_audit(tables_of, tmp_path):
     epsilon = tables["replicates"].set_index(["replicate", "synthesizer"])["epsilon"]
     assert len(claimed) == 6
     assert epsilon[claimed.index].to_numpy() == pytest.approx(claimed.to_numpy(), rel=1e-6)
+
+
+def test_a_strict_mechanism_claims_its_parameter_where_nothing_is_clipped(tables_of, tmp_path, monkeypatch):
+    """Shares that are uniform have bounded log-likelihoods, so the bound on these data is far below half of epsilon."""
+    strict = {"Censor_uw": {"mechanism": "censored_unweighted", "parameters": {"epsilon": 20}, "colours": ["#c081e7"]}}
+    shown = {"figures": {}, "tables": {}}
+    monkeypatch.setattr(small_study, "PAPER", small_study.PAPER | {"synthesizers": strict} | shown)
+    audit = AUDIT | {"outcome": {"low": 0.001, "high": 0.999, "points": 2}, "predictors": [], "synthesizers": ["Censor_uw"]}
+    uniform = {"name": "beta", "shape1": 1, "shape2": 1}
+    tables = tables_of(job_of(tmp_path, family="beta", population=uniform, synthesizers=["Censor_uw"], audit=audit))
+    rows = tables["replicates"][tables["replicates"]["synthesizer"] == "Censor_uw"]
+    assert rows["epsilon"].tolist() == [20, 20, 20]
+    assert rows["affected"].tolist() == [0, 0, 0]
+    assert rows["delta"].between(0.5, 9).all()
+    claims = tables["audit"].groupby("neighbour")[["claimed", "claimed_larger"]].agg(["min", "max"])
+    assert {kind: set(row) for kind, row in zip(claims.index, claims.to_numpy(), strict=True)} == {
+        "same": {20}, "remove": {20}, "add": {20}, "replace": {40},
+    }  # fmt: skip
 
 
 def test_a_family_without_an_exact_posterior_is_refused(tmp_path):

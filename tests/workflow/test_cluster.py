@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from one_node_slurm import missing, one_node_slurm
-from runs import EVERY_KIND, SCALE, prepared, results, with_programs
+from runs import EVERY_KIND, SCALE, command, content, environment, prepared, results, with_programs
 
 pytestmark = pytest.mark.workflow
 
@@ -51,10 +51,10 @@ def jobs(slurm, fields="%T"):
 
 
 def on_nodes(repository):
-    """Rules that a cluster runs on its nodes: they have a script, and are not said to be local."""
+    """Rules that a cluster runs on its nodes: those with a script, their own or of the rule that they use, that are not local."""
     text = "\n".join(path.read_text() for path in (repository / "workflow" / "rules").glob("*.smk"))
-    rules = dict(re.findall(r"^rule (\w+):\n((?:    .*\n|\n)+)", text, re.M))
-    return {name for name, body in rules.items() if "script:" in body and "localrule: True" not in body}
+    rules = re.findall(r"^(use rule \w+ as|rule) (\w+)(?: with)?:\n((?:    .*\n|\n)+)", text, re.M)
+    return {name for kind, name, body in rules if (kind != "rule" or "script:" in body) and "localrule: True" not in body}
 
 
 def test_arrays_are_of_the_rules_that_run_on_nodes(repository):
@@ -68,6 +68,46 @@ def test_snakemake_takes_every_option_of_a_profile(profile, repository, cmdstan,
     run = snakemake(folder, "--profile", repository / "profiles" / profile, "--dry-run", "--", TARGETS[1])
     assert run.returncode == 0, run.stdout[-3000:]
     assert "This was a dry-run" in run.stdout
+
+
+FAKES = {
+    "sbatch": """id=$(($(cat {folder}/last 2> /dev/null || echo 0) + 1))
+echo $id | tee {folder}/last
+echo "$*" >> {folder}/submitted
+for script; do :; done
+"$script" > {folder}/$id.log 2>&1 && echo COMPLETED > {folder}/$id || echo FAILED > {folder}/$id""",
+    "scontrol": 'for id; do :; done; echo "JobId=$id JobState=$(cat {folder}/$id) Reason=None"',
+    "scancel": "exit 1",
+}
+"""Shell scripts in place of Slurm's commands: sbatch runs the job before it returns."""
+
+
+@pytest.fixture
+def fake_slurm(tmp_path):
+    """A folder of scripts that answer as Slurm's commands do."""
+    folder = tmp_path / "fake"
+    folder.mkdir()
+    for name, body in FAKES.items():
+        (folder / name).write_text("#!/bin/sh\n" + body.format(folder=folder) + "\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.mark.stan
+def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(fake_slurm, tmp_path, repository, cmdstan, finished):
+    folder = with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
+    batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
+    profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1, "--retries", 0]
+    changes = environment(PATH=os.pathsep.join([str(fake_slurm), environment()["PATH"]]))
+    given = command(folder, *profile, "--seconds-between-status-checks=1", "--", batch, snakefile=repository / "Snakefile")
+    run = subprocess.run(given, env=changes, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-5000:]
+    assert f"formalsynth: scale {SCALE}, papers range" in run.stderr
+    submitted = (fake_slurm / "submitted").read_text().splitlines()
+    assert len(submitted) == 1
+    assert "--job-name=run_batch --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1500 --time=" in submitted[0]
+    assert (fake_slurm / "1").read_text() == "COMPLETED\n"
+    assert content(folder / batch) == content(finished / batch)
 
 
 @pytest.mark.slow

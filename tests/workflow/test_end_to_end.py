@@ -195,14 +195,17 @@ def test_results_of_another_configuration_are_refused_without_snakemakes_records
     write_config(again, run | {"root_seed": 7}, paper)
     refused = snakemake(again, "--cores", 2, "--keep-going")
     assert refused.returncode != 0
-    assert f"{SIMULATION / 'replicates.csv'} was made from another configuration than that of this run" in logged(
+    assert f"{SIMULATION / 'replicates.csv'} was made from another configuration or by other code than this run" in logged(
         again, "write_report"
     )
     assert not (again / "results" / SCALE / "report" / "index.html").exists()
     (again / SIMULATION / "replicates.csv").unlink()
     refused = snakemake(again, "--cores", 2, "--", SIMULATION / "replicates.csv")
     assert refused.returncode != 0
-    expected = ".csv was made from another configuration than that of this run (root seed, sizes, settings or data): "
+    expected = (
+        ".csv was made from another configuration or by other code than this run (root seed, sizes, settings, data or source "
+    )
+    expected += "files): "
     assert f"{expected}delete {SIMULATION} and run again" in logged(again, "collect_batches")
     shutil.rmtree(again / SIMULATION)
     made = snakemake(again, "--cores", 2, "--", *PART)
@@ -305,6 +308,14 @@ def test_numbers_do_not_depend_on_cores_or_batches(folder, finished, snakemake):
     assert len(list((folder / SIMULATION / "batches").iterdir())) == 2
     assert len(list((finished / SIMULATION / "batches").iterdir())) == 1
     assert_same_results(folder, finished)
+
+
+@pytest.mark.parametrize(("given", "batches"), [([], 2), (["batch_size=500"], 4), (["batch_size=2000"], 1)])
+def test_the_command_line_sets_the_batch_size_of_a_scenario_with_its_own(given, batches, tmp_path, repository, snakemake):
+    """The scenario has 2000 replicates, and 1000 in a batch."""
+    target = "results/paper/zcdp/coverage_n1000/replicates.csv"
+    run = snakemake(tmp_path, "--dry-run", "--config", "scale=paper", "papers=[zcdp]", *given, "--", target)
+    assert planned(run.stdout) == {"run_study": batches, "collect_study": 1}, run.stdout[-3000:]
 
 
 def test_a_killed_run_resumes_and_ends_in_the_same_bytes(folder, finished, repository, snakemake):

@@ -188,6 +188,22 @@ def refused_as_damaged(run, path):
     assert sentences[0].endswith("): delete it and run again")
 
 
+def test_a_full_disk_fails_a_job_and_the_next_run_makes_it(small_disk, repository, cmdstan, finished, snakemake):
+    """With 100 kilobytes left, which suffice for Snakemake and not for the fits; and then with enough."""
+    target, disk = BATCH / "replicates.csv", small_disk(60_000)
+    folder = with_programs(prepared(disk / "work", repository, cmdstan), finished)
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 100 * 1024))
+    run = snakemake(folder, "--cores", 1, target)
+    assert run.returncode != 0
+    assert "No space left on device" in run.stdout, run.stdout[-3000:]
+    assert not (folder / target).exists()
+    ballast.unlink()
+    run = snakemake(folder, "--cores", 1, target)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert content(folder / target) == content(finished / target)
+
+
 # Slow from here on. They run a part of the smoke scale that has every kind of job.
 
 

@@ -29,6 +29,7 @@ try:
     from formalsynth.plan.specifications import Specifications
     from formalsynth.report.describe import describe
     from formalsynth.runtime.benchmarks import about, tell_what_is_left
+    from formalsynth.runtime.files import check_filled
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.sources import code_digest, source_of, sources
     from formalsynth.show.figures.base import FIGURES

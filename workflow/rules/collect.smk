@@ -49,3 +49,5 @@ use rule collect_batches as collect_study with:
         "<logs>/collect_study/{paper}/{scenario}.log",
     wildcard_constraints:
         paper=of_scenarios(study=True),
+    # Snakemake does not take this over from the other rule.
+    localrule: True

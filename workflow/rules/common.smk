@@ -22,7 +22,7 @@ def as_given(problems):
 
 
 try:
-    PLAN = read_plan(CHOSEN, CONFIG)
+    PLAN = read_plan(CHOSEN, CONFIG, workflow.config_settings.overwrite_config)
 except ConfigError as error:
     raise WorkflowError(as_given(str(error)))
 except ModuleNotFoundError as error:
@@ -167,14 +167,12 @@ def made_from_all(wildcards):
     return [specifications(key, id).table() for key, paper in PLAN.papers.items() for id in paper.scenarios]
 
 
-def program_source(wildcards):
-    """The source of a Stan program."""
-    return PROGRAMS[wildcards.program]
+def program_code(wildcards):
+    """The source of a Stan program, then the function files that programs include; all of them, since there are few.
 
-
-def program_functions(wildcards):
-    """The function files that the programs include; all of them, since there are few."""
-    return FUNCTIONS
+    Their content decides about a new compilation, as a parameter of the job: a checkout changes times alone.
+    """
+    return ancient([PROGRAMS[wildcards.program], *FUNCTIONS])
 
 
 def program(wildcards):
@@ -251,9 +249,12 @@ def code(step, study):
     return checked
 
 
-def code_of_job(wildcards, input):
-    """Parameter of a job: what its source files say. Their times alone would not tell that one was edited while the job ran."""
-    return code_digest(input.code)
+def code_of_job(wildcards, **given):
+    """Digest of a job's source files, as its parameter: times do not show that a file was edited while the job ran.
+
+    Snakemake compares no parameter whose function has an argument called input, so that argument is not named here.
+    """
+    return code_digest(given["input"].code)
 
 
 def code_of(*modules):
@@ -505,13 +506,17 @@ def benchmarks_of_jobs(exclude_finished=True):
 
 
 def how_long():
-    """How long the jobs of this run will take, as earlier runs tell; empty before they are known, or where there are none."""
-    return about(benchmarks_of_jobs(exclude_finished=False), workflow.cores or 1)
+    """Time that the jobs of this run will take, from earlier runs; empty where these do not exist, and on a cluster.
+
+    A cluster decides itself how many jobs run at a time; Snakemake has no number of cores there, and asking for it is an error.
+    """
+    cores = workflow.resource_settings.cores
+    return about(benchmarks_of_jobs(exclude_finished=False), cores) if cores else ""
 
 
 def tell_time_left():
     """Say every minute how much of this run is left."""
-    tell_what_is_left(benchmarks_of_jobs, workflow.cores or 1)
+    tell_what_is_left(benchmarks_of_jobs, workflow.cores)
 
 
 def tell_of_dry_run():
@@ -536,3 +541,11 @@ def confidential():
         "what may be sent is made by the target share"
         for key, files in CONFIDENTIAL.items()
     ]
+
+
+# Nothing would make them again: Snakemake compares times.
+PAGES_MADE = Path("results", SCALE, "report").rglob("*.html")
+try:
+    check_filled([*report_shown(), *(path for key in PLAN.papers for path in targets(key)), *PAGES_MADE])
+except OSError as error:
+    raise WorkflowError(str(error))

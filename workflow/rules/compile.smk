@@ -19,8 +19,7 @@ rule find_cmdstan:
 
 rule compile_program:
     input:
-        functions=program_functions,
-        source=program_source,
+        code=program_code,
         cmdstan=rules.find_cmdstan.output.record,
     output:
         executable="<programs>/{program}",
@@ -37,6 +36,8 @@ rule compile_program:
     resources:
         mem_mb=2000,
         runtime=10,
+    params:
+        code=code_of_job,
     message:
         "Compiling the Stan program {wildcards.program}"
     script:

@@ -44,6 +44,8 @@ use rule write_report as share with:
         index="<results>/share/index.html",
     log:
         "<logs>/share.log",
+    # Snakemake does not take this over from the other rule.
+    localrule: True
     params:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,

@@ -13,4 +13,4 @@ own_temporary_folder()
 
 cmdstan = read_record(Path(snakemake.input.cmdstan))
 with sealed(snakemake.output.executable) as partial:
-    compile_program(Path(snakemake.input.source), partial, cmdstan)
+    compile_program(Path(snakemake.input.code[0]), partial, cmdstan)

@@ -16,4 +16,4 @@ job = BatchJob.of(snakemake.params.job)
 load(job.modules)
 tables = run_batch(job, Path(snakemake.output.replicates).parent, Path(snakemake.input.executable))
 for name, table in tables.items():
-    write_table(snakemake.output[name], table, specification(job))
+    write_table(snakemake.output[name], table, specification(job, [snakemake.params.code]))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
-from formalsynth.runtime.files import check_made_from, read_table, whole, write_table, write_text
+from formalsynth.runtime.files import check_made_from, read_table, sealed, write_table
 from formalsynth.runtime.jobs import begin
 from formalsynth.show.captions import caption, failures
 from formalsynth.show.display import FigureDisplay, TableDisplay
@@ -24,6 +24,12 @@ def collected(place):
     return read_table(snakemake.input.tables[place])
 
 
+def write_caption(path, text):
+    """Write a caption as a sealed file."""
+    with sealed(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
 for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_as"]):
     display, folder = FigureDisplay.of(figure["display"]), Path(snakemake.output.figures[0]).parent
     tables = [collected(place) for place in figure["reads"]]
@@ -32,12 +38,12 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     if figure["same_as"]:
         # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
         for path in (table, *drawings):
-            with whole(path) as partial:
+            with sealed(path) as partial:
                 shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
     else:
         write_table(table, figure_table(display, tables))
         draw_figure(display, read_table(table), drawings)
-    write_text(words, caption(display, failures(display, tables)))
+    write_caption(words, caption(display, failures(display, tables), display.figure.printed_range(read_table(table))))
 
 for entry in snakemake.params.tables:
     display, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")
@@ -46,4 +52,4 @@ for entry in snakemake.params.tables:
         by_name.setdefault(Path(snakemake.input.tables[place]).stem, []).append(collected(place))
     shown = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
     write_table(path, table_of(display, shown))
-    write_text(path.with_suffix(".txt"), caption(display, failures(display, [shown[display.table]])))
+    write_caption(path.with_suffix(".txt"), caption(display, failures(display, [shown[display.table]])))

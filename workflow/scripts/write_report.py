@@ -38,6 +38,7 @@ repository = Path(snakemake.scriptdir).resolve().parents[1]
 facts = {"commit": commit(repository), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}
 if snakemake.input.cmdstan:
     facts["CmdStan"] = json.loads(Path(snakemake.input.cmdstan[0]).read_text())["version"]
+steadiness = repository / "docs" / "reference" / "steadiness.csv"
 makers = {kind: by_name(snakemake.input[f"{kind}_by"]) for kind in ("figures", "tables", "claims")}
 
 write_report(
@@ -54,6 +55,7 @@ write_report(
         shown=by_name(snakemake.input.shown),
         ledger=Path(snakemake.input.ledger[0]) if snakemake.input.ledger else None,
         sources=by_name(snakemake.input.config) | {name: path for made in makers.values() for name, path in made.items()},
+        steadiness=steadiness if steadiness.exists() else None,
         makers={kind: list(made) for kind, made in makers.items()},
     ),
     [Path(path) for path in snakemake.input.templates],

@@ -20,6 +20,8 @@ from scipy.special import expit
 N = 6
 GRID = beta_grid(0.2, 2.5, N, BetaFamily().priors)
 ORACLE = BetaPosterior(GRID.phi, GRID.lambda_, GRID.log_prior)
+WIDE = beta_grid(0.2, 2.5, N, BetaFamily().priors, reach=2.0)
+WIDE_ORACLE = BetaPosterior(WIDE.phi, WIDE.lambda_, WIDE.log_prior)
 EXTREMES = 3
 
 
@@ -38,6 +40,7 @@ NEIGHBOURS = [
     *censored("audit_fixed", "fixed_weights"),
     *censored("audit_w", "recomputed_weights"),
     *censored("audit_minmax", "recomputed_min_max_weights"),
+    *censored("audit_printed", "recomputed_printed_weights"),
 ]
 FLATTENING = [ArmChoice(id="audit_posterior", arm="posterior", parameters={}), *UNWEIGHTED]
 
@@ -81,6 +84,12 @@ def weights_of(x):
     return np.minimum(1, 0.95 * (alpha * risk).max() / risk)
 
 
+def printed(x):
+    """Weights in proportion to 1 / risk, the largest of them 1 (censor paper, Section 2.1)."""
+    risk = risks_of(x, np.ones(len(x)))
+    return min(risk) / risk
+
+
 def expected(kind, epsilon, x):
     """Largest log ratios for an added and for a replaced record."""
     data = [x, *(np.append(x, expit(t)) for t in np.linspace(-1, 1, EXTREMES) * np.log(999))]
@@ -89,15 +98,17 @@ def expected(kind, epsilon, x):
         "fixed": lambda y: np.append(weights_of(x), np.ones(len(y) - len(x))),
         "w": weights_of,
         "minmax": min_max,
+        "printed": printed,
     }[kind]
-    first, *others = (ORACLE.log_mass(y, weights(y), epsilon / 2) for y in data)
+    oracle = WIDE_ORACLE if kind == "printed" else ORACLE
+    first, *others = (oracle.log_mass(y, weights(y), epsilon / 2) for y in data)
     return (
         max(np.abs(first - one).max() for one in others),
         max(np.abs(one - other).max() for one, other in itertools.combinations(others, 2)),
     )
 
 
-@pytest.mark.parametrize("kind", ["uw", "fixed", "w", "minmax"])
+@pytest.mark.parametrize("kind", ["uw", "fixed", "w", "minmax", "printed"])
 def test_losses_are_those_of_a_direct_computation(kind):
     rows, x = run([0]), sample(0)
     for epsilon in (1.6, 5):
@@ -117,7 +128,7 @@ def test_moments_are_those_of_a_direct_computation():
 def test_only_recomputed_weights_cost_more_than_their_kind_of_neighbour_allows():
     rows = run(range(3))
     epsilon = rows["synthesizer"].str.rpartition("_")[2].astype(float)
-    kept = ~rows["synthesizer"].str.startswith(("audit_w_", "audit_minmax_"))
+    kept = ~rows["synthesizer"].str.startswith(("audit_w_", "audit_minmax_", "audit_printed_"))
     assert (rows["add_remove"] <= epsilon)[kept].all()
     assert (rows["replace_one"] <= 2 * epsilon)[kept].all()
     assert (rows["add_remove"] > epsilon)[~kept].any()
@@ -131,7 +142,14 @@ def test_grouping_of_replicates_changes_no_number():
 
 def test_arms_say_what_they_are():
     arms = STUDIES["neighbours"].arms
-    assert list(arms) == ["unweighted", "fixed_weights", "recomputed_weights", "recomputed_min_max_weights", "posterior"]
+    kinds = ["min_max_weights", "printed_weights"]
+    assert list(arms) == [
+        "unweighted",
+        "fixed_weights",
+        "recomputed_weights",
+        *(f"recomputed_{kind}" for kind in kinds),
+        "posterior",
+    ]
     for name, arm in arms.items():
         assert arm.meaning.endswith(".")
         assert arm.guarantee in GUARANTEES

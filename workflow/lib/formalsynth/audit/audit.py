@@ -19,11 +19,13 @@ from formalsynth.audit.release import attack
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
 from formalsynth.core.job import AuditSearch, Kind, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.mechanism import MECHANISMS, Neighbours
 from formalsynth.core.rows import Row
 from formalsynth.runtime.progress import in_turn, tell
 
 KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
+RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
+"""Neighbour relation of each kind; the same data have none."""
 NONE = float("nan")
 
 
@@ -53,7 +55,7 @@ class AuditRow:
     worst: bool
     """Whether it is the worst of its kind."""
     claimed: float
-    """Twice the Lipschitz bound on D."""
+    """Claim of a strict mechanism for this kind of neighbour, of others twice the Lipschitz bound on D; NaN without a claim."""
     claimed_larger: float
     """The larger of the claims on D and on D'."""
     attacked: float
@@ -151,9 +153,10 @@ class _Audit:
             for stream in range(1, max("same" in self._settings.kinds, self._settings.streams) + 1)
         ]
         found = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
+        synthesizers = {each.id: each for each in self._replay.synthesizers}
         for id in ids:
             others = [each[id] for each in streams if id in each]
-            report = _Report(id, self._base[id], self._n, self._replay, self._settings, others, self._seed)
+            report = _Report(synthesizers[id], self._base[id], self._n, self._replay, self._settings, others, self._seed)
             near = {kind: self._near(id, kind, looked, there) for kind in self._kinds}
             found[id] = report.floor() if "same" in self._settings.kinds else []
             found[id] += report.worst(near, looked[id])
@@ -239,7 +242,7 @@ class _Full:
 class _Report:
     """Rows of one synthesizer."""
 
-    id: str
+    synthesizer: Synthesizer
     base: Outcome
     n: int
     replay: Replay
@@ -248,11 +251,16 @@ class _Report:
     """The synthesizer on D with other random numbers."""
     seed: int
 
+    @property
+    def id(self) -> str:
+        """Id of the synthesizer."""
+        return self.synthesizer.id
+
     def floor(self) -> list[Found]:
         """Between two runs on D with other seeds; the claim stays that of the first."""
         if not self.streams:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
-        return self._rows(self._full(same(self.n), self.streams[0], self.claimed), False, (1,))
+        return self._rows(self._full(same(self.n), self.streams[0], self._claimed("same", self.base)), False, (1,))
 
     def worst(self, near: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], looked: _Looked) -> list[Found]:
         """Rows of the worst neighbours of each kind, for several releases too; the worst one that joins or leaves is attacked."""
@@ -277,7 +285,10 @@ class _Report:
 
     def _ranked(self, near: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Full]:
         """Neighbours of one kind with their losses, the worst first."""
-        full = [replace(self._full(neighbour, there, max(self.claimed, claim(there))), tried=tried) for neighbour, there in near]
+        full = [
+            replace(self._full(each, there, max(self._claimed(each.kind, side) for side in (self.base, there))), tried=tried)
+            for each, there in near
+        ]
         return sorted(full, key=lambda each: -each.losses.epsilon(self.settings.deltas[0]))
 
     def _error_rates(self, full: _Full, attacked: Attack) -> list[Found]:
@@ -323,21 +334,29 @@ class _Report:
                 Found(
                     self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                     max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
-                    self.claimed, full.claimed_larger, full.attacked if attackable else NONE,
+                    self._claimed(neighbour.kind, self.base), full.claimed_larger, full.attacked if attackable else NONE,
                     float(self.base.weights[: self.n].mean()), neighbour.removed, full.tried,
                 )
             )  # fmt: skip
         return rows
 
-    @property
-    def claimed(self) -> float:
-        """Twice the Lipschitz bound on D."""
-        return claim(self.base)
+    def _claimed(self, kind: Kind, outcome: Outcome) -> float:
+        return claim(self.synthesizer, kind, outcome)
 
 
-def claim(outcome: Outcome) -> float:
-    """Twice the Lipschitz bound of an outcome that has bounds, NaN of one without."""
-    return NONE if outcome.bounds is None else outcome.bounds.epsilon
+def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) -> float:
+    """Claimed epsilon for a kind of neighbour; NaN without a claim.
+
+    Args:
+        synthesizer: a strict one claims its parameter, whatever its bounds on these data.
+        kind: of the neighbour; for the same data the claim is that of the relation that the kind of guarantee names.
+        outcome: its outcome, with the bounds from which others claim.
+    """
+    mechanism = MECHANISMS[synthesizer.mechanism]
+    if mechanism.strict:
+        strict = mechanism.claim(synthesizer.parameters, RELATIONS.get(kind))
+        return NONE if strict is None else strict
+    return NONE if outcome is None or outcome.bounds is None else outcome.bounds.epsilon
 
 
 def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[float, int, bool]]:
@@ -353,11 +372,13 @@ def _left_out(id: str, kind: Kind, why: str) -> Found:
 
 
 def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[Found]:
-    """The rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
-    claimed = float(synthesizer.parameters["epsilon"])
+    """Rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
     rows = []
     for loss in direct_losses(replay, synthesizer, n):
         kind, attacked = loss.neighbour.kind, NONE
+        if kind not in settings.kinds:
+            continue
+        claimed = claim(synthesizer, kind)
         if settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
             attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
         candidate = loss.neighbour.candidate + ("; taken as infinite: another number of bins" if loss.more is None else "")

@@ -131,7 +131,7 @@ class Replay:
             ValueError: its mechanism is none.
         """
         context = Context(self.family, self.universe.take(index), self._address)
-        made = MECHANISMS[synthesizer.mechanism].function(context, **synthesizer.parameters)
+        made = MECHANISMS[synthesizer.mechanism].apply(context, synthesizer.parameters)
         if not isinstance(made, DirectRelease):
             raise ValueError(f"{synthesizer.id}: {synthesizer.mechanism} has a pseudo posterior and releases nothing else")
         return made
@@ -281,7 +281,7 @@ class _Step:
 
     def _made(self, parameters: Mapping[str, float], findings: Findings, parents: Sequence[Parent]) -> Form:
         context = Context(self.replay.family, self.data.records, self.data.address, parents, findings)
-        made = MECHANISMS[self.synthesizer.mechanism].function(context, **{**self.synthesizer.parameters, **parameters})
+        made = MECHANISMS[self.synthesizer.mechanism].apply(context, {**self.synthesizer.parameters, **parameters})
         if not isinstance(made, Form):
             raise ValueError(f"{self.synthesizer.id}: {self.synthesizer.mechanism} releases directly and has no pseudo posterior")
         return made

@@ -18,6 +18,7 @@ from formalsynth.core.text import visible
 from formalsynth.custody.schema import SCHEMA
 from formalsynth.data.files import DataError, is_file
 from formalsynth.plan.messages import ConfigError
+from formalsynth.runtime.private import forbid_core_dumps
 from formalsynth.runtime.progress import show_progress
 from formalsynth.runtime.scratch import own_temporary_folder
 
@@ -29,38 +30,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command: 0 when all is well, 1 when something has to be done first, 2 when it was called in a wrong way."""
     options = _parser().parse_args(arguments)
     os.umask(0o077)
+    forbid_core_dumps()
     os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib, after a budget was spent
     try:
         own_temporary_folder()
         show_progress()
         command: Command = options.command
         return command(options)
-    except (ConfigError, DataError, DuplicateError) as error:
-        _say(error, file=sys.stderr)
-    except OSError as error:
-        _say(f"{error.filename or 'formalsynth'}: {error.strerror or error}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("interrupted: what was being written is not there; give the command again", file=sys.stderr)
-    except Exception as error:  # whose words may quote the file
-        print(_unexpected(error), file=sys.stderr)
+    except BaseException as error:
+        _say(*_words(error), *getattr(error, "__notes__", ()), file=sys.stderr)
+        if isinstance(error, SystemExit):
+            raise
     return 1
+
+
+def _words(error: BaseException) -> Sequence[object]:
+    """Lines on an error; the words of an unexpected one are left out, since they may quote the file."""
+    if isinstance(error, ConfigError | DataError | DuplicateError):
+        return [error]
+    if isinstance(error, OSError):
+        return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
+    if isinstance(error, KeyboardInterrupt):
+        return ["interrupted: what was being written is not there; give the command again"]
+    return [_unexpected(error)] if isinstance(error, Exception) else []
 
 
 def _say(*lines: object, file: TextIO | None = None) -> None:
     """Print lines; what a terminal would obey in names that they quote is shown as an escape."""
     out = file or sys.stdout
+    if out is None:  # closed
+        return
     for line in lines:
         print(visible(str(line)).encode(out.encoding or "utf-8", "backslashreplace").decode(out.encoding or "utf-8"), file=out)
 
 
 def _unexpected(error: Exception) -> str:
-    """Where an error came up that nobody thought of, without its words."""
+    """The place of an unexpected error, without its message."""
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if "formalsynth" in Path(place.filename).parts] or list(places)
     where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"
     return (
-        f"formalsynth: stopped by an error that it does not know: {type(error).__name__} in {where}. Its words are left out, "
-        "since they may hold values of the file; please report the place."
+        f"formalsynth: unexpected error: {type(error).__name__} in {where}. Its message is left out, since it may hold values of "
+        "the file; please report the place."
     )
 
 
@@ -156,12 +167,29 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
+    from formalsynth.custody.budget import read_ledger, spent_since
     from formalsynth.custody.schema import read_declared
     from formalsynth.release.publishing import release
 
-    declared = read_declared(options.study)
-    _say(*release(declared, options.to or RELEASES / declared.name))
+    entries = len(read_ledger(options.study))
+    try:
+        declared = read_declared(options.study)
+        lines = release(declared, options.to or RELEASES / declared.name)
+    except BaseException as error:
+        error.add_note(spent_since(options.study, entries))
+        raise
+    _say_if_heard(*lines)
     return 0
+
+
+def _say_if_heard(*lines: object) -> None:
+    """Print lines after what cannot be undone: that nobody reads them is no error."""
+    try:
+        _say(*lines)
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes once more, and ends with an error
 
 
 def _gate(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from formalsynth.contract.density import Support, check_density
 from formalsynth.core.arrays import Array, Draws, Records, take
-from formalsynth.core.family import Family, whole
+from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import evaluate, gradient_error, visited
@@ -67,14 +67,6 @@ def broken_family(family: Family, records: Records, executable: Path, priors: Ma
     return [tried] if isinstance(tried, str) else check_family(tried)
 
 
-def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
-    """Log-likelihood (S, n)."""
-    if evaluated := whole(family):
-        return evaluated.log_likelihood(records, draws)
-    left, right = family.factors(records, draws)
-    return np.asarray(left @ right.T)
-
-
 def check_family(fitted: Fitted) -> list[str]:
     """What a family does not keep to, a sentence for each; none where all is well."""
     try:
@@ -105,9 +97,29 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
     order = np.random.default_rng(SEED).permutation(n)
     if not np.allclose(log_likelihood(family, records.take(order), draws), values[:, order], rtol=1e-9, atol=1e-9):
         yield "gives records another log-likelihood when they come in another order"
-    predicted = family.predict(np.random.default_rng(SEED), records, draws)
+    if _moves(family, records, draws, values):
+        yield (
+            "gives a record another log-likelihood when other records change: what is worked out from all records has to be a "
+            "fixed number"
+        )
+    predicted, other = (
+        family.predict(np.random.default_rng(SEED), each, draws) for each in (records, Records(records.x[order], records.design))
+    )
     if predicted.shape != (50, n):
         yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
+    elif not np.array_equal(predicted, other):
+        yield "gives other predictive values when the outcomes change: draw them from the parameters and the predictors alone"
+
+
+def _moves(family: Family, records: Records, draws: Draws, values: Array) -> bool:
+    """Whether the log-likelihood of a record moves when all others are others, or are not there."""
+    n = len(records)
+    for i in range(n):
+        alone = log_likelihood(family, records.take([i]), draws)[:, 0]
+        among = [log_likelihood(family, records.take(np.where(np.arange(n) == i, i, j)), draws)[:, i] for j in (0, n - 1)]
+        if not all(np.allclose(each, values[:, i], rtol=1e-9, atol=1e-9) for each in (alone, *among)):
+            return True
+    return False
 
 
 def _density(fitted: Fitted) -> Iterator[str]:
@@ -160,7 +172,8 @@ def _program(fitted: Fitted) -> Iterator[str]:
     weights = np.linspace(0.2, 1.0, len(records))
     data = family.stan_data(records, weights, fitted.priors)
     points = visited(fitted.executable, data, family.inits(data), SEED, POINTS)
-    others = [(records, 2 * weights), (Records(records.x[::-1].copy(), records.design), weights)]
+    smaller = records.take(np.argsort(records.x, kind="stable")[np.arange(len(records)) // 2])
+    others = [(records, 2 * weights), (Records(records.x[::-1].copy(), records.design), weights), (smaller, weights)]
     for other, its_weights in others:
         its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
         for point in points:

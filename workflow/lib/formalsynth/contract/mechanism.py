@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,29 +11,35 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
-from formalsynth.core.mechanism import Context, DirectRelease, Form, Mechanism, Parent
-from formalsynth.core.streams import Address
+from formalsynth.core.mechanism import BrokenContract, Context, DirectRelease, Form, Mechanism, Neighbours, Parent
+from formalsynth.core.streams import MechanismAddress
 
 MOVED = 1e-9
 """Difference of weights that is rounding."""
+MANY = 2000
+"""Records of the large data set on which a mechanism is tried."""
+OWN = "make each weight of its own record and declared numbers alone, or register it as ASYMPTOTIC"
+FAR = (-1e9, 0.0, 1e-9, 1 - 1e-9, 1e9)
+"""Outcomes, and predictors, far from all others; those that the family takes are tried."""
+MIXED = "returns a Form for some data and a DirectRelease for others"
 
 
 @dataclass(frozen=True)
-class Watched(Address):
+class Watched(MechanismAddress):
     """An address that remembers which random streams were taken there."""
 
     taken: list[str] = field(default_factory=list, compare=False)
 
-    def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
-        """A generator for one stage, which is noted."""
+    def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
+        """The seed sequence of one stage, which is noted."""
         self.taken.append(stage)
-        return super().generator(stage, words)
+        return super().sequence(stage, words)
 
 
 def check_mechanism(
     mechanism: Mechanism, parameters: Mapping[str, float], family: Family, records: Records, draws: Draws
 ) -> list[str]:
-    """What a mechanism does not keep to, a sentence for each; none where all is well.
+    """Sentences that say what a mechanism does not keep to; none where all is well.
 
     Args:
         mechanism: the mechanism.
@@ -43,54 +50,216 @@ def check_mechanism(
     """
     plain = Sensitive(np.ones(len(records)))
     risk = record_bounds(family, records, draws, [plain])[0].by_record
-    context = _context(mechanism, family, records, draws, risk)
+    trial = _Trial(mechanism, parameters, family, records, draws, risk)
     try:
-        form = mechanism.function(context, **parameters)
-        if isinstance(form, DirectRelease):
-            return [] if np.isfinite(form.epsilon) and form.epsilon > 0 else [f"gives epsilon {form.epsilon:g}"]
-        problems = list(_of_form(form, len(records)))
-        return problems or list(_of_use(mechanism, parameters, context, form, risk))
+        made = trial.made()
+        if isinstance(made, DirectRelease):
+            return list(_of_release(trial, made))
+        return list(_of_use(trial, made)) or list(_of_claim(trial, made))
+    except BrokenContract as error:
+        return [error.problem]
     except Exception as error:  # whatever the user's own code stumbles over
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
-def _context(mechanism: Mechanism, family: Family, records: Records, draws: Draws, risk: Array) -> Context:
-    parents = [Parent(draws, risk, np.ones(len(records)), shared={}) for _ in range(mechanism.parents)]
-    return Context(family, records, Watched(1, 1, 1, len(records), 0), parents)
+@dataclass(frozen=True)
+class _Trial:
+    """A mechanism with records on which it is called."""
+
+    mechanism: Mechanism
+    parameters: Mapping[str, float]
+    family: Family
+    records: Records
+    draws: Draws
+    risk: Array
+    address: Watched = field(default_factory=lambda: Watched(1, 1, 1, 1, 0))
+
+    def made(
+        self,
+        index: Index | None = None,
+        draws: Draws | None = None,
+        risk: Array | None = None,
+        weights: Array | None = None,
+        address: Watched | None = None,
+    ) -> Form | DirectRelease:
+        """The result for the records at ``index``, perhaps with other draws, risks or weights of parents, or another address.
+
+        Raises:
+            BrokenContract: the mechanism writes into its input, or its result breaks the contract.
+        """
+        index = np.arange(len(self.records)) if index is None else index
+        draws = self.draws if draws is None else draws
+        records, risk = self.records.take(index), (self.risk if risk is None else risk)[index]
+        weights = np.ones(len(index)) if weights is None else weights[index]
+        # copies: what a mechanism writes into its input must not reach its other calls
+        copies = Records(records.x.copy(), records.design.copy())
+        parents = [
+            Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy(), shared={})
+            for _ in range(self.mechanism.parents)
+        ]
+        context = Context(self.family, copies, self.address if address is None else address, parents)
+        made = self.mechanism.apply(context, self.parameters)
+        same = _equal(copies.x, records.x) and _equal(copies.design, records.design)
+        for parent in parents:
+            same = same and _equal(parent.by_record, risk) and _equal(parent.weights, weights)
+            same = same and set(parent.draws) == set(draws) and all(_equal(parent.draws[name], draws[name]) for name in draws)
+        if not same:
+            raise BrokenContract(self.mechanism.name, "changes its input, which other synthesizers use too: work on a copy")
+        return made
+
+    def form(
+        self,
+        index: Index | None = None,
+        draws: Draws | None = None,
+        risk: Array | None = None,
+        weights: Array | None = None,
+        address: Watched | None = None,
+    ) -> Form:
+        """The same for a mechanism that gives a form.
+
+        Raises:
+            BrokenContract: as :meth:`made`, or the result is not a form.
+        """
+        made = self.made(index, draws, risk, weights, address)
+        if not isinstance(made, Form):
+            raise BrokenContract(self.mechanism.name, MIXED)
+        return made
+
+    def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease:
+        """The same for a mechanism that releases directly.
+
+        Raises:
+            BrokenContract: as :meth:`made`, or the result is not a release.
+        """
+        made = self.made(index, address=address)
+        if not isinstance(made, DirectRelease):
+            raise BrokenContract(self.mechanism.name, MIXED)
+        return made
 
 
-def _of_form(form: object, n: int) -> Iterator[str]:
-    """What is wrong with a form by itself."""
-    if not isinstance(form, Form):
-        yield f"returns {type(form).__name__}: it has to return a Form or a DirectRelease"
-        return
-    for what, values in (("weights", form.weights), ("sensitive weights", form.sensitive.weights)):
-        values = np.asarray(values)
-        if values.shape != (n,):
-            yield f"gives {what} of shape {values.shape}: there has to be one for each of the {n} records"
-        elif not np.isfinite(values).all():
-            yield f"gives {what} that are not finite: a record of infinite risk gets weight 0"
-        elif values.min() < 0 or values.max() > 1:
-            yield f"gives {what} from {values.min():.3g} to {values.max():.3g}: they have to be from 0 to 1"
-
-
-def _of_use(mechanism: Mechanism, parameters: Mapping[str, float], context: Context, form: Form, risk: Array) -> Iterator[str]:
-    """What is wrong when it is called again, or for the same records in another order."""
-    parent, records = context.parents[0] if context.parents else None, context.records
-    draws: Draws = parent.draws if parent else {}
-    again = mechanism.function(_context(mechanism, context.family, records, draws, risk), **parameters)
-    if not isinstance(again, Form) or _moved(again.weights, form.weights):
+def _of_use(trial: _Trial, form: Form) -> Iterator[str]:
+    """Faults that show when the mechanism is called again, on more records, or on the same in another order."""
+    n = len(trial.records)
+    trial.form(np.arange(1, n))
+    trial.form(np.arange(MANY) % n)
+    trial.form(weights=1 / (1 + trial.risk))
+    if _moved(trial.form(), form):
         yield "gives other weights when it is called again: take random numbers from context.address.generator alone"
-        return
-    assert isinstance(context.address, Watched)
-    if context.address.taken:  # random numbers belong to places, so that weights move with them
-        return
-    order: Index = np.random.default_rng(1).permutation(len(records))
-    other = _context(mechanism, context.family, records.take(order), draws, risk[order])
-    shuffled = mechanism.function(replace(other), **parameters)
-    if not isinstance(shuffled, Form) or _moved(shuffled.weights, form.weights[order]):
-        yield "gives records other weights when they come in another order: a weight may not depend on the place of a record"
+    elif not trial.address.taken:  # random numbers belong to places, and weights move with them
+        order: Index = np.random.default_rng(1).permutation(n)
+        if _moved(trial.form(order), form, order):
+            yield "gives records other weights when they come in another order: a weight may not depend on the place of a record"
 
 
-def _moved(one: Array, other: Array) -> bool:
-    return not np.allclose(one, other, rtol=MOVED, atol=MOVED)
+def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
+    """A guarantee for every data set needs weights that are fixed functions of their own records."""
+    if not trial.mechanism.strict:
+        return
+    n, kind = len(trial.records), trial.mechanism.guarantee
+    if _moved(trial.form(address=Watched(1, 1, 1, 1, 1)), form):
+        yield f"claims {kind!r} and has random weights, which have to be fixed functions of their own records"
+        return
+    other_draws = {name: np.repeat(values[:1], len(values), axis=0) for name, values in trial.draws.items()}
+    if _moved(trial.form(draws=other_draws, risk=1 + 2 * trial.risk, weights=1 / (1 + trial.risk)), form):
+        yield f"claims {kind!r} and has weights that follow its parents, which depend on all records: register it with parents=0"
+        return
+    if trial.mechanism.parents:
+        yield f"claims {kind!r} and is built on parents, which depend on all records: register it with parents=0"
+        return
+    far = _with_far_records(trial)
+    ends = [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(n, len(far.records))]
+    for i in range(n):
+        others = [np.where(np.arange(n) == i, i, end) for end in ends]
+        alone = _moved(trial.form(np.array([i])), form, [i])
+        if alone or any(_moved(far.form(index), form, [i], [i]) for index in others):
+            yield (f"claims {kind!r} and gives a record another weight when other records change: {OWN}")
+            return
+    if _moved(trial.form(np.minimum(np.arange(MANY), n - 1)), form, place=range(n)):
+        yield f"claims {kind!r} and gives a record another weight among {MANY} records than among {n}: {OWN}"
+
+
+def _with_far_records(trial: _Trial) -> _Trial:
+    """The trial with far outcomes behind its records, and with far predictors, if there are any."""
+    records, draws = trial.records, {name: values[:1] for name, values in trial.draws.items()}
+    outcomes = [value for value in FAR if trial.family.outcomes.holds(np.array([value]))]
+    far = Records(np.array(outcomes), np.repeat(records.design[:1], len(outcomes), axis=0))
+    if records.design.shape[1] > 1:
+        design = np.column_stack([np.ones(2), np.outer([FAR[0], FAR[-1]], np.ones(records.design.shape[1] - 1))])
+        far = Records(np.append(far.x, [records.x[0]] * 2), np.vstack([far.design, design]))
+    together = Records(np.append(records.x, far.x), np.vstack([records.design, far.design]))
+    return replace(trial, records=together, draws=draws, risk=np.ones(len(together)))
+
+
+def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
+    """Faults of a mechanism that releases noisy counts itself."""
+    n, kind = len(trial.records), trial.mechanism.guarantee
+    if not _same_draws(trial.release(), release):
+        yield "gives other draws when it is called again: take random numbers from context.address.generator alone"
+        return
+    if _same_draws(trial.release(address=Watched(1, 1, 1, 1, 1)), release):
+        yield "gives the same draws for another random stream: add the noise with context.address.generator"
+        return
+    reverse = np.zeros(n, dtype=int)
+    values = [
+        each.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
+        for each, index in [(release, np.arange(n)), (release, reverse), (trial.release(reverse), reverse)]
+    ]
+    if not all(_equal(values[0], other) for other in values[1:]):
+        yield "predicts other values from the same draws when the records change: predict from draws and declared numbers alone"
+    elif release.counts is None and trial.mechanism.strict:
+        yield (
+            f"claims {kind!r} and gives no counts by which that could be checked: give DirectRelease its LaplaceCounts, or "
+            "register a kind that names its condition after a bar"
+        )
+    elif release.counts is not None:
+        yield from _of_counts(trial, release)
+
+
+def _of_counts(trial: _Trial, release: DirectRelease) -> Iterator[str]:
+    """Counts that a neighbour changes by more than the noise covers."""
+    n, kind = len(trial.records), trial.mechanism.guarantee
+    removed = [np.delete(np.arange(n), i) for i in range(n)]
+    order = np.argsort(trial.records.x)
+    near = itertools.pairwise(order)  # often in the same bin
+    pairs = [*itertools.product(range(n), (0, n - 1)), *near]
+    replaced = [np.where(np.arange(n) == i, j, np.arange(n)) for i, j in pairs]
+    neighbours: Mapping[Neighbours, list[Index]] = {"add_remove": removed, "replace": replaced}
+    for relation, others in neighbours.items():
+        claim = trial.mechanism.claim(trial.parameters, relation)
+        if claim is None:
+            continue
+        for index in others:
+            other = trial.release(index)
+            loss = _loss(release, other)
+            if not loss <= claim * (1 + MOVED):
+                yield f"claims epsilon {claim:g} for {relation}, and a record costs {loss:.3g}: too little noise for its counts"
+                return
+            if loss == 0 and not _same_draws(release, other):
+                yield f"claims {kind!r} and gives other draws for the same counts and noise: make them of noisy counts alone"
+                return
+
+
+def _loss(one: DirectRelease, other: DirectRelease) -> float:
+    """Epsilon between the noisy counts of two data sets."""
+    if one.counts is None or other.counts is None or one.counts.counts.shape != other.counts.counts.shape:
+        return float("inf")
+    if one.counts.scale != other.counts.scale:
+        return float("inf")
+    return float(np.abs(one.counts.counts - other.counts.counts).sum() / one.counts.scale)
+
+
+def _same_draws(one: DirectRelease, other: DirectRelease) -> bool:
+    return set(one.draws) == set(other.draws) and all(_equal(one.draws[name], other.draws[name]) for name in one.draws)
+
+
+def _moved(
+    one: Form, other: Form, at: Index | Sequence[int] | slice = slice(None), place: Sequence[int] | slice = slice(None)
+) -> bool:
+    """Whether the weights of one form at ``place``, or its threshold, differ from those of the other at ``at``."""
+    pairs = [(one.weights, other.weights), (one.sensitive.weights, other.sensitive.weights)]
+    far = any(not np.allclose(mine[place], theirs[at], rtol=MOVED, atol=MOVED) for mine, theirs in pairs)
+    return far or one.sensitive.threshold != other.sensitive.threshold
+
+
+def _equal(one: Array, other: Array) -> bool:
+    return np.array_equal(one, other, equal_nan=True)

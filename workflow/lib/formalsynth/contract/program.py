@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,10 @@ from formalsynth.stan.sample import sample
 RECORDS = 6
 POINTS = 3
 """Points of the prior at which a program is looked at."""
+FAR = 12.0
+"""Powers of e that far outcomes reach."""
+SIZES = (1, 2, 50, 10_000)
+"""Numbers of records at which a program is compared with itself on a few."""
 SEED = 20260205
 PREDICTED = 2000
 CLOSE = 1e-7
@@ -51,10 +56,10 @@ class Checked:
     use: ProgramUse
     whole: bool
 
-    def at(self, draw: Draws, records: Records, weights: Array) -> Point:
+    def at(self, draw: Draws, records: Records, weights: Array, seed: int = SEED) -> Point:
         """The program at a point of its parameters."""
         data = self.family.stan_data(records, weights, self.use.data)
-        return evaluate(self.executable, data, {name: values[0] for name, values in draw.items()})
+        return evaluate(self.executable, data, {name: values[0] for name, values in draw.items()}, seed)
 
     def log_lik(self, draws: Draws, records: Records) -> Array:
         """Its log-likelihood (S, n)."""
@@ -83,16 +88,25 @@ def check_program(checked: Checked) -> list[str]:
         return [f"the program stops on made-up records within the declared bounds: {error}"]
 
 
-def made_up(use: ProgramUse, whole: bool, n: int = RECORDS) -> Records:
-    """Records within the declared bounds, with predictors that vary."""
-    generator = np.random.default_rng(SEED)
+def made_up(use: ProgramUse, whole: bool, n: int = RECORDS, seed: int = SEED, far: bool = False) -> Records:
+    """Records within the declared bounds, with predictors that vary.
+
+    Args:
+        use: bounds and predictors.
+        whole: whether outcomes are whole numbers.
+        n: number of records.
+        seed: of the generator.
+        far: whether outcomes are spread far, to the declared bounds where there are any.
+    """
+    generator = np.random.default_rng(seed)
     low, high = use.lower, use.upper
     if np.isfinite(low) and np.isfinite(high):
-        x = low + (high - low) * generator.uniform(0.2, 0.8, n)
+        x = low + (high - low) * (generator.uniform(0, 1, n) if far else generator.uniform(0.2, 0.8, n))
     elif np.isfinite(low) or np.isfinite(high):
-        x = low + generator.uniform(0.5, 3, n) if np.isfinite(low) else high - generator.uniform(0.5, 3, n)
+        distance = np.exp(generator.uniform(-2, FAR, n)) if far else generator.uniform(0.5, 3, n)
+        x = low + distance if np.isfinite(low) else high - distance
     else:
-        x = generator.normal(size=n)
+        x = generator.choice([-1, 1], n) * np.exp(generator.uniform(-2, FAR, n)) if far else generator.normal(size=n)
     design = np.column_stack([np.ones(n), generator.normal(size=(n, use.predictors - 1))])
     return Records(np.clip(np.rint(x), low, high) if whole else x, design)
 
@@ -106,12 +120,35 @@ def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
     if fit.status != "ok" and fit.treedepth_hits < LENGTHS.draws / 2:
         fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LONGER)
     reached = [fit.draws] if fit.status == "ok" else _visited(checked, data)
+    if fit.status != "ok" and _at_zero_weights(checked, records):
+        return {}, [
+            "the target is not a number where all weights are 0: use each weights[i] as it is, and do not divide by their sum, "
+            "mean or largest one"
+        ]
     far = [name for name in checked.family.parameters for at in reached if not (np.abs(at[name]) < ENDLESS).all()]
     if far or fit.status != "ok":
         of = f"parameter {far[0]} runs away" if far else fit.reason
         problem = f"the prior alone cannot be sampled ({of}): give every parameter a proper prior, outside the sum over records"
         return {}, [problem]
     return fit.draws, []
+
+
+def _at_zero_weights(checked: Checked, records: Records) -> bool:
+    """Whether zero weights break the target, at points where other weights do not."""
+    ones = checked.family.stan_data(records, np.ones(RECORDS), checked.use.data)
+    for draw in _visited(checked, ones):
+        named = {name: np.asarray(draw[name])[None] for name in checked.family.parameters}
+        if not np.isfinite(_target(checked, named, records, np.zeros(RECORDS))):
+            return True
+    return False
+
+
+def _target(checked: Checked, draw: Draws, records: Records, weights: Array) -> float:
+    """The log density at a point; NaN where the program refuses it."""
+    try:
+        return checked.at(draw, records, weights).log_density
+    except ChainFailed:
+        return float("nan")
 
 
 def _visited(checked: Checked, data: StanData) -> list[Draws]:
@@ -123,22 +160,18 @@ def _visited(checked: Checked, data: StanData) -> list[Draws]:
 
 
 def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
-    records = made_up(checked.use, checked.whole)
-    chosen = np.linspace(0, count(prior) - 1, POINTS).astype(int)
-    for k in chosen:
-        draw = take(prior, [k])
-        lengths = {name: np.size(checked.at(draw, records, np.ones(RECORDS)).values[name]) for name in ("log_lik", "x_rep")}
-        wrong = [f"{name} has {found} values for {RECORDS} records: declare vector[n] {name}" for name, found in lengths.items()
-                 if found != RECORDS]  # fmt: skip
-        if wrong:
-            yield from wrong
+    records, draws = made_up(checked.use, checked.whole), take(prior, np.linspace(0, count(prior) - 1, POINTS).astype(int))
+    values = checked.at(take(draws, [0]), records, np.ones(RECORDS)).values
+    for name in ("log_lik", "x_rep"):
+        if (found := np.size(values[name])) != RECORDS:
+            yield f"{name} has {found} values for {RECORDS} records: declare vector[n] {name}"
             return
-        for check in (_weights, _others, _removed):
-            if found := list(check(checked, draw, records)):
-                yield from found  # what comes behind would fail for the same reason
-                return
-    yield from _ends(checked, take(prior, chosen))
-    yield from _density(checked, take(prior, chosen))
+    for check in (_weights, _others, _unweighted, _sizes, _seeds):
+        if broken := list(check(checked, draws, records)):
+            yield from broken  # the next checks would fail for the same reason
+            return
+    yield from _ends(checked, draws)
+    yield from _density(checked, draws)
 
 
 def _differ(one: Array | float, other: Array | float) -> bool:
@@ -146,53 +179,137 @@ def _differ(one: Array | float, other: Array | float) -> bool:
     return not np.allclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
 
 
-def _weights(checked: Checked, draw: Draws, records: Records) -> Iterator[str]:
+def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     """T1: the weights are the exponents of the likelihood, and log_lik has none of them."""
-    weights = np.random.default_rng(SEED).uniform(0.1, 0.9, RECORDS)
-    none, some, full = (checked.at(draw, records, each) for each in (np.zeros(RECORDS), weights, np.ones(RECORDS)))
-    log_lik = full.values["log_lik"]
-    if _differ(log_lik, some.values["log_lik"]):
-        yield "log_lik moves with the weights: leave them out of it, since it has to be the plain log-likelihood"
-    elif not _differ(none.log_density, some.log_density):
-        yield "the weights are not used: add weights[i] * log_lik_i to the target for each record, in place of a ~ statement"
-    else:
-        found, expected = some.log_density - none.log_density, float(weights @ log_lik)
-        if _differ(found, expected):
-            yield (
-                f"the target does not hold weights[i] * log_lik[i]: with weights it grows by {found:.6g}, their sum is "
-                f"{expected:.6g}; use the same log-likelihood, with all its constants, in the model and in log_lik"
-            )
+    generator = np.random.default_rng(SEED)
+    # in the middle, from one end to the other, and near each other
+    patterns = [generator.uniform(0.1, 0.9, RECORDS), generator.permutation([0.0, 1e-4, 0.02, 0.5, 0.98, 1.0])]
+    patterns += [generator.uniform(low, low + 0.1, RECORDS) for low in (0.05, 0.45, 0.85)]
+    far = Records(made_up(checked.use, checked.whole, far=True).x, records.design)
+    for draw, rows in itertools.product((take(draws, [k]) for k in range(POINTS)), (records, far)):
+        none, full = (checked.at(draw, rows, np.full(RECORDS, each)) for each in (0.0, 1.0))
+        log_lik = full.values["log_lik"]
+        for weights in patterns:
+            some = checked.at(draw, rows, weights)
+            if _differ(log_lik, some.values["log_lik"]):
+                problems = ["log_lik moves with the weights: leave them out of it, since it has to be the plain log-likelihood"]
+            elif not _differ(none.log_density, some.log_density):
+                problems = [
+                    "the weights are not used: add weights[i] * log_lik_i to the target for each record, not a ~ statement"
+                ]
+            else:
+                problems = list(_not_the_sum(none.log_density, some.log_density, weights, log_lik))
+            if problems:
+                yield from problems
+                return
 
 
-def _others(checked: Checked, draw: Draws, records: Records) -> Iterator[str]:
+def _not_the_sum(none: float, some: float, weights: Array, log_lik: Array) -> Iterator[str]:
+    """Whether a target grows by something else than the weighted sum, between no weights and some."""
+    found, expected = some - none, float(weights @ log_lik)
+    if np.isfinite(expected) and _differ(found, expected):
+        yield (
+            f"the target does not hold weights[i] * log_lik[i]: with weights it grows by {found:.6g}, their sum is "
+            f"{expected:.6g}; use the same log-likelihood, with all its constants, in the model and in log_lik"
+        )
+
+
+def _others(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     """T2: the log-likelihood of a record depends on that record alone."""
-    other = _changed(records, 0)
-    before, after = (checked.log_lik(draw, each)[0] for each in (records, other))
-    if _differ(before[1:], after[1:]):
-        yield (
-            "log_lik of a record moves when another record changes: what is worked out from all records (a mean, a scale, "
-            "centred predictors) has to be a fixed number, declared as data"
-        )
+    before = checked.log_lik(draws, records)
+    for i in range(RECORDS):
+        for other in _with_others(checked, records, i):
+            if _differ(before[:, i], checked.log_lik(draws, other)[:, i]):
+                yield MOVES
+                return
 
 
-def _changed(records: Records, place: int) -> Records:
-    """The records with one of them changed into a copy of the last, but for its predictors, which nothing else has."""
-    x, design = records.x.copy(), records.design.copy()
-    x[place] = x[-1]
-    design[place, 1:] += 1.7
-    return Records(x, design)
+MOVES = (
+    "log_lik of a record moves when another record changes: what is worked out from all records (a mean, a scale, "
+    "centred predictors) has to be a fixed number, declared as data"
+)
 
 
-def _removed(checked: Checked, draw: Draws, records: Records) -> Iterator[str]:
-    """T3: a record of weight 0 might as well not be there."""
-    weights = np.linspace(0, 1, RECORDS)
-    with_it = checked.at(draw, records, weights).log_density
-    without = checked.at(draw, records.take(slice(1, None)), weights[1:]).log_density
-    if _differ(with_it, without):
-        yield (
-            f"the target moves by {with_it - without:.3g} when a record of weight 0 is taken out: nothing but the weighted "
-            "terms may depend on the records or on n (no centring or scaling on the data, no prior that uses them)"
-        )
+def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records]:
+    """The i-th record in its place, among others: changed ones, ones that are far from each other, and copies of itself."""
+    own = np.arange(len(records)) == i
+    changed = _changed(checked, records, len(records))
+    far = made_up(checked.use, checked.whole, len(records), SEED + 2, far=True)
+    for other in (changed, Records(far.x, changed.design[::-1]), records.take(np.full(len(records), i))):
+        yield Records(np.where(own, records.x, other.x), np.where(own[:, None], records.design, other.design))
+
+
+def _changed(checked: Checked, records: Records, n: int) -> Records:
+    """Other records, n of them; predictors are nearer to 0, and no program overflows at them that does not at the first ones."""
+    generator, design = np.random.default_rng(SEED + 1), records.design[np.arange(n) % len(records)]
+    nearer = np.column_stack([design[:, :1], generator.uniform(0, 0.9, (n, 1)) * design[:, 1:]])
+    return Records(made_up(checked.use, checked.whole, n, SEED + 1).x, nearer)
+
+
+def _unweighted(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """T3: records of weight 0 might as well be others, or not be there."""
+    weights, log_lik = np.linspace(0, 1, RECORDS), checked.log_lik(draws, records)
+    for k in range(POINTS):
+        draw = take(draws, [k])
+        with_it, without = (_target(checked, draw, records.take(slice(j, None)), weights[j:]) for j in (0, 1))
+        if _differ(with_it, without):
+            yield f"the target moves when a record of weight 0 is taken out: {ALONE}"
+            return
+        none = _target(checked, draw, records, np.zeros(RECORDS))
+        for i in range(RECORDS):
+            # with nothing but that record, and with none at all
+            for scale, other in zip((0.7, 0.0, 0.7), _with_others(checked, records, i), strict=True):
+                target = _target(checked, draw, other, np.where(np.arange(RECORDS) == i, scale, 0.0))
+                if _differ(target, none + scale * log_lik[k, i]):
+                    yield f"the target moves when records of weight 0 change: {ALONE}"
+                    return
+
+
+ALONE = (
+    "nothing but the weighted terms may depend on the records or on n (no centring or scaling on the data, no prior and no bound "
+    "of a parameter that uses them)"
+)
+
+
+def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """T1 to T3 at other numbers of records."""
+    draw = take(draws, [0])
+    before, none = checked.log_lik(draw, records)[0], _target(checked, draw, records, np.zeros(RECORDS))
+    for size in SIZES:
+        same, more = min(size, RECORDS), _changed(checked, records, size)
+        far = made_up(checked.use, checked.whole, size, SEED + 2, far=True)
+        x, design = (np.concatenate([one[:same], other[same:]]) for one, other in zip(_parts(records), _parts(more), strict=True))
+        rows, weights = Records(x, design), np.random.default_rng(SEED).uniform(0, 1, size)
+        log_lik = checked.log_lik(draw, rows)[0]
+        if _differ(log_lik[:same], before[:same]):
+            yield f"with {size} records, {MOVES}"
+        elif _differ(_target(checked, draw, Records(far.x, design), np.zeros(size)), none):
+            yield f"the target moves when records of weight 0 are added or taken out, at {size} records: {ALONE}"
+        else:
+            problems = _not_the_sum(none, _target(checked, draw, rows, weights), weights, log_lik)
+            yield from (f"with {size} records, {problem}" for problem in problems)
+
+
+def _parts(records: Records) -> tuple[Array, Array]:
+    return records.x, records.design
+
+
+def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """Random numbers belong to x_rep alone, and x_rep has nothing of the outcomes."""
+    points = [checked.at(take(draws, [0]), records, np.ones(RECORDS), seed) for seed in (SEED, SEED + 1)]
+    if _differ(points[0].log_density, points[1].log_density) or _differ(*(point.values["log_lik"] for point in points)):
+        yield "the target or log_lik moves with Stan's seed: no random numbers may go into them, nor into transformed data"
+        return
+    many, far = _changed(checked, records, PREDICTED), made_up(checked.use, checked.whole, PREDICTED, SEED + 2, far=True)
+    before, whole = checked.predicted(draws, many), np.clip(np.rint(many.x), checked.use.lower, checked.use.upper)
+    if any(_differ(before, checked.predicted(draws, Records(x, many.design))) for x in (far.x, whole)):
+        yield "x_rep moves when the outcomes change: draw it from the parameters and the record's own predictors alone"
+        return
+    # random numbers are drawn in the order of the records: under the first draw, the second half comes after the first
+    half = PREDICTED // 2
+    design = np.concatenate([many.design[:half], 0.9 * many.design[half:] + 0.1 * many.design[:1]])
+    if _differ(before[:1, :half], checked.predicted(take(draws, [0]), Records(many.x, design))[:, :half]):
+        yield "x_rep of a record moves when the predictors of later ones change: draw it from the record's own predictors alone"
 
 
 def _ends(checked: Checked, draws: Draws) -> Iterator[str]:

@@ -28,12 +28,23 @@ class Records:
     design: Array
     """(n, p) the predictors, constant included."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", read_only(self.x))
+        object.__setattr__(self, "design", read_only(self.design))
+
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, index: Any) -> Records:
         """The records at ``index``."""
         return Records(self.x[index], self.design[index])
+
+
+def read_only(values: Any) -> Any:
+    """View of an array that refuses to be written into: own code that would change the input of others stops with an error."""
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view
 
 
 def intercept_only(x: Array | Integers) -> Records:

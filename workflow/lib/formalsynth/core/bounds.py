@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, distinct_rows, take
+from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, distinct_rows, read_only, take
 from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
@@ -51,6 +51,9 @@ class Sensitive:
     """M, or None for no censoring."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", read_only(self.weights))
+        if self.range_weights is not None:
+            object.__setattr__(self, "range_weights", read_only(self.range_weights))
         if (self.range is None) != (self.range_weights is None):
             raise ValueError("a sensitive range needs its weights, and they need a range")
 
@@ -79,7 +82,7 @@ class Bounds:
 
     @property
     def delta_mcse(self) -> float:
-        """Monte Carlo standard error of ``delta`` as a maximum over a finite number of draws."""
+        """Monte Carlo standard error of ``delta`` as a maximum over a finite number of draws, with the weights as they are."""
         return maximum_mcse(self.by_draw)
 
 

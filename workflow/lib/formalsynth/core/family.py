@@ -133,6 +133,14 @@ def whole(family: Family) -> WholeFamily | None:
     return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]
 
 
+def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
+    """Log-likelihood (S, n) of any family."""
+    if evaluated := whole(family):
+        return evaluated.log_likelihood(records, draws)
+    left, right = family.factors(records, draws)
+    return np.asarray(left @ right.T)
+
+
 def program(family: Family) -> ProgramFamily | None:
     """The family, if it has to be told how its compiled program is run."""
     return family if hasattr(family, "bind") else None  # type: ignore[return-value]

@@ -8,20 +8,45 @@ maximum is the bound, and, for censoring, a threshold that the fit uses too. A n
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import get_type_hints
+import math
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Literal, get_args, get_type_hints
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records, read_only
 from formalsynth.core.bounds import Sensitive
-from formalsynth.core.family import Family, Predictor
-from formalsynth.core.parameters import Parameters, parameters_of
+from formalsynth.core.family import Family, Predictor, log_likelihood
+from formalsynth.core.parameters import Parameters, defaults, parameters_of
 from formalsynth.core.registry import DuplicateError, Registry
-from formalsynth.core.streams import Address, number_of, parameter_words
+from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
+Neighbours = Literal["add_remove", "replace"]
+"""Neighbour relation: data sets that differ by one added or removed record, or by one replaced record."""
+PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
+"""Factor from a Lipschitz bound, or a threshold, to epsilon: a replaced record is one removed and one added."""
+Factor = float | Callable[[Mapping[str, float]], float | None]
+"""Factor by which the declared ``epsilon`` holds, or a function of the parameters that gives it; None for no guarantee."""
+STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
+    "DP": ("add_remove", "replace"), "DP (add/remove)": ("add_remove",), "DP (replace-one)": ("replace",),
+}  # fmt: skip
+"""Kinds of guarantee that hold for every data set, with the neighbour relations that they name."""
+UNCONDITIONAL = re.compile(r"(\(eps, delta\)-|zC)?DP\b[^|]*")
+"""Kinds of guarantee that name differential privacy without a condition."""
+OF_RANGES = " | R"
+"""End of the kinds of guarantee that protect a sensitive range around each record, and not all of the record."""
+
+
+class BrokenContract(ValueError):
+    """A mechanism breaks the contract of mechanisms."""
+
+    def __init__(self, mechanism: str, problem: str) -> None:
+        """Make the error of a mechanism; ``problem`` is the rest of the sentence."""
+        super().__init__(f"mechanism {mechanism} {problem}")
+        self.problem = problem
 
 
 @dataclass(frozen=True)
@@ -37,6 +62,11 @@ class Parent:
     """Mechanisms and parameters of those that build on it, for which one of them may compute together what all need."""
     shared: dict[Hashable, Array] = field(default_factory=dict)
     """What they have computed so, by what it depends on beside this replicate and these draws."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "draws", {name: read_only(values) for name, values in self.draws.items()})
+        object.__setattr__(self, "by_record", read_only(self.by_record))
+        object.__setattr__(self, "weights", read_only(self.weights))
 
 
 @dataclass
@@ -63,6 +93,10 @@ class Context:
     parents: Sequence[Parent] = ()
     found: Findings = field(default_factory=Findings)
 
+    def log_likelihood(self, draws: Draws) -> Array:
+        """Log-likelihood (S, n) of the records under draws, such as those of a parent."""
+        return log_likelihood(self.family, self.records, draws)
+
 
 @dataclass(frozen=True)
 class Form:
@@ -74,6 +108,9 @@ class Form:
     """What the bound is the maximum of; its threshold censors the fit too."""
     affected: int | None = None
     """Records whose weight the mechanism cut; None where it cuts none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", read_only(self.weights))
 
 
 @dataclass(frozen=True)
@@ -120,23 +157,117 @@ class Mechanism:
     """Whether it needs a family whose program can clip each record's log-likelihood."""
     truncates: bool = False
     """Whether it needs a family with interval probabilities."""
+    strict: Mapping[Neighbours, Factor] = field(default_factory=dict)
+    """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
 
     @functools.cached_property
     def releases(self) -> bool:
         """Whether it gives a release of its own, with neither fit nor bounds that others could use."""
         return get_type_hints(self.function).get("return") is DirectRelease
 
+    def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
+        """The epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
+
+        Args:
+            parameters: of the mechanism.
+            neighbours: the neighbour relation; without it, the one that the kind of guarantee names.
+        """
+        relations = (neighbours,) if neighbours else STRICT_KINDS.get(self.guarantee, ())
+        factors = [self._factor(parameters, relation) for relation in relations]
+        known = [factor for factor in factors if factor is not None]
+        given = defaults(self.parameters) | dict(parameters)
+        return max(known) * float(given["epsilon"]) if known and len(known) == len(factors) else None
+
+    def _factor(self, parameters: Mapping[str, float], neighbours: Neighbours) -> float | None:
+        factor = self.strict.get(neighbours)
+        return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
+
+    def apply(self, context: Context, parameters: Mapping[str, float]) -> Form | DirectRelease:
+        """The checked result of the function, which gets a context of its own with a mechanism's random streams.
+
+        Raises:
+            BrokenContract: the function writes into its input, or its result breaks the contract.
+            ValueError: the function refuses the data.
+        """
+        address = context.address
+        if not isinstance(address, MechanismAddress):
+            address = MechanismAddress(**{part.name: getattr(address, part.name) for part in fields(Address)})
+        try:
+            made = self.function(replace(context, address=address, parents=tuple(context.parents)), **parameters)
+        except ValueError as error:
+            if "read-only" in str(error):
+                problem = f"writes into an array that it was given ({error}): work on a copy"
+                raise BrokenContract(self.name, problem) from error
+            raise
+        for problem in self._problems(made, len(context.records), parameters):
+            raise BrokenContract(self.name, problem)
+        return made
+
+    def _problems(self, made: object, n: int, parameters: Mapping[str, float]) -> Iterator[str]:
+        """Ends of sentences that say what is wrong with a result for n records."""
+        if isinstance(made, DirectRelease):
+            yield from self._problems_of_release(made, parameters)
+        elif not isinstance(made, Form):
+            yield f"returns {type(made).__name__}: it has to return a Form or a DirectRelease"
+        else:
+            given = {"weights": made.weights, "sensitive weights": made.sensitive.weights}
+            given |= {} if made.sensitive.range_weights is None else {"range weights": made.sensitive.range_weights}
+            wrong = [_wrong_weights(what, values, n) for what, values in given.items()]
+            yield from filter(None, wrong)
+            if not any(wrong):
+                yield from self._problems_of_form(made, parameters)
+
+    def _problems_of_release(self, made: DirectRelease, parameters: Mapping[str, float]) -> Iterator[str]:
+        claim = self.claim(parameters)
+        if not 0 < made.epsilon < math.inf:
+            yield f"gives epsilon {made.epsilon:g}: it has to be a positive number"
+        elif claim is not None and not math.isclose(made.epsilon, claim):
+            yield f"gives epsilon {made.epsilon:g}, but claims {claim:g} as {self.guarantee!r}: both have to be the same"
+
+    def _problems_of_form(self, made: Form, parameters: Mapping[str, float]) -> Iterator[str]:
+        sensitive, threshold = made.sensitive, made.sensitive.threshold
+        if threshold is not None and not self.censors:
+            yield "gives a threshold, which bounds a record only if the program clips at it: register it with censors=True"
+        elif threshold is not None and not threshold > 0:
+            yield f"gives the threshold {threshold:g}: it has to be positive"
+        for relation, per_bound in PER_BOUND.items():
+            claim = self.claim(parameters, relation)
+            if claim is not None and (threshold is None or per_bound * threshold > claim * (1 + 1e-9)):
+                yield (
+                    f"claims epsilon {claim:g} for {relation} as {self.guarantee!r}, which needs Sensitive(weights, "
+                    f"threshold={claim / per_bound:g}) and not the threshold {threshold}"
+                )
+        part = sensitive.range is not None or bool((sensitive.weights < made.weights).any())
+        if part and not self.guarantee.endswith(OF_RANGES):
+            yield (
+                "gives a sensitive range, or sensitive weights below the weights of the fit: epsilon would cover a part of what "
+                "a record adds; give Sensitive(weights) the weights of the fit"
+            )
+
     def words(self, parameters: Mapping[str, float]) -> tuple[int, ...]:
         """Integer words for the random streams of this mechanism with these parameters."""
         return parameter_words(self.id, parameters, list(self.parameters.model_fields))
+
+
+def _wrong_weights(what: str, values: Array, n: int) -> str:
+    """The end of a sentence that says what is wrong with the weights of n records; empty where nothing is."""
+    if values.shape != (n,):
+        return f"gives {what} of shape {values.shape}: there has to be one for each of the {n} records"
+    if not np.isfinite(values).all():
+        return f"gives {what} that are not finite: a record of infinite risk gets weight 0"
+    if values.min(initial=0) < 0 or values.max(initial=1) > 1:
+        ends = f"from {values.min():.3g} to {values.max():.3g}"
+        return f"gives {what} {ends}: they have to be from 0 to 1 (divide by the largest one, not by their mean)"
+    return ""
 
 
 MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "papers/*/mechanism*.py")
 
 
 def mechanism(
-    guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False
-) -> Callable[[Callable[..., Form | DirectRelease]], Callable[..., Form | DirectRelease]]:
+    guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False,
+    strict: Mapping[Neighbours, Factor] | None = None,
+) -> Callable[[Callable[..., Form | DirectRelease]], Callable[..., Form | DirectRelease]]:  # fmt: skip
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
     Args:
@@ -145,15 +276,19 @@ def mechanism(
         censors: whether it needs a family whose program can clip each record's log-likelihood.
         id: integer that keys its random streams; left out, it is made from the function's name.
         truncates: whether it needs a family with interval probabilities.
+        strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
+            guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
 
     Raises:
         DuplicateError: another mechanism has this name or id.
+        ValueError: the kind of guarantee and ``strict`` contradict each other.
     """
 
     def register(function: Callable[..., Form | DirectRelease]) -> Callable[..., Form | DirectRelease]:
         name = function.__name__
         number = number_of(name) if id is None else id
-        entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors, truncates)
+        entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors, truncates, strict or {})
+        _check_guarantee(entry)
         for other in MECHANISMS.values():
             if other.id == number and other.name != name:
                 both = f"{other.name} ({MECHANISMS.module(other.name)}) and {name} ({function.__module__})"
@@ -162,3 +297,27 @@ def mechanism(
         return function
 
     return register
+
+
+def _check_guarantee(entry: Mechanism) -> None:
+    """Check that the kind of guarantee and the strict claim agree.
+
+    Raises:
+        ValueError: they do not.
+    """
+    named, kind = STRICT_KINDS.get(entry.guarantee), f"mechanism {entry.name}: guarantee {entry.guarantee!r}"
+    if named is None and (entry.strict or UNCONDITIONAL.fullmatch(entry.guarantee)):
+        raise ValueError(
+            f"{kind} is not a strict kind; allowed: {', '.join(STRICT_KINDS)} with strict=, or without strict= a kind that names "
+            "its condition after a bar, such as 'DP | fixed weights'"
+        )
+    if missing := [relation for relation in named or () if relation not in entry.strict]:
+        example = f'strict={{"{missing[0]}": 1.0}}'
+        raise ValueError(f"{kind} needs {example}: the factor by which epsilon holds for every data set")
+    for relation, factor in entry.strict.items():
+        if relation not in get_args(Neighbours):
+            raise ValueError(f"{kind}: strict: given {relation!r}; allowed: {', '.join(get_args(Neighbours))}")
+        if not callable(factor) and not 0 < factor < math.inf:
+            raise ValueError(f"{kind}: strict: {relation}: given {factor!r}; allowed: a positive number")
+    if entry.strict and "epsilon" not in entry.parameters.model_fields:
+        raise ValueError(f"{kind} needs a parameter called epsilon: a strict claim is declared, not computed from the data")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
 """Integer ids of the stages; an id is never reused. Studies add stages of their own with :func:`add_stages`."""
+OF_MECHANISMS = ("mechanism", "predict")
+"""Stages whose streams a mechanism may use; the others belong to the data, the fits and the synthetic values."""
 _MICRO = 1_000_000
 
 
@@ -66,6 +68,22 @@ class Address:
     def stan_seed(self, words: Sequence[int] = ()) -> int:
         """A seed in Stan's range, 1 to 2^31 - 1."""
         return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
+
+
+@dataclass(frozen=True)
+class MechanismAddress(Address):
+    """An address as a mechanism gets it, with its own random streams only."""
+
+    def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
+        """The seed sequence of one stage.
+
+        Raises:
+            ValueError: the stage is not one of a mechanism.
+        """
+        if stage not in OF_MECHANISMS:
+            allowed = " or ".join(f'context.address.generator("{name}")' for name in OF_MECHANISMS)
+            raise ValueError(f"uses the random stream {stage!r}, which is not a mechanism's own: use {allowed}")
+        return super().sequence(stage, words)
 
 
 def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None], every: Sequence[str] = ()) -> tuple[int, ...]:

@@ -19,14 +19,20 @@ METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.p
 """Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table alone."""
 GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
 """Kinds of guarantee, without what they take as fixed."""
-FIXED = " What is named after the bar is taken as fixed: making it from the data is not paid for."
+EVERY = " for every data set"
+CONDITION = " It does not hold for every data set, but only under the condition after the bar."
+FIXED = (
+    " It does not hold for every data set: what is named after the bar is taken as fixed, as if it did not depend on the data."
+)
 
 
 def guarantee(kind: str) -> Words:
     """A kind of guarantee as the tables name it, such as ``DP | fixed weights``."""
     head, _, condition = kind.partition(" | ")
     meaning = GUARANTEES.get(head, "A kind of its own; see its mechanism.")
-    return Words(kind, meaning + (FIXED if condition.startswith("fixed") else ""))
+    if condition:
+        meaning = meaning.replace(EVERY, "") + (FIXED if condition.startswith("fixed") else CONDITION)
+    return Words(kind, meaning)
 
 
 def metric(column: str) -> Words:
@@ -38,32 +44,47 @@ for _column, _words in {
     "n": Words("n", "The number of records of a data set."),
     "bound": Words(
         "By-record Lipschitz bound Δᵢ",
-        "The most that one record's weighted log-likelihood amounts to in any posterior draw. The smaller it is, the less this "
-        "record can show through in the synthetic data.",
+        "The largest absolute value of one record's weighted log-likelihood over the posterior draws. The largest over the "
+        "records is Δ, and the claimed ε is 2 Δ.",
     ),
     "delta": Words(
         "Lipschitz bound Δ",
-        "The largest by-record bound of a data set: how far any one record can move the posterior from which synthetic data are "
-        "drawn. Smaller is more private. It is estimated, as a maximum over posterior draws.",
+        "The largest by-record bound of a data set; the claimed ε is 2 Δ. A smaller Δ is a smaller claim, and a record may cost "
+        "more than the claim: see the audited ε. It is estimated, as a maximum over posterior draws.",
     ),
     "epsilon": Words(
         "Epsilon ε, the privacy budget",
-        "One record more or less changes the probability of what is released at most by the factor exp(ε). Smaller is more "
-        "private. Where it comes from a Lipschitz bound, ε = 2Δ. What it is worth depends on the kind of guarantee.",
+        "The claim that adding or removing one record changes the probability of any release by a factor of at most exp(ε). A "
+        "strict mechanism guarantees its declared ε for every data set. Where ε is 2 Δ of the data set at hand, a record may "
+        "cost more: see the audited ε.",
+    ),
+    "delta_mcse": Words(
+        "Monte Carlo error of Δ",
+        "Standard error of Δ as a maximum over a finite number of posterior draws, with the weights of this run taken as fixed. "
+        "Another seed of the fits gives other weights too, and Δ can then differ by more.",
     ),
     "audited": Words(
         "Audited ε",
-        "What a record really costs on the data at hand: the largest loss over the neighbours that were tried, with everything "
-        "computed again on each. It is a lower bound of what a mechanism can claim; at δ = 10⁻³ unless another is named.",
+        "A lower bound of what a record costs on the data at hand: the largest loss over the neighbours that were tried, with "
+        "everything computed again on each. A neighbour that was not tried may cost more; at δ = 10⁻³ unless another is named.",
     ),
-    "claimed": Words("Claimed ε", "Twice the Lipschitz bound of the data set, or the ε that a mechanism is built for."),
+    "claimed": Words(
+        "Claimed ε",
+        "What a strict mechanism guarantees for such neighbours; of others, twice the Lipschitz bound of the data set.",
+    ),
     "claimed_larger": Words("Larger claim", "The larger of the claims that a mechanism makes on the two neighbours."),
     "attacked": Words(
         "Attacked ε",
-        "What an attack shows that sees one synthetic data set and nothing else: a lower bound of ε with 95 % confidence.",
+        "A lower bound of ε, with 95 % confidence, from an attack that knows both neighbouring data sets and the mechanism, and "
+        "sees one synthetic data set.",
     ),
     "held": Words("Audited ε, weights held", "What a record would cost if its joining changed no weight but its own."),
     "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ in place of 10⁻³, or what config says."),
+    "pure": Words(
+        "Audited ε at δ = 0",
+        "The largest loss of any release, however improbable. It has no bound for posteriors without censoring. A guarantee for "
+        "every data set is compared with this one.",
+    ),
     "composed": Words(
         "Audited ε of several releases", "The audited ε of five draws of one posterior, or of as many as config says."
     ),
@@ -113,6 +134,7 @@ for _column, _words in {
         "Rate of contraction",
         "The slope of the log standard deviation of Δ over replicates on log n. At -1/2, four times the records halve it.",
     ),
+    "last_slope": Words("Rate of contraction at the largest n", "The same slope, between the two largest sample sizes alone."),
 }.items():
     METRICS.add(_column, _words, __name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +17,9 @@ from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import AuditSearch, SamplerSettings
+from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.streams import Address
-from formalsynth.custody.candidates import Candidate, Study, fresh_scenario
+from formalsynth.custody.candidates import HISTOGRAM, SENSITIVITY, Candidate, Study, fresh_scenario, strict_claim
 from formalsynth.custody.records import finished, records_of
 from formalsynth.custody.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DELTA = 1e-3
-"""At which epsilon is audited."""
+"""Delta of the audited epsilon; strict claims are audited at delta 0, since that is what they promise."""
+ERRORS = 4.5
+"""Standard errors of a sampled loss that are not counted against a strict claim."""
+ROUNDING = 1e-6
+"""Share of a claim that is rounding."""
 LARGEST, LARGEST_SAMPLED = 20_000, 1000
 """Rows above which nothing is audited unless the study says so: with exact posteriors, and with sampled ones."""
 KINDS = {"add_remove": ("remove", "add"), "replace": ("replace",)}
@@ -50,11 +54,17 @@ class Audited:
     """Neighbours that were tried."""
     losses: tuple[tuple[int, float], ...] = ()
     """Rows, of those that are used, whose removal costs most, with the epsilon of one set."""
+    error: float = 0.0
+    """Standard error of epsilon at delta 0, where posteriors are sampled."""
 
     @property
     def done(self) -> bool:
         """Whether there is a number."""
         return not math.isnan(self.epsilon)
+
+    def refutes(self, claim: float) -> bool:
+        """Whether the audit found more than is claimed, beyond its own error."""
+        return self.epsilon - ERRORS * self.error > claim * (1 + ROUNDING)
 
 
 def audit_candidates(
@@ -91,15 +101,40 @@ def audit_candidates(
         why = f"not audited: {sampled}{n} rows are more than {largest}: internal_audit.largest in study.yaml allows more"
         return {id: Audited(math.nan, why) for id in ids}
     universe = joined(records_of(declared.schema, table), records_of(declared.schema, additions(declared.schema, study)))
-    search = AuditSearch(
-        deltas=(DELTA,), releases=sets, each=wished.each, random=wished.random, refined=min(wished.refined, wished.each + 5)
-    )
+    seed, rows = int(np.random.default_rng().integers(LARGEST_SEED)), list[Found]()
     try:
         replay = _replay(declared, study, universe, n, executable, ids)
-        rows = audit(replay, n, ids, search, int(np.random.default_rng().integers(LARGEST_SEED)))
+        for delta, members in _by_delta(declared, replay.synthesizers, ids).items():
+            search = AuditSearch(
+                deltas=(delta,),
+                releases=sets,
+                each=wished.each,
+                random=wished.random,
+                refined=min(wished.refined, wished.each + 5),
+            )
+            rows += audit(replay, n, members, search, seed)
     except (ValueError, np.linalg.LinAlgError) as error:
         return {id: Audited(math.nan, f"cannot be audited: {error}") for id in ids}
     return {id: _audited([row for row in rows if row.synthesizer == id], declared.schema, sets) for id in ids}
+
+
+def audit_chosen(
+    declared: Declared, study: Study, table: pd.DataFrame, candidate: Candidate, executable: Path, sets: int
+) -> Audited | None:
+    """The audit of the candidate that is to be released, whichever candidates the internal report audits; None without one."""
+    if study.audit is None:
+        return None
+    alone = replace(study, audit=study.audit.model_copy(update={"synthesizers": None}))
+    return audit_candidates(declared, alone, table, {candidate.synthesizer.id: candidate}, executable, sets).get(
+        candidate.synthesizer.id
+    )
+
+
+def _by_delta(declared: Declared, synthesizers: Sequence[Synthesizer], ids: Sequence[str]) -> dict[float, list[str]]:
+    """Ids by the delta at which they are audited."""
+    strict = {one.id for one in synthesizers if strict_claim(one, declared.schema.neighbours) is not None}
+    both = {0.0: [id for id in ids if id in strict], DELTA: [id for id in ids if id not in strict]}
+    return {delta: members for delta, members in both.items() if members}
 
 
 def _replay(declared: Declared, study: Study, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
@@ -110,8 +145,18 @@ def _replay(declared: Declared, study: Study, universe: Records, n: int, executa
     if family.program not in EXACT:
         seed = 1 + int(np.random.default_rng().integers(LARGEST_SEED))
         sampled = SampledPosteriors(family, universe, study.priors, cmdstan_sampler(family, executable, sampler), seed)
-    synthesizers = list(scenario.synthesizers.values())
+    synthesizers = [_as_released(declared.schema, n, each) for each in scenario.synthesizers.values()]
     return Replay(family, study.priors, universe, synthesizers, Address.of(scenario.key, 0), sampler.draws, sampled)
+
+
+def _as_released(schema: Schema, n: int, synthesizer: Synthesizer) -> Synthesizer:
+    """A histogram with the noise and the number of bins of a release, which depend on what is declared; others as they are."""
+    if synthesizer.mechanism != HISTOGRAM:
+        return synthesizer
+    # the mechanism's own noise is always that for a replaced record
+    epsilon = synthesizer.parameters["epsilon"] * SENSITIVITY["replace"] / SENSITIVITY[schema.neighbours]
+    bins = synthesizer.parameters.get("bins") or math.isqrt(n)
+    return synthesizer.model_copy(update={"parameters": {**synthesizer.parameters, "epsilon": epsilon, "bins": bins}})
 
 
 def additions(schema: Schema, study: Study) -> pd.DataFrame:
@@ -153,4 +198,6 @@ def _audited(rows: Sequence[Found], schema: Schema, sets: int) -> Audited:
         if row.neighbour == "remove" and row.releases == 1 and row.removed is not None and not math.isnan(row.audited)
     }
     told = f"{WORDS[worst.neighbour]} ({worst.candidate}), {schema.outcome} {worst.value:g}"
-    return Audited(worst.audited, told, sum(tried.values()), tuple(sorted(removed.items(), key=lambda pair: -pair[1])))
+    losses = tuple(sorted(removed.items(), key=lambda pair: -pair[1]))
+    errors = [row.error for row in rows if row.delta == 0 and row.neighbour == worst.neighbour and math.isfinite(row.error)]
+    return Audited(worst.audited, told, sum(tried.values()), losses, sets * max(errors, default=0.0))

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import Field
 
 from formalsynth.core.model import Model
+from formalsynth.custody.guarantees import ledger_kind
 from formalsynth.data.files import DataError
 from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
@@ -40,13 +41,17 @@ def read_ledger(folder: Path) -> list[Spent]:
     """Everything that was spent on the file of a study.
 
     Raises:
-        DataError: the ledger is damaged.
+        DataError: the ledger is damaged, or a link.
     """
     path = folder / FILE
+    if path.is_symlink():
+        raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
     if not path.exists():
         return []
     try:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
+        if not lines:  # a ledger is written with its first entry, so an empty one has lost them
+            raise ValueError("no entries")
         return [Spent.model_validate_json(line, strict=True) for line in lines]
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
@@ -102,13 +107,29 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
+def spent_since(folder: Path, entries: int) -> str:
+    """The sentence on what counts as spent by entries that came after the first ``entries`` ones."""
+    try:
+        epsilon = spent(read_ledger(folder)[entries:])
+    except DataError:
+        return f"Whether epsilon is spent cannot be read from {folder / FILE}: restore it from a copy before anything else."
+    if not epsilon:
+        return "No epsilon is spent."
+    return f"An epsilon of {epsilon:g} counts as spent since this command began: see formalsynth budget {folder}."
+
+
 def purge(folder: Path) -> list[str]:
     """Delete everything confidential of a study but its ledger, without which nobody knows what is spent.
 
     Returns:
         What was deleted, and what was not, in sentences.
+
+    Raises:
+        DataError: the folder is a link to another one.
     """
     kept = folder / FILE
+    if kept.parent.is_symlink():
+        raise DataError(f"{kept.parent}: is a link; nothing was deleted: delete what it points to yourself, or remove the link")
     gone = [path for path in sorted(kept.parent.iterdir()) if path != kept] if kept.parent.is_dir() else []
     for path in gone:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -132,12 +153,12 @@ def _write(folder: Path, ledger: Sequence[Spent]) -> None:
 def table(ledger: Sequence[Spent], budget: float | None) -> list[str]:
     """The ledger in lines."""
     lines = [
-        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, {entry.guarantee} "
-        f"({entry.neighbours}), {entry.outcome}"
+        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
+        f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
         for entry in ledger
     ] or ["Nothing was released from this file yet."]
     total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
-    kinds = {entry.guarantee for entry in ledger}
+    kinds = {ledger_kind(entry.guarantee) for entry in ledger}
     if len(kinds) > 1:
         total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
     return [*lines, total]

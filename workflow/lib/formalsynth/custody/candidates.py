@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import FAMILIES, Predictor, program
+from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, DirectRelease, Findings
+from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, DirectRelease, Findings, Neighbours
 from formalsynth.custody.records import names_of
 from formalsynth.custody.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
@@ -31,8 +33,8 @@ from formalsynth.steps.replicate import context_of, form_of
 REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
 """The mechanism whose noise a release draws anew."""
-PER_NEIGHBOUR = {"add_remove": 2.0, "replace": 4.0}
-"""What a Lipschitz bound is multiplied with for epsilon: a replaced record is one removed and one added."""
+MOVE = 1e-10
+"""Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
 SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
 """L1 sensitivity of counts."""
 
@@ -72,7 +74,7 @@ class Candidate:
     reason: str
     """Why it failed; empty where it did not."""
     epsilon: float
-    """Of one synthetic data set, for the declared neighbours; NaN where it failed."""
+    """Claim for one synthetic data set and the declared neighbours; confidential unless it is strict. NaN where it failed."""
     draws: Draws
     predictor: Predictor
     by_record: Array | None
@@ -82,12 +84,26 @@ class Candidate:
 
     @property
     def pure(self) -> bool:
-        """Whether its epsilon is a parameter and holds as it stands."""
+        """Whether it claims a declared epsilon for every file."""
+        return self.guarantee in STRICT_KINDS
+
+    @property
+    def direct(self) -> bool:
+        """Whether all its sets come from one noisy table, and not from posterior draws."""
         return self.by_record is None
 
     def per_release(self, sets: int) -> float:
         """Epsilon of some sets: one noisy table serves them all, posterior draws add up."""
-        return self.epsilon if self.pure else self.epsilon * sets
+        return self.epsilon if self.direct else self.epsilon * sets
+
+
+def strict_claim(synthesizer: Synthesizer, neighbours: Neighbours, sets: int = 1) -> float | None:
+    """Epsilon of a release that is guaranteed for every file and known before the file is opened; None where there is none."""
+    mechanism = MECHANISMS[synthesizer.mechanism]
+    if synthesizer.mechanism == HISTOGRAM:  # a release draws its noise for the declared neighbours
+        return float(synthesizer.parameters["epsilon"])
+    claim = mechanism.claim(synthesizer.parameters, neighbours)
+    return None if claim is None else claim * (1 if mechanism.releases else sets)
 
 
 def read_study(declared: Declared) -> Study:
@@ -137,15 +153,25 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
 
 
 def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) -> None:
-    """Check that the family takes every value between the declared bounds, and that histograms have these."""
-    import numpy as np
-
+    """Check that the family takes all declared values, that histograms have the declared bounds, and that strict claims apply."""
     low, high = declared.schema.target.ends
     inside = np.array([low, (low + high) / 2, high])
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
         raise ConfigError(message(study.file, "family", ends, [f"a family of these values; this one takes {allowed.what}"]))
+    neighbours = declared.schema.neighbours
+    for synthesizer in study.expanded.synthesizers.values():
+        if MECHANISMS[synthesizer.mechanism].strict and strict_claim(synthesizer, neighbours) is None:
+            where = f"synthesizers.{synthesizer.id}.mechanism"
+            raise ConfigError(
+                message(
+                    study.file,
+                    where,
+                    synthesizer.mechanism,
+                    [f"a mechanism that guarantees epsilon for neighbours: {neighbours}"],
+                )
+            )
     for synthesizer in chosen:
         ends_of = {key: synthesizer.parameters.get(key) for key in ("low", "high")}
         if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
@@ -179,13 +205,25 @@ def fit(
     data, fitted, found = DataBatch.of([0], [records]), dict[str, Fitted](), dict[str, Candidate]()
     for own in in_turn(scenario.fits_in_turn(), "Fitting candidate"):
         job, measure_job = scenario.fit_job(own, sampler), scenario.measure_job(own)
-        batch = fit_batch(job, data, fitted, executable)
+        batch = fit_batch(job, data, fitted, executable, secretly_moved)
         table, measured = measure_batch(measure_job, data, batch, fitted)
         fitted[own] = Fitted(batch, measured)
         deltas = dict(zip(table["synthesizer"], table["delta"], strict=True))
         for member in measure_job.members:
             found[member.id] = _candidate(declared, job, member, data, fitted, float(deltas[member.id]))
     return {id: found[id] for id in found if id in ids}
+
+
+def secretly_moved(inits: StanData) -> StanData:
+    """A starting point that nobody can draw again: Stan's seed is seen in the list of processes, and this file is not.
+
+    The smallest move is enough, since the number of random numbers that a chain uses depends on where it is.
+    """
+    generator = np.random.default_rng()
+    return {
+        name: np.asarray(values, dtype=float) * (1 + MOVE * generator.standard_normal(np.shape(values)))
+        for name, values in inits.items()
+    }
 
 
 def fresh_scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) -> Scenario:
@@ -205,15 +243,17 @@ def _candidate(
     batch: FitBatch = fitted[member.fit].fit
     mechanism = MECHANISMS[member.mechanism]
     candidate = Candidate(member, mechanism.guarantee, "", float("nan"), {}, FAMILIES[job.family], None, None)
+    claim = strict_claim(member, declared.schema.neighbours)
     if not batch.ok(0):
         return replace(candidate, reason=str(batch.reason[0]), by_record=data.records(0).x * float("nan"))
     if mechanism.releases:
         form = form_of(member, context_of(job, member, data, 0, fitted, Findings()))
         assert isinstance(form, DirectRelease)
-        return replace(candidate, epsilon=form.epsilon, draws=form.draws, predictor=form.predictor)
+        return replace(candidate, epsilon=form.epsilon if claim is None else claim, draws=form.draws, predictor=form.predictor)
     sample = fitted[member.fit].measure.sample
     assert sample is not None
-    epsilon = PER_NEIGHBOUR[declared.schema.neighbours] * delta
+    computed = PER_BOUND[declared.schema.neighbours] * delta
     return replace(
-        candidate, epsilon=epsilon, draws=batch.draws_of(0), by_record=sample.by_record[member.id], weights=sample.weights,
+        candidate, epsilon=computed if claim is None else claim, draws=batch.draws_of(0),
+        by_record=sample.by_record[member.id], weights=sample.weights,
     )  # fmt: skip

@@ -68,7 +68,8 @@ def check_file(declared: Declared) -> Checked:
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
-    return Checked(violations, cases, () if table is None else tuple(_warnings(schema, table)), table)
+    warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text))
+    return Checked(violations, cases, warnings, table)
 
 
 def usable(declared: Declared) -> pd.DataFrame:
@@ -176,6 +177,11 @@ def numbers(text: pd.Series, schema: Schema) -> pd.Series:
 
 def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
     """The columns of a release with their types; rows are left out and numbers clipped as declared."""
+    return clipped(schema, _used(schema, text)).reset_index(drop=True)
+
+
+def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are not left out, under their index in the file."""
     import pandas as pd
 
     table = pd.DataFrame({
@@ -183,9 +189,7 @@ def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
         for name, column in schema.released.items()
     })  # fmt: skip
     table = table.dropna()
-    if schema.zeros == "drop_rows":
-        table = table[table[schema.outcome] != 0]
-    return clipped(schema, table).reset_index(drop=True)
+    return table[table[schema.outcome] != 0] if schema.zeros == "drop_rows" else table
 
 
 def clipped(schema: Schema, table: pd.DataFrame) -> pd.DataFrame:
@@ -209,6 +213,27 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     if len(schema.predictors) and table.duplicated().any():
         again = int(table.duplicated().sum())
         yield f"{again} row{'s say' if again != 1 else ' says'} the same as another one: is somebody in the file twice?"
+
+
+def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
+    """Warnings of rows that columns released as they are identify, by what they have or by being left out."""
+    names = [name for name, column in schema.columns.items() if column.release == "as_is"]
+    used = text.index.isin(_used(schema, text).index)
+    if not names or not used.any():
+        return
+    combination = text.groupby(names, dropna=False, sort=False).ngroup()
+    rows = combination[used].value_counts()
+    unique = int((rows == 1).sum())
+    yield (
+        f"The columns released as_is ({', '.join(names)}) have {counted(len(rows), 'combination')} of values; {unique} of "
+        f"{int(used.sum())} rows ({unique / used.sum():.0%}) have one that no other row has: they identify these rows."
+    )
+    absent = int((~combination[~used].isin(rows.index)).sum())
+    if not used.all():
+        yield (
+            f"A missing value or an outcome of 0 is not protected in rows that are left out: of {int((~used).sum())}, {absent} "
+            "have a combination that is then absent from the release, which shows whose they are."
+        )
 
 
 def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ import yaml
 from formalsynth.custody.reading import MOST_ROWS
 from formalsynth.custody.schema import Column, Schema
 from formalsynth.data.files import DataError
+from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.yaml_file import check_size, load_yaml
 from formalsynth.runtime.files import write_text
 
@@ -52,13 +54,25 @@ def read_metadata(path: Path) -> Known:
     try:
         is_json = path.suffix in (".json", ".jsonld")
         tree = json.loads(check_size(path).read_text(encoding="utf-8")) if is_json else load_yaml(path)
+    except ConfigError as error:
+        if error.__cause__ is None:
+            raise DataError(str(error)) from error
+        raise DataError(_unparsed(path, error.__cause__)) from None
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be read as metadata: {' '.join(str(error).split())}") from error
+        raise DataError(_unparsed(path, error)) from None
     if _is_tree(tree) and "tableSchema" in tree:
         return _from_csvw(tree, path)
     if _is_tree(tree):
         return _from_smartnoise(tree, path)
     raise DataError(f"{path}: is neither SmartNoise metadata (YAML) nor CSVW-EO (JSON with tableSchema)")
+
+
+def _unparsed(path: Path, error: BaseException) -> str:
+    """The sentence on a file that cannot be parsed, without the parser's words: they may quote a confidential file."""
+    mark = getattr(error, "problem_mark", None)
+    line = getattr(error, "lineno", None) or (mark.line + 1 if mark else None)
+    reason = error.strerror if isinstance(error, OSError) else f"line {line}" if line else "it is damaged"
+    return f"{path}: cannot be read as metadata ({reason}): give SmartNoise metadata (YAML) or CSVW-EO (JSON)"
 
 
 def _is_tree(value: object) -> TypeGuard[Tree]:
@@ -123,8 +137,10 @@ def write_metadata(schema: Schema, path: Path) -> None:
     """Write a schema as metadata: CSVW-EO for a name that ends in .json, else SmartNoise's YAML.
 
     Raises:
-        DataError: the name ends in something else.
+        DataError: the name ends in something else, or is that of a file that is there: it may be the schema itself.
     """
+    if os.path.lexists(path):
+        raise DataError(f"{path}: is there already; delete it, or choose another name with --to")
     if path.suffix == ".json":
         write_text(path, json.dumps(csvw(schema), indent=2, ensure_ascii=False) + "\n")
     elif path.suffix in (".yaml", ".yml"):

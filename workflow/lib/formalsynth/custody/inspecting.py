@@ -154,6 +154,6 @@ def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[Guess]) -> str:
         "CONFIDENTIAL: what follows was read from the data. Do not send it to anybody, and do not copy it into a release.",
         "",
     ]
-    lines += [f"The file has {len(table)} rows. Is that number public? A release shows it."]
+    lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace a release shows it."]
     lines += [f"Who is protected: what is one row, and is each of them in one row only? {NEIGHBOURS}", ""]
     return "\n".join([*lines, *(f"- {question}" for one in guesses for question in one.questions), ""])

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from formalsynth.core.words import counted, guarantee
+from formalsynth.core.mechanism import Neighbours
+from formalsynth.core.words import counted
 from formalsynth.custody.auditing import DELTA
 from formalsynth.custody.comparing import Compared, Recommendation
+from formalsynth.custody.guarantees import sentences
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
 MADE_UP = "MADE-UP ROWS: nothing here was made from the data."
@@ -31,7 +33,7 @@ class Run:
 
     study: str
     protected: str
-    neighbours: str
+    neighbours: Neighbours
     rows: int
     sets: int
     made_up: bool
@@ -48,7 +50,7 @@ def page(run: Run, compared: Sequence[Compared], chosen: Recommendation | None) 
         f"<p>{counted(run.rows, 'row')}, {counted(run.sets, 'synthetic set')} of each candidate, "
         f"{counted(round(run.seconds), 'second')}.</p>",
         *(f"<p>Warning: {escape(warning)}</p>" for warning in run.warnings),
-        _recommended(run, chosen), _overview(compared), _audit(run, compared), _meaning(run, compared), _quantiles(compared),
+        _recommended(run, chosen), _overview(run, compared), _audit(run, compared), _meaning(run, compared), _quantiles(compared),
         _regressions(compared), _exposed(compared), _lost(compared),
     ]  # fmt: skip
     return (
@@ -85,15 +87,35 @@ def _recommended(run: Run, chosen: Recommendation | None) -> str:
     )
 
 
-def _overview(compared: Sequence[Compared]) -> str:
+def _overview(run: Run, compared: Sequence[Compared]) -> str:
     rows = [
-        (one.id, one.epsilon, one.audited.epsilon if one.audited else math.nan, one.guarantee, one.ecdf_max, one.reason)
+        (
+            one.id,
+            one.epsilon,
+            one.audited.epsilon if one.audited else math.nan,
+            one.guarantee,
+            one.ecdf_max,
+            "" if one.reason else "; ".join(one.lost) or "none",
+            one.reason,
+        )
         for one in compared
     ]
-    kinds = dict.fromkeys(one.guarantee for one in compared)
-    words = "".join(f"<p><strong>{escape(kind)}</strong>: {escape(guarantee(kind).meaning)}</p>" for kind in kinds)
-    head = ["candidate", "claimed epsilon, all sets", "audited epsilon, at least", "kind", "max-ECDF", "failed because"]
-    return f"<h2>Candidates</h2>{_table(head, rows)}{words}"
+    kinds = {one.guarantee: sentences(one.guarantee, run.neighbours, one.direct) for one in compared if not one.reason}
+    words = "".join(f"<p><strong>{escape(kind)}</strong>: {escape(meaning)}</p>" for kind, meaning in kinds.items())
+    head = [
+        "candidate",
+        "claimed epsilon, all sets",
+        "audited epsilon, at least",
+        "kind",
+        "max-ECDF",
+        "lost analyses",
+        "failed because",
+    ]
+    lost = (
+        "<p>A declared regression is lost where one of its synthetic coefficients lies outside the 95 % interval of the file and "
+        "differs by more than a tenth; a quantile, where its level in the file differs by more than .02.</p>"
+    )
+    return f"<h2>Candidates</h2>{_table(head, rows)}{lost}{words}"
 
 
 def _audit(run: Run, compared: Sequence[Compared]) -> str:
@@ -102,15 +124,23 @@ def _audit(run: Run, compared: Sequence[Compared]) -> str:
         return "<h2>Audit</h2><p>None was made: study.yaml says internal_audit: false.</p>"
     found = [(one, one.audited) for one in compared if one.audited]
     rows = [
-        (one.id, one.epsilon, audited.epsilon, _standing(one), audited.neighbour, audited.tried or "") for one, audited in found
+        (one.id, one.claim, audited.epsilon, _standing(one), audited.neighbour, audited.tried or "") for one, audited in found
     ]
     words = (
         f"<p>Candidates were run again on data sets that differ in one row, and what is released was compared, for "
-        f"{counted(run.sets, 'set')} together at δ = {DELTA:g}. The largest loss over the neighbours that were tried is a lower "
-        "bound: one that was not tried may cost more. A claim below it does not hold for this file; one above it is not shown to "
-        "hold. <code>internal_audit</code> in study.yaml has more neighbours tried, or leaves the audit out.</p>"
+        f"{counted(run.sets, 'set')} together, at δ = 0 where a guarantee is for every file and at δ = {DELTA:g} for others. The "
+        "largest loss over the neighbours that were tried is a lower bound: one that was not tried may cost more. A claim below "
+        "it does not hold for this file; one above it is not shown to hold. <code>internal_audit</code> in study.yaml has more "
+        "neighbours tried, or leaves the audit out.</p>"
     )
-    head = ["candidate", "claimed epsilon", "audited epsilon, at least", "claim", "neighbour that attains it", "neighbours tried"]
+    head = [
+        "candidate",
+        "claim for outcomes",
+        "audited epsilon, at least",
+        "claim",
+        "neighbour that attains it",
+        "neighbours tried",
+    ]
     return f"<h2>Audit</h2>{words}{_table(head, rows)}"
 
 
@@ -146,7 +176,10 @@ def _regressions(compared: Sequence[Compared]) -> str:
         for each in one.coefficients
     ]
     head = ["candidate", "regression", "coefficient", "file: from", "to", "synthetic: from", "to", "overlap"]
-    note = "<p>95 % intervals. An overlap of 1 is full agreement; below 0 the intervals lie apart.</p>"
+    note = (
+        "<p>95 % intervals. An overlap of 1 is full agreement; below 0 the intervals lie apart. The synthetic interval of a "
+        "histogram knows neither its noise nor its bins.</p>"
+    )
     return f"<h2>Regressions</h2>{note}{_table(head, rows)}" if rows else ""
 
 

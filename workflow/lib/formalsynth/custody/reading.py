@@ -148,9 +148,13 @@ def _header(path: Path, written: Written) -> list[str]:
             f"{path}: column {odd[0]} of the header holds a line break or another control character: export it again, with line "
             "ends that are usual"
         )
-    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    folded = [name.casefold() for name in names]
+    twice = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1 and name]
     if twice:
-        raise DataError(f"{path}: the header has {listed(twice)} more than once; give each column a name of its own")
+        raise DataError(
+            f"{path}: the header has names that are the same, or differ only by capital letters: {listed(twice)}; give each "
+            "column a name of its own"
+        )
     if "" in names:
         raise DataError(f"{path}: column {names.index('') + 1} of the header has no name; give it one")
     if all(_is_number(name) for name in names):

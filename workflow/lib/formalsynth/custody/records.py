@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Records
+from formalsynth.core.arrays import Array, Integers, Records
 from formalsynth.custody.checking import clipped, outcomes_of
 from formalsynth.custody.schema import Column, Schema
 
@@ -43,6 +43,25 @@ def _coded(column: Column, values: pd.Series) -> list[Array]:
         return [(values == category).to_numpy(dtype=float) for category in (column.categories or [])[1:]]
     low, high = column.ends
     return [(values.to_numpy(dtype=float) - low) / (high - low)]
+
+
+def to_unit(column: Column, values: Array) -> Array:
+    """Numbers between the declared bounds as shares of the way from the lower to the upper one, on the declared scale."""
+    low, high = column.ends
+    if column.scale == "log":
+        return np.log(values / low) / np.log(high / low)
+    return (values - low) / (high - low)
+
+
+def from_unit(column: Column, shares: Array) -> Array:
+    """The inverse of :func:`to_unit`."""
+    low, high = column.ends
+    return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
+
+
+def cells(column: Column, values: Array, bins: int) -> Integers:
+    """Bins of equal width on the declared scale into which numbers fall, from 0."""
+    return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
 
 
 def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:

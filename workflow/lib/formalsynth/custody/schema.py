@@ -20,6 +20,16 @@ SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files of a study's folder."""
 Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]
 Treatment = Literal["as_is", "suppressed", "synthesized"]
+Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
+"""Sectors that OpenDP's registry of deployments knows."""
+
+
+def _one_line(text: str) -> str:
+    """A text on one line, since a text of a release could take a line break for the end of a heading or a paragraph."""
+    return " ".join(text.split())
+
+
+Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
 
 
 class Column(Model):
@@ -30,6 +40,9 @@ class Column(Model):
     upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
     decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
     categories: Categories | None = Field(None, description="Declared categories, known without the data.")
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0."
+    )
     bins: WholeNumber = Field(10, le=1000, description="Bins of a number whose column is synthesized.")
     release: Treatment | None = Field(
         None,
@@ -44,6 +57,8 @@ class Column(Model):
         for key, value in given.items():
             if (value is not None) != (key in wanted) and self.release != "suppressed":
                 raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
+        if self.scale == "log" and (self.lower is None or self.lower <= 0):
+            raise ValueError("scale can be log only for numbers with a lower bound above 0")
         return ordered(self, "lower", "upper")
 
     @property
@@ -67,8 +82,8 @@ class Schema(Model):
     delimiter: str = Field(",", min_length=1, max_length=1, description="What stands between two values of a row.")
     decimal: Literal[".", ","] = Field(".", description="What stands before the decimal places of a number.")
     missing_values: list[str] = Field(default_factory=lambda: [""], description="What stands for a missing value.")
-    rows: WholeNumber = Field(ge=2, description="Rows of the file without its header; becomes public with a release.")
-    protected: str = Field(min_length=1, description="Whom a row is about, as in person: who is protected.")
+    rows: WholeNumber = Field(ge=2, description="Rows of the file without its header; public where neighbours is replace.")
+    protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
     rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
     neighbours: Literal["add_remove", "replace"] = Field(
         description="Whether their being in the file is protected (add_remove), or only what the file says of them (replace)."
@@ -119,9 +134,9 @@ class Schema(Model):
 class Curator(Model):
     """Who publishes."""
 
-    name: str = Field(min_length=1, description="Name of the office.")
+    name: Line = Field(description="Name of the office.")
     type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="What kind of body it is.")
-    contact: str = Field(min_length=1, description="Where analysts may ask.")
+    contact: Line = Field(description="Where analysts may ask.")
 
 
 class Regression(Model):
@@ -146,21 +161,39 @@ class ReleaseConfig(Model):
     synthesizer: str = Field(min_length=1, description="Which synthesizer of study.yaml is released.")
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
     rows: WholeNumber | None = Field(
-        None, description="Rows of each synthetic set where neighbours is add_remove: any public number but that of the file."
+        None,
+        ge=2,
+        le=10_000_000,
+        description="Rows of each synthetic set where neighbours is add_remove: any public number but that of the file.",
     )
     predictors_epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="Budget of the noisy table of the predictors that are synthesized."
     )
     ceiling: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that this release may claim at most, and will state.")
     budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
-    title: str = Field(min_length=1, description="Name of the published data.")
-    intended_use: str = Field(min_length=1, description="What they are for.")
-    region: str = Field(min_length=1, description="Which region the data are about.")
-    sector: str = Field(min_length=1, description="As in Government, Healthcare, Education or Technology.")
-    licence: str = Field(min_length=1, description="Under which licence they are published.")
+    accept_refuted: bool = Field(
+        False,
+        description="Whether a candidate is released although the audit found more than it claims; every text then says so.",
+    )
+    title: Line = Field(description="Name of the published data.")
+    intended_use: Line = Field(description="What they are for.")
+    region: Line = Field(description="Which region the data are about.")
+    sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
+    licence: Line = Field(description="Under which licence they are published.")
     curator: Curator = Field(description="Who publishes.")
     figure: bool = Field(False, description="Whether a PNG of the synthetic outcomes comes with them.")
     analyses: Analyses = Field(default_factory=Analyses, description="What the internal report compares.")
+
+
+@dataclass(frozen=True)
+class ReleaseDraft:
+    """Parts of ``release.yaml`` that are declared before a synthesizer is chosen."""
+
+    sets: int
+    ceiling: float | None
+    analyses: Analyses
+    rows: int | None
+    predictors_epsilon: float | None
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ encoding: {encoding}
 delimiter: {delimiter}
 decimal: {decimal}
 missing_values: {missing} # what stands for a missing value
-rows: {rows} # how many rows the file has; a release shows that number, so it has to be public
+rows: {rows} # how many rows the file has; with neighbours: replace a release shows that number, so it has to be public
 
 # Who is protected: what is one row (person, household, business), and 1 if each of them is in one row only.
 protected: {protected}
@@ -68,6 +68,7 @@ outcome: {outcome}
 
 # Bounds and categories are what everybody knows without the file. Predictors:
 #   as_is: released as they are, outside the guarantee; synthesized: drawn from a noisy table; suppressed: left out.
+# scale: log in a column of amounts makes bins equally wide on a log scale, for a lower bound above 0.
 columns:"""
 
 _STUDY = """\
@@ -99,14 +100,14 @@ _RELEASE = """\
 # What is released. Fill it in after the internal report.
 synthesizer: {declare} # one of study.yaml
 sets: 5 # synthetic data sets
-# rows: 3000 # where neighbours is add_remove: the rows of each set, any public number but that of the file
+# rows: 3000 # where neighbours is add_remove, before compare: the rows of each set, any public number but that of the file
 ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
 budget: {declare} # the epsilon that all releases from this file may claim together
-# predictors_epsilon: 1 # where predictors are synthesized: the budget of their noisy table
+# predictors_epsilon: 1 # where predictors are synthesized, before compare: the budget of their noisy table
 title: {declare}
 intended_use: {declare}
 region: {declare}
-sector: {declare} # Government, Healthcare, Education or Technology
+sector: {declare} # Technology, Healthcare, Education, Government, Energy or Finance; delete the line if none fits
 licence: {declare}
 curator: {{ name: {declare}, type: Government, contact: {declare} }}
 figure: false # true adds a PNG of the synthetic outcomes

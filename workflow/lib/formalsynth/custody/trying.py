@@ -7,24 +7,26 @@ import functools
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.contract.family import broken_family
+from formalsynth.contract.family import broken_family, trial
+from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import broken
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import SamplerSettings
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import is_own
 from formalsynth.custody.auditing import audit_candidates
 from formalsynth.custody.candidates import REPOSITORY, Study, fit, read_study
 from formalsynth.custody.checking import check_file, usable
 from formalsynth.custody.comparing import compare, recommend
+from formalsynth.custody.drawing import check_draft
 from formalsynth.custody.page import Run, page
 from formalsynth.custody.records import made_up, records_of
-from formalsynth.custody.schema import DECLARE, RELEASE, Analyses, Declared
+from formalsynth.custody.schema import DECLARE, RELEASE, Analyses, Declared, ReleaseDraft
 from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
@@ -42,28 +44,21 @@ DRY_REPORT = "plan.html"
 SETS = 5
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What of ``release.yaml`` is declared before anything is chosen."""
-
-    sets: int
-    ceiling: float | None
-    analyses: Analyses
-
-
-def read_wishes(folder: Path) -> Wishes:
-    """How many sets are wanted, under which epsilon, and for which analyses.
+def read_draft(folder: Path) -> ReleaseDraft:
+    """The parts of ``release.yaml`` that a comparison needs.
 
     Raises:
         ConfigError: the analyses are not what they have to be.
     """
     tree = load_yaml(folder / RELEASE)
-    sets, ceiling = tree.get("sets"), tree.get("ceiling")
+    sets, ceiling, rows, epsilon = (tree.get(key) for key in ("sets", "ceiling", "rows", "predictors_epsilon"))
     analyses = tree.get("analyses")
-    return Wishes(
+    return ReleaseDraft(
         sets if isinstance(sets, int) and 1 <= sets <= 100 else SETS,
         float(ceiling) if isinstance(ceiling, int | float) else None,
         validated(Analyses, {} if analyses in (None, DECLARE) else analyses, folder / RELEASE, "analyses"),
+        rows if isinstance(rows, int) and rows > 0 else None,
+        float(epsilon) if isinstance(epsilon, int | float) and epsilon > 0 else None,
     )
 
 
@@ -112,15 +107,16 @@ def _run(
     declared: Declared, study: Study, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
 ) -> tuple[float, list[tuple[str, str]]]:
     """Write the report: how many seconds it took, and which candidates failed why."""
-    wishes, start, schema = read_wishes(declared.folder), time.monotonic(), declared.schema
+    draft, start, schema = read_draft(declared.folder), time.monotonic(), declared.schema
+    check_draft(schema, draft)
     with compiled(declared, study) as executable:
         found = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
-        audited = audit_candidates(declared, study, table, found, executable, wishes.sets)
+        audited = audit_candidates(declared, study, table, found, executable, draft.sets)
         tell("Comparing synthetic data with the rows")
-        compared = compare(schema, table, found, audited, wishes.analyses, wishes.sets)
-    chosen, seconds = recommend(compared, wishes.ceiling), time.monotonic() - start
+        compared = compare(schema, table, found, audited, draft)
+    chosen, seconds = recommend(compared, draft.ceiling), time.monotonic() - start
     run = Run(
-        declared.name, schema.protected, schema.neighbours, len(table), wishes.sets, made, seconds, wishes.ceiling, warnings
+        declared.name, schema.protected, schema.neighbours, len(table), draft.sets, made, seconds, draft.ceiling, warnings
     )  # fmt: skip
     write_private(to, page(run, compared, chosen))
     return seconds, [(one.id, one.reason) for one in compared if one.reason]
@@ -149,6 +145,8 @@ def compiled(declared: Declared, study: Study) -> Iterator[Path]:
             raise ConfigError("\n".join(f"{study.program.name if study.use else study.family}: {each}" for each in problems))
         if own := program(family):
             own.bind(functools.partial(generate, executable), study.priors)
+        if problems := list(_broken_mechanisms(declared, study, executable)):
+            raise ConfigError("\n".join(problems))
         yield executable
 
 
@@ -162,3 +160,20 @@ def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
         records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
         return broken_family(FAMILIES[study.family], records, executable, study.priors)
     return []
+
+
+def _broken_mechanisms(declared: Declared, study: Study, executable: Path) -> Iterator[str]:
+    """Faults of the user's own mechanisms on made-up rows."""
+    own = [one for one in study.expanded.synthesizers.values() if is_own(MECHANISMS.module(one.mechanism))]
+    if not own:
+        return
+    tell("Checking own mechanisms against their contract")
+    records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
+    tried = trial(FAMILIES[study.family], records, executable, study.priors)
+    for one in own:
+        problems = (
+            [tried]
+            if isinstance(tried, str)
+            else check_mechanism(MECHANISMS[one.mechanism], one.parameters, tried.family, tried.records, tried.draws)
+        )
+        yield from (f"mechanism {one.mechanism}: {problem}" for problem in dict.fromkeys(problems))

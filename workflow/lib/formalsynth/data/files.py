@@ -52,6 +52,11 @@ class Dataset:
     confidential: bool = True
     """Whether what is computed from it has to stay with its owner; not so where the file is published."""
 
+    @property
+    def shown(self) -> str:
+        """Its name in reports: without the folder of this computer that a custodian's own file is in."""
+        return Path(self.file).name if Path(self.file).is_absolute() else self.file
+
 
 FILES: Registry[Dataset] = Registry("data file", "data/*.py", "papers/*/files*.py")
 

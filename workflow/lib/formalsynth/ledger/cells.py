@@ -33,6 +33,8 @@ class Compared(NamedTuple):
     replicates: int
     names: tuple[str, ...]
     """What each cell is called."""
+    lost: tuple[int, ...]
+    """Replicates with rows in every cell, but without a finite value in some."""
 
 
 def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
@@ -64,10 +66,19 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
     wide = wide[[cell for cell in needed if cell in wide]].dropna()
     if missing or wide.empty:
         raise NoRowsError(_without_result(claim, missing))
+    lost = _complete(table, by, estimate.over, needed).difference(wide.index) if estimate.by == "replicate" else ()
     values = _against(claim, wide)[wanted].to_numpy(float)
     if estimate.differences:
         values = values[:, ::2] - values[:, 1::2]
-    return Compared(values, len(wide) if estimate.by == "replicate" or not replicates else replicates, _names(claim, wanted))
+    return Compared(
+        values, len(wide) if estimate.by == "replicate" or not replicates else replicates, _names(claim, wanted), tuple(lost)
+    )
+
+
+def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[object]) -> pd.Index:
+    """The units that have rows in every cell, whatever is in them."""
+    counts = table.groupby([by, over]).size().unstack()
+    return counts.index[counts[list(cells)].notna().all(axis=1)]
 
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ class Estimate(Model):
     of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
         default_factory=list, description="The cells from left to right; if left out, every n or column."
     )
+    names: dict[str, str] = Field(default_factory=dict, description="What cells are called, by id, where it is not their label.")
     where: dict[str, Number] = Field(
         default_factory=dict, description="Only synthesizers with these parameters, or without them."
     )
@@ -75,10 +76,12 @@ def _is_given(value: object) -> bool:
     return value is not None and value is not False
 
 
-Kind = Literal["test", "by construction", "implied", "ours", "settings lost", "own study"]
+Kind = Literal["test", "recovered", "drawn records", "by construction", "implied", "ours", "settings lost", "own study"]
 """What a verdict can say of the paper; only the claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
     "test": "the run can bear the claim out or not, and the paper's authors said it",
+    "recovered": "settings that the paper does not print were chosen by the same printed numbers; agreement is no evidence",
+    "drawn records": "the paper's records are not public; records drawn from one published margin take their place",
     "by construction": "the definition of what is compared makes the claim hold in every run; it checks the software",
     "implied": "the claim holds whenever another one does, so it is no evidence of its own",
     "ours": "the claim, or the form in which it is tested, is ours and not the paper's",
@@ -86,6 +89,10 @@ KINDS: dict[str, str] = {
     "own study": "the claim is of a user's own study and of no paper",
 }
 """Every kind of claim, with its meaning."""
+
+
+UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
+"""Kinds of claims that say nothing of a paper, or nothing on evidence of their own."""
 
 
 def kind_name(text: str) -> str:

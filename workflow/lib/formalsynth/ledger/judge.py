@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
@@ -13,10 +12,10 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import EXTREMES, STATISTICS, scatter, without_error
 from formalsynth.ledger.cells import NoRowsError, values_of
 from formalsynth.ledger.claims import Claim
-from formalsynth.ledger.notes import NAMES, joined, sentences, unit_name
+from formalsynth.ledger.notes import NAMES, rounded, sentences, unit_name, without
 from formalsynth.ledger.tests.base import Cells
 from formalsynth.ledger.thresholds import Thresholds
-from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW
+from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW, UNDETERMINED
 
 RANDOM = ("replicate", "record", "set", "draw")
 """Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
@@ -98,7 +97,7 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     if not tables:
         return _row(claim, ABSENT, sentences(claim.note, "the records are not there"))
     try:
-        values, replicates, names = values_of(claim, tables)
+        values, replicates, names, lost = values_of(claim, tables)
     except NoRowsError as error:
         return _row(claim, NO_ROWS, sentences(claim.note, str(error)), replicates=0)
     by, extreme = claim.estimate.by, claim.estimate.statistic in EXTREMES
@@ -110,21 +109,20 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     return _row(
         claim,
         _verdict(claim, DIRECTION if unsure and found.verdict == REPRODUCED else found.verdict, judged),
-        sentences(claim.note, found.note, units, UNSURE.format(claim.estimate.statistic) if unsure else ""),
-        joined(cells.estimates),
-        joined(cells.errors if chance else np.full(values.shape[1], np.nan)),
+        sentences(claim.note, found.note, units, without(lost), UNSURE.format(claim.estimate.statistic) if unsure else ""),
+        *rounded(cells.estimates, cells.errors if chance else np.full(values.shape[1], np.nan)),
         replicates,
         NAMES.join(names),
     )
 
 
 def _cells(claim: Claim, values: Array, names: tuple[str, ...], chance: bool, resamples: int, root: int) -> Cells:
-    """The values (units, cells) of a claim with their statistics and, from the claim's own random stream, their errors."""
+    """The values (units, cells) of a claim with their statistics and, from one random stream for as many units, their errors."""
     name = claim.estimate.statistic
     estimates = STATISTICS[name](values)
     if not chance:
         return Cells(values, estimates, without_error(estimates), names)
-    generator = np.random.default_rng([root, zlib.crc32(claim.id.encode())])
+    generator = np.random.default_rng([root, len(values)])  # the same for all claims: one number has one error
     return Cells(values, estimates, scatter(values, name, resamples, generator), names)
 
 
@@ -134,7 +132,7 @@ def _verdict(claim: Claim, found: str, judged: bool) -> str:
         return STAND_IN
     if not judged:
         return TOO_FEW
-    return claim.finding or found if found != REPRODUCED else found
+    return claim.finding or found if found not in (REPRODUCED, UNDETERMINED) else found
 
 
 def _row(

@@ -15,6 +15,7 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.judge import ledger
 from formalsynth.ledger.thresholds import Thresholds
+from formalsynth.ledger.verdicts import REPRODUCED
 
 Tables = Mapping[tuple[str, str], pd.DataFrame]
 """Collected tables by scenario id and kind."""
@@ -76,7 +77,8 @@ def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
         verdicts: as from :func:`drawn_verdicts`.
 
     Returns:
-        Columns id, verdict, stays (a share of the drawings) and otherwise, the verdict that is most frequent among the others.
+        Columns id, verdict, stays (a share of the drawings), otherwise (the verdict that is most frequent among the others) and
+        reproduced: a letter for each drawing, y where the claim is reproduced in it and n where it is not.
     """
     of_run, drawings = verdicts[0], verdicts.drop(columns=0)
     others = [row[row != verdict].mode() for (_, row), verdict in zip(drawings.iterrows(), of_run, strict=True)]
@@ -85,6 +87,7 @@ def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
         "verdict": of_run.to_numpy(),
         "stays": drawings.eq(of_run, axis=0).mean(axis=1).to_numpy(),
         "otherwise": ["" if other.empty else other.iloc[0] for other in others],
+        "reproduced": ["".join("y" if verdict == REPRODUCED else "n" for verdict in row) for row in drawings.to_numpy()],
     })  # fmt: skip
 
 

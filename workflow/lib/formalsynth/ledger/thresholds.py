@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pydantic import Field
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from formalsynth.core.model import Model
 
@@ -17,6 +17,12 @@ class Thresholds(Model):
     confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
     resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")
 
-    def errors_of(self, numbers: int) -> float:
-        """Standard errors that are allowed for each of several numbers, so that they hold for all of them as for one alone."""
-        return -float(ndtri(ndtr(-self.errors) / numbers)) if self.errors and numbers > 1 else self.errors
+    def errors_of(self, numbers: int, units: int) -> float:
+        """Standard errors that are allowed for each of several numbers, so that they hold for all of them as for one alone.
+
+        Args:
+            numbers: how many numbers are compared.
+            units: how many units each is estimated from; an error that is estimated from few has Student's t distribution.
+        """
+        level = ndtr(-self.errors) / numbers
+        return -float(stdtrit(units - 1, level) if units > 1 else ndtri(level)) if self.errors else 0.0

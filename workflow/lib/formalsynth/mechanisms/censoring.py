@@ -39,7 +39,7 @@ def _without(weights: Array, cut: NDArray[np.bool_]) -> Form:
     return Form(kept, Sensitive(kept), affected=int(cut.sum()))
 
 
-@mechanism("DP (add/remove)", parents=0, censors=True, id=7)
+@mechanism("DP (add/remove)", parents=0, censors=True, id=7, strict={"add_remove": 1.0, "replace": 2.0})
 def censored_unweighted(context: Context, *, epsilon: PositiveNumber) -> Form:
     """Censor_uw: every log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, Equations 3.5 and 3.6).
 

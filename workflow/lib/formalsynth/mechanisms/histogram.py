@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +13,16 @@ from formalsynth.core.constraints import CountOrZero, Finite, PositiveNumber
 from formalsynth.core.mechanism import Context, DirectRelease, LaplaceCounts, mechanism
 from formalsynth.core.streams import parameter_words
 
-PURE = "DP (replace-one)"
 SENSITIVITY = 2.0
 """L1 sensitivity of the counts when one record is replaced: it leaves one bin and enters another."""
 
 
-@mechanism(PURE, parents=0, id=8)
+def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
+    """Factor of epsilon for an added or removed record, which changes one count; None where it can change the number of bins."""
+    return 1 / SENSITIVITY if parameters["bins"] else None
+
+
+@mechanism("DP (replace-one)", parents=0, id=8, strict={"replace": 1.0, "add_remove": _with_declared_bins})
 def perturbed_histogram(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOrZero = 0
 ) -> DirectRelease:

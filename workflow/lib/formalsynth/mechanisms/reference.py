@@ -32,7 +32,7 @@ def reference(
     return Form(weights, Sensitive(weights), affected=int((weights < 0.5).sum()))
 
 
-@mechanism("DP (add/remove)", parents=0, censors=True)
+@mechanism("DP (add/remove)", parents=0, censors=True, strict={"add_remove": 1.0, "replace": 2.0})
 def reference_censored(
     context: Context, *, epsilon: PositiveNumber, scale: PositiveNumber, theta1: Value = None, theta2: Value = None,
     theta3: Value = None, theta4: Value = None, theta5: Value = None, theta6: Value = None,
@@ -52,9 +52,8 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
     Raises:
         ValueError: there are not as many values as the family has parameters, or one of them is outside its range.
     """
-    left, right = context.family.factors(context.records, as_draws(context, theta))
     with np.errstate(over="ignore"):
-        risk = np.abs((left @ right.T)[0])
+        risk = np.abs(context.log_likelihood(as_draws(context, theta))[0])
         weights: Array = 1 / np.sqrt(1 + (risk / scale) ** 2)
     if np.isnan(weights).any():
         raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")

@@ -231,6 +231,8 @@ def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path)
         reader.check_truth("line", figure.columns())
     if "details" in figure.tables() and not all(isinstance(config, StudyScenario) for config in reader.configs):
         raise reader.refuse("exact", True, ["false: only a study has exact densities"])
+    if AUDIT in figure.tables() and not all(AUDIT in _tables(config) for config in reader.configs):
+        raise reader.refuse("scenario", figure.scenario, ["scenarios with audit: this kind of figure shows audited ε"])
     return bool(reader.run)
 
 

@@ -26,14 +26,18 @@ from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
 from formalsynth.ledger.errata import ErrataConfig
 from formalsynth.plan.marks import between
-from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
+from formalsynth.plan.model import ArmEntry, ClaimsConfig, PaperConfig, RunConfig, SynthesizerEntry, find_all
 from formalsynth.plan.studies import StudyKeys
 from formalsynth.runtime.files import write_text
+from formalsynth.show.figures.base import FIGURES
+from formalsynth.show.tables.base import TABLES
 
 REPOSITORY = Path(__file__).parents[4]
 README = "config/README.md"
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""
+PAPER = "paper.schema.json#/properties"
+"""Where the sections of a paper are, for the schema of studies beside it."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 
@@ -56,11 +60,10 @@ def rendered(repository: Path) -> dict[Path, str]:
     """What each generated file of a repository has to hold."""
     find_all()
     schemas = {name: schema_of(model) for name, model in SCHEMAS.items()}
-    study, paper = schema_of(StudyKeys), schemas["paper"]
-    of_study = {**study, "properties": {**study["properties"], **paper["properties"]}}
+    study = schema_of(StudyKeys)
     files = {
         repository / "workflow" / "schemas" / f"{name}.schema.json": json.dumps(one, indent=2, ensure_ascii=False) + "\n"
-        for name, one in {**schemas, "study": of_study}.items()
+        for name, one in {**schemas, "study": study_schema(study, schemas["paper"])}.items()
     }
     readme = repository / "config" / "README.md"
     text = readme.read_text(encoding="utf-8")
@@ -76,6 +79,59 @@ def schema_of(model: type[BaseModel]) -> Schema:
     return {"$schema": DIALECT, **_plain(schema, definitions)}
 
 
+def study_schema(study: Schema, paper: Schema) -> Schema:
+    """The schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
+
+    A study that extends a paper says any part of a section, or null; another one says sections as a paper does.
+    """
+    sections = {key: {"$ref": f"{PAPER}/{key}"} for key in paper["properties"]}
+    entry = {key: f"{PAPER}/{key}/additionalProperties" for key in ("synthesizers", "scenarios", "figures", "tables")}
+    registered = paper["properties"]["scenarios"]["additionalProperties"]["oneOf"]
+    own = {
+        "synthesizers": [_own_entry(SynthesizerEntry, "mechanism", MECHANISMS), _own_entry(ArmEntry, "study", STUDIES)],
+        "figures": [_named("kind", FIGURES)],
+        "tables": [_named("kind", TABLES)],
+    }
+    whole = {key: _map(paper, key, {"anyOf": [{"$ref": entry[key]}, *others]}) for key, others in own.items()}
+    scenarios = [_own_scenario(f"{entry['scenarios']}/oneOf/{k}", each) for k, each in enumerate(registered)]
+    whole["scenarios"] = _map(paper, "scenarios", {"oneOf": scenarios})
+    line = {"type": "string", "description": "This schema, for editors."}
+    return {
+        **study,
+        "properties": {"$schema": line, **study["properties"], **sections, **dict.fromkeys(whole, True)},
+        "if": {"required": ["extends"]},
+        "then": {"properties": {key: {"type": ["object", "null"]} for key in whole}},
+        "else": {"properties": whole},
+    }
+
+
+def _map(paper: Schema, key: str, entry: Schema) -> Schema:
+    """A section of a paper with other entries."""
+    return {**paper["properties"][key], "additionalProperties": entry}
+
+
+def _named(key: str, registered: Collection[str]) -> Schema:
+    """A section that names something of own code."""
+    name = {"type": "string", "not": {"enum": list(registered)}}
+    return {"type": "object", "properties": {key: name}, "required": [key]}
+
+
+def _own_entry(model: type[BaseModel], key: str, registered: Collection[str]) -> Schema:
+    """The schema of a model that names something of own code."""
+    schema = schema_of(model)
+    del schema["$schema"]
+    free = {"parameters": {"type": "object", "description": schema["properties"]["parameters"]["description"]}}
+    return {**schema, "properties": {**schema["properties"], **free, **_named(key, registered)["properties"]}}
+
+
+def _own_scenario(pointer: str, registered: Schema) -> Schema:
+    """A scenario as in a paper, in which a population or study of own code may be named."""
+    keys = {key: {"$ref": f"{pointer}/properties/{key}"} for key in registered["properties"]}
+    chosen: Mapping[str, Collection[str]] = {"population": POPULATIONS, "stand_in": POPULATIONS, "study": STUDIES}
+    own = {key: {"anyOf": [keys[key], _named("name", names)]} for key, names in chosen.items() if key in keys}
+    return {**registered, "properties": {**keys, **own}}
+
+
 class _WithDefaults(GenerateJsonSchema):
     """Also shows the defaults that a factory makes."""
 
@@ -85,7 +141,7 @@ class _WithDefaults(GenerateJsonSchema):
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """A schema with its references replaced, its titles dropped, and its maps closed to keys that match no pattern."""
+    """A schema with its references replaced, its titles dropped, and the patterns of its maps as those of keys."""
     if isinstance(schema, list):
         return [_plain(inner, definitions) for inner in schema]
     if not isinstance(schema, dict):
@@ -100,7 +156,11 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
     }
-    return {**plain, "additionalProperties": False} if "patternProperties" in plain else plain
+    if "patternProperties" not in plain:
+        return plain
+    # one pattern for all keys is that of their names, so that references reach the values without it
+    [(pattern, values)] = plain.pop("patternProperties").items()
+    return {**plain, "propertyNames": {**plain.get("propertyNames", {}), "pattern": pattern}, "additionalProperties": values}
 
 
 def tables(schema: Schema) -> list[str]:
@@ -154,7 +214,12 @@ def _defaults(values: Mapping[str, float]) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_markdown(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Text as a cell of a Markdown table: on one line, with escaped pipes."""
+    return " ".join(_markdown(text).split()).replace("|", "\\|")
 
 
 def _markdown(text: str) -> str:
@@ -262,7 +327,7 @@ def _allowed(schema: Schema) -> str:
 def _one_kind(schema: Schema) -> str:
     """A schema of one kind of value in words."""
     if "enum" in schema or "const" in schema:
-        return " or ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+        return " or ".join(f"`{value}`" if value != "" else '`""`' for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
         if "properties" in schema["items"]:
             return "list, see its table"
@@ -286,7 +351,7 @@ def _variants(schema: Schema) -> list[Schema]:
 def _values(schema: Schema) -> list[Schema]:
     """Schemas of the values of a map whose keys are free."""
     free = schema.get("additionalProperties")
-    return [*schema.get("patternProperties", {}).values(), *([free] if isinstance(free, dict) else [])]
+    return [free] if isinstance(free, dict) else []
 
 
 if __name__ == "__main__":

@@ -196,6 +196,9 @@ def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
         allowed = [] if mechanism.releases else list(mechanism.parameters.model_fields)
         if search.parameter not in allowed:
             raise point.refuse("search.parameter", search.parameter, allowed or ["no parameter"])
+        if mechanism.strict:
+            why = f"none: {mechanism.name} guarantees a declared epsilon, and a search would take a parameter from the data"
+            raise point.refuse("search.parameter", search.parameter, [why])
         if search.target == "parent" and not mechanism.parents:
             raise point.refuse("search.target", "parent", ["a number: it has no parent"])
     point.check(mechanism.parameters, mechanism.name, {search.parameter: search.high} if search else {})

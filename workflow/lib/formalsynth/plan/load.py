@@ -47,19 +47,20 @@ PROGRAMS = "stan"
 """Folder of the compiled programs, beside those of the scales."""
 
 
-def read_plan(config: Mapping[str, object], folder: Path) -> Plan:
+def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
     """Validate the run's config and the papers it names, and spell them out.
 
     Args:
         config: contents of ``config/config.yaml``, with what the command line overrides.
         folder: the config folder.
+        command_line: keys of the config that the command line gives.
 
     Raises:
         ConfigError: a line for each thing that cannot be used.
     """
     find_all()
     file = folder / "config.yaml"
-    run = validated(RunConfig, config, file)
+    run = validated(RunConfig, config, file).overridden(command_line)
     _check_run(run, file)
     studies = _read_studies(run, folder)
     load_code(studies)
@@ -306,7 +307,7 @@ def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Pat
         id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
         kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
         finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
-        labels=_labels(paper, of, checked),
+        labels=_labels(paper, of, checked) | of.names,
         estimate=of.model_copy(update={"of": checked.cells}),
         scenarios=tuple(
             ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios

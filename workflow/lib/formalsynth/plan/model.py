@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from formalsynth.core.family import FAMILIES, program_name
@@ -81,11 +81,26 @@ class RunConfig(Model):
         description="Papers to regenerate; each is config/papers/<key>.yaml. Needed unless study names a file.",
     )
     root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
-    batch_size: WholeNumber = Field(100, description="Replicates that one job handles; changes no number.")
+    batch_size: WholeNumber = Field(
+        100,
+        description="Replicates that one job handles; changes no number. From the command line it is for all scenarios.",
+    )
     data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
     sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")
     verdicts: Thresholds = Field(default_factory=Thresholds, description="When the ledger says that a claim holds.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
+    _overridden: frozenset[str] = PrivateAttr(frozenset())
+
+    def overridden(self, keys: Collection[str]) -> RunConfig:
+        """Copy that knows which of its keys the command line gave."""
+        copy = self.model_copy()
+        copy._overridden = frozenset(keys)
+        return copy
+
+    @property
+    def overrides_batch_size(self) -> bool:
+        """Whether the batch size is for all scenarios, also for those with their own."""
+        return "batch_size" in self._overridden
 
     @field_validator("papers")
     @classmethod
@@ -215,19 +230,25 @@ class DeclaredRange(Model):
     high: float = Field(description="Largest value.")
     points: int = Field(5, ge=2, le=1000, description="Values that are tried, both ends among them.")
     log: bool = Field(False, description="Whether they are evenly spaced as logarithms.")
+    logit: bool = Field(False, description="Whether they are evenly spaced as log odds, for shares: most of them near 0 and 1.")
     whole: bool = Field(False, description="Whether they are rounded to whole numbers, for counts.")
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
         if self.log and self.low <= 0:
             raise ValueError("low has to be above 0 where log is true")
+        if self.logit and (self.log or not 0 < self.low < self.high < 1):
+            raise ValueError("low and high have to be between 0 and 1, and log false, where logit is true")
         return ordered(self, "low", "high")
 
     def values(self, most: int | None = None) -> list[float]:
         """The values that are tried, ``most`` of them at most."""
         points = min(self.points, most or self.points)
-        space = np.geomspace if self.log else np.linspace
-        values = space(self.low, self.high, points)
+        if self.logit:
+            low, high = (math.log(end / (1 - end)) for end in (self.low, self.high))
+            values = (1 / (1 + np.exp(-np.linspace(low, high, points)))).clip(self.low, self.high)
+        else:
+            values = (np.geomspace if self.log else np.linspace)(self.low, self.high, points)
         return [float(value) for value in np.unique(np.rint(values) if self.whole else values)]
 
 

@@ -108,7 +108,7 @@ class Scenario:
     def confidential(self) -> tuple[str, ...]:
         """The data files that it reads and that are not published: what is made from them stays with their owner."""
         datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
-        return tuple(dict.fromkeys(dataset.file for dataset in datasets if dataset.confidential))
+        return tuple(dict.fromkeys(dataset.shown for dataset in datasets if dataset.confidential))
 
     @property
     def published(self) -> tuple[str, ...]:

@@ -61,6 +61,11 @@ class _Entry:
         return self.paper.scenarios[self.name]
 
     @property
+    def batch_size(self) -> int:
+        """Replicates of a job: the command line's, else the scenario's own, else the run's."""
+        return self.run.batch_size if self.run.overrides_batch_size else self.config.batch_size or self.run.batch_size
+
+    @property
     def place(self) -> str:
         """Where it stands in the paper; of a study that says no place, its name."""
         return self.config.place or self.name
@@ -125,7 +130,7 @@ def _check_sizes(entry: _Entry) -> None:
     for key, given in sets.items():
         if given > run.sampler.draws:
             raise entry.refuse(key, given, [f"up to sampler.draws, which is {run.sampler.draws}"])
-    most = BATCHES * (config.batch_size or run.batch_size)
+    most = BATCHES * entry.batch_size
     if config.replicates > most:
         raise entry.refuse("replicates", config.replicates, [f"up to {most}, {BATCHES} times batch_size"])
 
@@ -229,7 +234,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
     return Scenario(
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
-        replicates=_replicates(entry), batch_size=config.batch_size or entry.run.batch_size, synthetic_sets=1,
+        replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1,
         centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
         audit=None, use=None, synthesizers={}, arms=arms,
     )  # fmt: skip
@@ -252,7 +257,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         label=config.label or entry.name, family=config.model, priors=numbers, use=use,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
         size=n if from_file or size is None else size, replicates=_replicates(entry),
-        batch_size=config.batch_size or entry.run.batch_size,
+        batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),

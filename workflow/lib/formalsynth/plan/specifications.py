@@ -1,7 +1,7 @@
-"""What the tables of a scenario are to be made from, worked out from config.
+"""Specifications of a scenario's tables: the jobs that make them, from config, and the source code of these jobs.
 
-The job that makes a table writes the same beside it, and what reads the table compares the two. Snakemake notices by its own
-records that a job is told something else; those can be lost, what stands beside a file is there as long as the file.
+The job that makes a table writes the same into its seal, and what reads the table compares the two. Snakemake notices a change
+of either by its own records, which can be lost; a seal is there as long as the file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 
 from formalsynth.core.job import SamplerSettings, specification
 from formalsynth.plan.scenario import Scenario
+from formalsynth.runtime.sources import code_digest, sources
 
 
 class Specifications:
@@ -28,7 +29,9 @@ class Specifications:
 
     def _batch(self, batch: str) -> str:
         scenario = self._scenario
-        return specification(scenario.study_job(batch) if scenario.study else scenario.batch_job(batch, self._sampler))
+        step = "study" if scenario.study else "run"
+        job = scenario.study_job(batch) if scenario.study else scenario.batch_job(batch, self._sampler)
+        return specification(job, [code_digest(sources(f"formalsynth.steps.{step}", *job.modules))])
 
     def _table(self) -> str:
         return specification(None, self.batches())

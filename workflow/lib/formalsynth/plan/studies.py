@@ -27,6 +27,8 @@ from formalsynth.show.tables.base import Table
 
 OF_FOLDER = "study"
 """Name of a study file that says nothing: the key is then the folder's name."""
+SCHEMA = "$schema"
+"""Key with the path of the schema, for editors."""
 REPLACED = ("name", "mechanism")
 """Keys that say what a section is: where an override gives another one, nothing of the section is taken over."""
 OWN_CLAIM = "own study"
@@ -112,7 +114,7 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     with problems.catch():
         if claims is not None and not is_file(claims):
             raise ConfigError(message(path, "claims", keys.claims, [f"a file that is there; looked for {cut(claims)}"]))
-    rest = {name: _copy(value) for name, value in tree.items() if name not in own}
+    rest = {name: _copy(value) for name, value in tree.items() if name not in {*own, SCHEMA}}
     programs = _programs(path, rest, problems)
     problems.tell()
     files = tuple(file.resolve() for file in [*code, *programs])

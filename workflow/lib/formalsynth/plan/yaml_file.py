@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import yaml
 from yaml.composer import Composer
 
-from formalsynth.plan.messages import ConfigError, short
+from formalsynth.plan.messages import ConfigError
 
 if TYPE_CHECKING or not yaml.__with_libyaml__:
     from yaml import SafeLoader as _FastLoader
@@ -130,5 +130,6 @@ def load_yaml(path: Path) -> Mapping[Any, Any]:
     except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        raise ConfigError(f"{path}: (whole file): given {short(values)}; allowed: keys and values")
+        # nothing of it is quoted: it may be a confidential file that was given by mistake
+        raise ConfigError(f"{path}: (whole file): holds something else than keys and values; allowed: keys and values")
     return values

@@ -2,7 +2,7 @@
 
 Chance is measured beside each value: a smooth synthesizer hits a confidential outcome as often as the one some steps of the last
 decimal place away from it. Where outcomes are few whole numbers, every value is hit and this says nothing: there only a whole
-set that repeats the file is found.
+set that repeats the file is found, unless outcomes drawn from the file in any order repeat it about as well.
 """
 
 from __future__ import annotations
@@ -25,11 +25,17 @@ REACH = max(BESIDE)
 LEAST_OUTCOMES = 10
 SMOOTH = 400
 """Steps between the quartiles of the outcomes above which they count as smooth."""
+BLOCK = 20_000
+"""Synthetic outcomes compared at a time: each may have ``2 * REACH + 1`` confidential ones near it."""
 RARELY = 1e-8
 """Probability below which chance is no explanation."""
 TAIL = 0.02
 REPEATED = 0.99
-"""Share of a set's rows above which it repeats the file."""
+"""Share of a set's rows from which on it may repeat the file."""
+RESAMPLED = 100
+"""Sets with outcomes drawn from those of the file, which show how many rows differ by chance."""
+FEWER, DIFFERENT = 4, 10
+"""A repeated file differs in fewer rows than any of those sets, by this factor, and each of those in more rows than this."""
 
 
 def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) -> Iterator[str]:
@@ -41,7 +47,7 @@ def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) ->
         sets: synthetic sets, with the same columns.
     """
     for k, one in enumerate(sets):
-        if _repeats(table, one):
+        if _repeats(schema, table, one):
             yield f"set {k + 1} repeats the rows of the file"
     everything = pd.concat(sets, ignore_index=True)
     groups, of_sets = _groups(schema, table, everything)
@@ -59,13 +65,16 @@ def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) ->
 
 
 def _hits(ours: Integers, theirs: Integers) -> Integers:
-    """How many of their numbers are at each step from one of ours, from ``-REACH`` to ``REACH``."""
-    known = np.unique(ours)
-    first, last = np.searchsorted(known, theirs - REACH), np.searchsorted(known, theirs + REACH, side="right")
-    counts = last - first
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    steps = np.repeat(theirs, counts) - known[np.repeat(first, counts) + within]
-    return np.bincount(steps + REACH, minlength=2 * REACH + 1)
+    """Numbers of theirs at each step from one of ours, from ``-REACH`` to ``REACH``; in blocks, since each has many near it."""
+    known, total = np.unique(ours), np.zeros(2 * REACH + 1, dtype=np.int64)
+    for start in range(0, len(theirs), BLOCK):
+        block = theirs[start : start + BLOCK]
+        first, last = np.searchsorted(known, block - REACH), np.searchsorted(known, block + REACH, side="right")
+        counts = last - first
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        steps = np.repeat(block, counts) - known[np.repeat(first, counts) + within]
+        total += np.bincount(steps + REACH, minlength=len(total))
+    return total
 
 
 def _beyond(hits: Integers) -> bool:
@@ -92,9 +101,26 @@ def _groups(schema: Schema, table: pd.DataFrame, everything: pd.DataFrame) -> tu
     return numbers[: len(table)], numbers[len(table) :]
 
 
-def _repeats(table: pd.DataFrame, one: pd.DataFrame) -> bool:
-    """Whether nearly all rows of a set are those of the file, each as often."""
-    columns = list(table.columns)
-    ours, theirs = (frame[columns].astype(str).value_counts() for frame in (table, one))
-    common = pd.concat([ours, theirs], axis=1, join="inner").min(axis=1).sum()
-    return bool(common >= REPEATED * min(len(table), len(one)))
+def _repeats(schema: Schema, table: pd.DataFrame, one: pd.DataFrame) -> bool:
+    """Whether nearly all rows of a set are those of the file, each as often, and many more than chance gives."""
+    groups, of_set = _groups(schema, table, one)
+    outcomes = np.concatenate([table[schema.outcome], one[schema.outcome]])
+    values, codes = np.unique(outcomes, return_inverse=True)
+    ours, theirs = codes[: len(table)], codes[len(table) :]
+
+    def different(drawn: Integers) -> int:
+        return _different(groups * len(values) + ours, of_set * len(values) + drawn)
+
+    found = different(theirs)
+    if found > (1 - REPEATED) * min(len(table), len(one)):
+        return False
+    generator = np.random.default_rng(0)
+    by_chance = (different(generator.choice(ours, len(one))) for _ in range(RESAMPLED))
+    return all(number > max(FEWER * found, DIFFERENT) for number in by_chance)
+
+
+def _different(ours: Integers, theirs: Integers) -> int:
+    """Number of entries of the shorter of two lists that the other does not have, or not as often."""
+    _, places = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+    counts = [np.bincount(part, minlength=places.max() + 1) for part in np.split(places, [len(ours)])]
+    return min(len(ours), len(theirs)) - int(np.minimum(*counts).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import getpass
 import io
@@ -27,10 +28,9 @@ MANIFEST = "MANIFEST.sha256"
 TEXTS = ("metadata.json", "datapackage.json", "README.md", "combine.py", "deployment.yaml", "LEGAL.md")
 PICTURE = "outcomes.png"
 SET = re.compile(r"synthetic_([1-9][0-9]{0,2})\.csv")
-CONSTANTS = {1.96, 2003.0, 2016.0, 181.0, 188.0}
-"""Numbers of our own texts."""
 LARGEST = 10**8
-"""Bytes of a text, at most."""
+"""Bytes of a text, at most; a set has as many rows as are declared."""
+WORD = re.compile(r"[\w-]+")
 LEAST_NAME = 3
 """Letters from which on the name of a user or computer is looked for."""
 
@@ -59,7 +59,7 @@ class Confidential:
     secrets: Sequence[Array] = field(default=(), repr=False)
     """Weights, bounds and draws."""
     published: str = ""
-    """What a person declared for publication, as text."""
+    """Texts of the release as they follow from what a person declared: what they contain is no finding."""
     sets: int = 1
     picture: bool = False
 
@@ -132,9 +132,9 @@ class _Scanner:
         schema, text = confidential.schema, confidential.text
         raw = pd.to_numeric(text[schema.outcome], errors="coerce").dropna()
         outcomes = {*raw.astype(float), *confidential.table[schema.outcome].astype(float)}
-        published = f"{confidential.published} {schema.model_dump(exclude={'file'})}"
+        published = confidential.published
         secrets = {rounded(float(value)) for array in confidential.secrets for value in np.ravel(array) if np.isfinite(value)}
-        allowed = numbers_in(published) | CONSTANTS
+        allowed = numbers_in(published)
         rows = len(confidential.table) if schema.neighbours == "replace" else None
         return cls(
             schema, rows, frozenset(_names(confidential)), frozenset(outcomes), frozenset(secrets),
@@ -153,15 +153,15 @@ class _Scanner:
         except UnicodeDecodeError:
             yield "bytes that are no text"
             return
-        if len(content) > LARGEST:
-            yield "more than a release file may"
         if path.name == MANIFEST:
             return
-        yield from in_text(text, self.names, self.published)
-        if path.suffix == ".csv":
+        if path.suffix == ".csv":  # each of its values is compared with what is declared
             yield from self._in_table(text)
         else:
-            yield from in_numbers(text, self.outcomes, self.secrets, self.allowed)
+            if len(content) > LARGEST:
+                yield "more than a release file may"
+            yield from in_text(text, self.names, self.published)
+            yield from in_numbers(text, self.outcomes, self.secrets, self.allowed, self.published)
 
     def _in_table(self, text: str) -> Iterator[str]:
         """What a synthetic set may not hold: other columns, other values, more digits than declared."""
@@ -194,9 +194,10 @@ def _names(confidential: Confidential) -> Iterator[str]:
     """Names of users, computers, folders and confidential files, and the values of columns that tell everybody apart."""
     for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER"):
         yield from _long([os.environ.get(variable, "")])
-    with_home = Path.home()
+    with contextlib.suppress(KeyError, OSError):  # a user without an entry in the list of users has no name
+        yield from _long([getpass.getuser()])
     csv_file = confidential.declared.csv
-    yield from _long([getpass.getuser(), socket.gethostname(), socket.getfqdn(), str(with_home), csv_file.name])
+    yield from _long([socket.gethostname(), socket.getfqdn(), os.path.expanduser("~"), csv_file.name])  # noqa: PTH111 # no error
     yield from _long([str(csv_file.parent.resolve()), str(confidential.declared.folder.resolve()), str(Path.cwd())])
 
 
@@ -238,14 +239,14 @@ def _chance(folder: Path, confidential: Confidential) -> Iterator[Finding]:
 
 
 def _identifiers(folder: Path, confidential: Confidential) -> Iterator[Finding]:
-    """Values of columns that are suppressed and tell rows apart, in any text."""
+    """Values of columns that are suppressed and identify rows, in any text; in sets only declared values can be."""
     schema, text = confidential.schema, confidential.text
     known: set[str] = set()
     for name, column in schema.columns.items():
         if column.release == "suppressed" and text[name].nunique() > 0.5 * len(text):
             known |= {value for value in text[name] if len(value) >= LEAST_NAME}
-    for path in sorted(folder.iterdir()) if known else []:
-        if path.suffix != ".png" and path.is_file():
-            words = set(re.findall(r"[\w-]+", path.read_text(encoding="utf-8", errors="replace")))
-            if path.name != MANIFEST and words & known:
-                yield Finding(path.name, "a value of a column that is suppressed")
+    known -= set(WORD.findall(confidential.published))
+    texts = [path for path in sorted(folder.iterdir()) if path.suffix not in (".png", ".csv") and path.name != MANIFEST]
+    for path in texts if known else []:
+        if path.is_file() and known & set(WORD.findall(path.read_text(encoding="utf-8", errors="replace"))):
+            yield Finding(path.name, "a value of a column that is suppressed")

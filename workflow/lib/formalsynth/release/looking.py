@@ -21,6 +21,10 @@ HIDDEN = re.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08\x0b\x0c\x0e-\x1f]|<!--|<script|data:[\\w/+-]+;base64"
 )
 BLOB = re.compile(r"[A-Za-z0-9+/=_-]{80,}")
+PATTERNS = {
+    **PATHS, "a seed, a weight, a bound or a draw": SECRET, "hidden signs or code": HIDDEN,
+    "a long string of letters and digits that may hold anything": BLOB,
+}  # fmt: skip
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,'\u00a0\u202f_]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 SERIES = re.compile(r"(?:[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[,;\s]\s*){7,}[-+]?\d")
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -35,24 +39,26 @@ def in_text(text: str, names: Iterable[str], declared: str) -> Iterator[str]:
     Args:
         text: of a file.
         names: of users, computers, folders and confidential files.
-        declared: what a person declared for publication; what stands there may stand here.
+        declared: texts of the release as they follow from what a person declared; what they contain is no finding.
     """
-    for what, pattern in PATHS.items():
-        if any(found not in declared for found in pattern.findall(text)):
+    for what, pattern in PATTERNS.items():
+        if _beyond(pattern, text, declared):
             yield what
     for name in names:
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) and name.lower() not in declared.lower():
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+        if word.search(text) and not word.search(declared):
             yield "the name of a user, a computer, a folder or a confidential file"
             break
-    if SECRET.search(text):
-        yield "a seed, a weight, a bound or a draw"
-    if HIDDEN.search(text):
-        yield "hidden signs or code"
-    if BLOB.search(text):
-        yield "a long string of letters and digits that may hold anything"
 
 
-def in_numbers(text: str, outcomes: Collection[float], secrets: Collection[str], allowed: Collection[float]) -> Iterator[str]:
+def _beyond(pattern: re.Pattern[str], text: str, declared: str) -> bool:
+    """Whether a text has a match that the declared texts do not contain."""
+    return any(match[0] not in declared for match in pattern.finditer(text))
+
+
+def in_numbers(
+    text: str, outcomes: Collection[float], secrets: Collection[str], allowed: Collection[float], declared: str
+) -> Iterator[str]:
     """Confidential outcomes, and weights, bounds or draws.
 
     Args:
@@ -60,8 +66,9 @@ def in_numbers(text: str, outcomes: Collection[float], secrets: Collection[str],
         outcomes: the confidential ones.
         secrets: weights, bounds and draws, each as :func:`rounded` has it.
         allowed: numbers that were declared.
+        declared: as in :func:`in_text`.
     """
-    if SERIES.search(text):
+    if _beyond(SERIES, text, declared):
         yield "a series of numbers, which no text of a release has"
     for token in NUMBER.findall(text):
         value, digits = _value(token)

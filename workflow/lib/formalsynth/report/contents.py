@@ -38,6 +38,8 @@ class Files:
     """The ledger of claims, where any paper has claims."""
     sources: Mapping[str, Path]
     """Config and scripts, by the name they are shown under."""
+    steadiness: Path | None = None
+    """How steady the verdicts of the reference run are, where the repository has it."""
     makers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names of the sources that made ``figures``, ``tables`` and ``claims``, the script first."""
 

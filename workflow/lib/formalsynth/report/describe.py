@@ -41,7 +41,7 @@ def _files(plan: Plan) -> tuple[ToldFile, ...]:
     scenarios = [scenario for paper in plan.papers.values() for scenario in paper.config.scenarios.values()]
     names = dict.fromkeys(name for scenario in scenarios for name in data_files(scenario))
     return tuple(
-        ToldFile(file=FILES[name].file, source=FILES[name].source, found=find(name, plan.config.data_folder) is not None)
+        ToldFile(file=FILES[name].shown, source=FILES[name].source, found=find(name, plan.config.data_folder) is not None)
         for name in names
     )
 

@@ -64,6 +64,11 @@ class Findings:
         return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
 
     @property
+    def claims(self) -> int:
+        """Claims of every kind."""
+        return sum(self.tests.values()) + sum(self.others.values())
+
+    @property
     def judged(self) -> int:
         """Claims of kind test that the run bears out or not."""
         return self.of(JUDGED)

@@ -36,8 +36,9 @@ from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.rows import ours, printed
 from formalsynth.report.search import index_script
 from formalsynth.report.told import ToldRun
-from formalsynth.report.verdict_map import groups
-from formalsynth.runtime.files import filled_folder, unbroken
+from formalsynth.report.unsteady import stays_words, unsteady
+from formalsynth.report.verdict_map import counted, groups
+from formalsynth.runtime.files import filled_folder, read_table, unbroken
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -116,6 +117,8 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
         for key, line in keys.items()
         if key.startswith("claims.")
     }
+    turning = unsteady(read_table(files.steadiness)) if files.steadiness else {}
+    environment.filters["stays"] = lambda claim: stays_words(claim, turning)
     environment.globals |= {"lines": lines, "claim_lines": claim_lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
     with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
@@ -168,6 +171,7 @@ def _about_the_run(
         "findings": findings(claims, told.errata),
         "first": first_claims(papers, claims),
         "map": groups(claims),
+        "counted": {row.id for row in claims if counted(row)},
         "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.told.kind == "contraction"],
         "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }

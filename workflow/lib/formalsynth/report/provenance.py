@@ -29,7 +29,7 @@ ROWS = [
 
 
 def commit(folder: Path) -> str:
-    """Short hash of the checkout whose top is ``folder``, and whether files differ from it; ``unknown`` where it is none."""
+    """Short hash of the checkout whose top is ``folder``, and whether tracked files differ; ``unknown`` without a checkout."""
     # Variables as GIT_DIR, which hooks of git set, would name another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
@@ -42,7 +42,7 @@ def commit(folder: Path) -> str:
         if git("rev-parse", "--show-prefix"):
             return "unknown"
         head = git("rev-parse", "--short", "HEAD")
-        return f"{head}, with uncommitted changes" if git("status", "--porcelain") else head
+        return f"{head}, with uncommitted changes" if git("status", "--porcelain", "--untracked-files=no") else head
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

@@ -12,6 +12,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from formalsynth.ledger.steadiness import agreement, steadiness
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.marks import between
@@ -23,7 +25,7 @@ from formalsynth.report.glossary import TERMS
 from formalsynth.report.ledgers import changes, markdown
 from formalsynth.report.pages import SYMBOLS
 from formalsynth.report.results import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
-from formalsynth.report.steady import steady_part, verdicts_of_run
+from formalsynth.report.steady import verdicts_of_run
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
 
@@ -38,8 +40,6 @@ PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
 """The parts of README.md that are written from the ledger and from the drawings that are kept, and that of the page on cost."""
 LARGEST = 100_000
 """Bytes of a table beyond which it is not kept."""
-COLOURS = 64
-"""Colours of a kept drawing: figures of flat colours lose nothing that one sees, and three quarters of their size."""
 
 
 def main() -> int:
@@ -83,11 +83,11 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     Returns:
         1 where something is out of date and was not written, else 0.
     """
-    rows = read_ledger(folder / LEDGER)
+    rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
     readme = (folder / README).read_text(encoding="utf-8")
     readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists()), str(README))
     texts = {
-        README: between(readme, PART, readme_part(rows, plan.errata), str(README)),
+        README: between(readme, PART, readme_part(rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
         KEPT / MAP: picture(rows, SYMBOLS),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
@@ -126,15 +126,18 @@ def keep(plan: Plan, folder: Path) -> None:
     steady = steadiness(verdicts)
     write_text(folder / STEADINESS, steady.to_csv(index=False))
     captions = caption_in(folder / "figures" / SCALE)
-    told = steady_part(steady, agreement(verdicts)) if len(steady) else ""
-    write_text(folder / RESULTS, results_page(plan, read_ledger(folder / LEDGER), SCALE, KEPT.name, captions, told))
+    rows = read_ledger(folder / LEDGER)
+    write_text(
+        folder / RESULTS,
+        results_page(plan, rows, SCALE, KEPT.name, captions, steady, agreement(verdicts) if len(steady) else np.empty(0)),
+    )
 
 
 def _keep_drawing(source: Path, target: Path) -> None:
     from PIL import Image
 
     with Image.open(source) as drawing, whole(target) as partial:
-        drawing.convert("RGB").quantize(COLOURS).save(partial, optimize=True)
+        drawing.convert("RGB").save(partial, optimize=True)
 
 
 if __name__ == "__main__":

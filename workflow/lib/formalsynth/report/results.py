@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
+
+from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
@@ -14,7 +18,9 @@ from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findi
 from formalsynth.report.formats import markdown_rows
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
+from formalsynth.report.steady import steady_part
 from formalsynth.report.themes import REST, THEMES, theme
+from formalsynth.report.unsteady import Turning, headline_error, stays_words, unsteady
 
 MAP = "verdicts.svg"
 """The verdict map among what is kept of the reference run."""
@@ -37,47 +43,56 @@ def lead_picture(kept: str, has_frontier: bool) -> str:
     if has_frontier:
         picture = f"[![Utility against what a record costs]({kept}/{FRONTIER})](docs/COST.md)"
         words = (
-            "A marker for each mechanism. To the left: one person's record changes less of what is released (audited ε). Down: "
-            "the synthetic data are nearer to the confidential ones. Filled markers promise their ε for every data set, open "
-            "ones for the data set at hand only; a thin line leads to the ε that is claimed."
+            "A marker for each mechanism. Down: the synthetic data are nearer to the confidential ones. Across, for adding or "
+            "removing one record: filled markers are at the ε that is guaranteed for every data set; open ones at the largest "
+            "loss found so far, a lower bound, with a thin line to the ε that is claimed."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
         words = (
             "Figure 2 of the `range` paper, made by this software: the Lipschitz bound Δ of six synthesizers, over 100 simulated "
-            "data sets of 2000 records. A smaller bound promises more privacy. What kind of promise it is differs between "
+            "data sets of 2000 records. The claimed ε is 2 Δ. What kind of guarantee that is differs between "
             "synthesizers, and each figure's caption says so."
         )
     return f"{picture}\n\n*{words}*"
 
 
-def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
+def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum], steady: pd.DataFrame) -> str:
     """What README says of the reference run.
 
     Args:
         rows: the ledger.
         errata: those of its papers.
+        steady: how steady its verdicts are, as from :func:`formalsynth.ledger.steadiness.steadiness`.
     """
     found = findings(rows, errata)
+    turning = unsteady(steady)
     lines = [f"- {_erratum(each, 'docs/ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)]
     tiles = f"[![A tile for each claim: its colour and its sign say the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
-    deciding = "\n".join(f"- {_told(row, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING)
+    deciding = "\n".join(f"- {_told(row, turning, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING)
     if deciding:
         lines.insert(0, f"Claims that bear on which mechanism to take:\n\n{deciding}\n\nErrata:\n")
-    parts = [tiles, headline(found), _by_paper(found, list(dict.fromkeys(row.paper for row in rows))), _apart(found)]
+    parts = [
+        tiles,
+        headline(found, headline_error(rows, steady)),
+        _by_paper(found, list(dict.fromkeys(row.paper for row in rows))),
+        _apart(found),
+    ]
     return "\n\n".join(part for part in [*parts, _errata_line(found), "\n".join(lines)] if part)
 
 
-def headline(found: Findings) -> str:
-    """How many claims hold, in one sentence, and how many could not be judged."""
+def headline(found: Findings, error: float) -> str:
+    """How many claims hold, with the error of their number, in one sentence, and how many could not be judged."""
     held = found.of([REPRODUCED])
     share = f" ({held / found.judged:.0%})" if found.judged else ""
+    share = f"{'' if math.isnan(error) else f' ± {error:.0f}'}{share}"
     sentence = (
         f"Of {found.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
         f"{found.of([DIRECTION])} in direction only, {found.of([UNDETERMINED])} undetermined "
         f"and {found.of([NOT_REPRODUCED])} not."
     )
     others = ", ".join(f"{verdict} {number}" for verdict, number in found.unjudged.items() if number)
+    sentence = f"{sentence} The error is over redrawn replicates." if not math.isnan(error) else sentence
     return f"{sentence} Not judged: {others}." if others else sentence
 
 
@@ -101,7 +116,11 @@ def _papers(found: Found) -> set[str]:
 def _apart(found: Findings) -> str:
     """The claims that are no test, with how many of them are reproduced."""
     kinds = [f"{each.kind} {each.claims} ({each.reproduced} reproduced)" for each in found.apart]
-    return f"Not counted, because they are no tests of the papers: {', '.join(kinds)}." if kinds else ""
+    return (
+        f"Not counted, of {found.claims} claims in all, because they are no tests of the papers: {', '.join(kinds)}."
+        if kinds
+        else ""
+    )
 
 
 def _errata_line(found: Findings) -> str:
@@ -153,7 +172,13 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
 
 
 def results_page(
-    plan: Plan, rows: Sequence[LedgerRow], scale: str, kept: str, caption_of: Callable[[str], str], steady: str
+    plan: Plan,
+    rows: Sequence[LedgerRow],
+    scale: str,
+    kept: str,
+    caption_of: Callable[[str], str],
+    steady: pd.DataFrame,
+    agreements: Array,
 ) -> str:
     """``docs/RESULTS.md``: the ledger's totals, the most telling figures, and what does not hold.
 
@@ -163,7 +188,8 @@ def results_page(
         scale: its scale.
         kept: name of the folder beside the page that has its drawings and tables.
         caption_of: the caption of a figure, from paper and file without ending.
-        steady: what is said of the verdicts that other replicates may turn.
+        steady: how steady its verdicts are, as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
     """
     found = findings(rows, plan.errata)
     present = {row.verdict for row in rows}
@@ -175,16 +201,16 @@ def results_page(
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
         f"![A tile for each claim: its colour and its sign say the verdict]({kept}/{MAP})",
-        headline(found),
+        headline(found, headline_error(rows, steady)),
         _by_paper(found, list(plan.papers)),
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
         _kinds(found),
         _errata_line(found),
         "\n".join(f"- {_erratum(each, 'ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)),
-        f"## Verdicts that another seed may turn\n\n{steady}" if steady else "",
+        f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():
-        parts += _paper(paper, [row for row in rows if row.paper == paper.key], kept, caption_of)
+        parts += _paper(paper, [row for row in rows if row.paper == paper.key], unsteady(steady), kept, caption_of)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -193,10 +219,12 @@ def _kinds(found: Findings) -> str:
     if not found.apart:
         return ""
     rows = [[each.kind, each.claims, each.reproduced, each.meaning] for each in found.apart]
-    return "Claims of other kinds, which are not counted above:\n\n" + _table(["kind", "claims", "reproduced", "meaning"], rows)
+    return f"Of {found.claims} claims in all, these are of other kinds and not counted above:\n\n" + _table(
+        ["kind", "claims", "reproduced", "meaning"], rows
+    )
 
 
-def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Callable[[str], str]) -> list[str]:
+def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str, caption_of: Callable[[str], str]) -> list[str]:
     """The most telling figures of a paper, and its claims by theme, those that hold folded away."""
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
@@ -207,21 +235,22 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], kept: str, caption_of: Calla
     for row in sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind))):
         by_theme[theme(columns.get(row.id, ""), row.test)].append(row)
     for name, own in by_theme.items():
-        others = [f"- {_told(row, kept)}" for row in own if row.verdict != REPRODUCED]
-        held = [f"- {_told(row, kept)}" for row in own if row.verdict == REPRODUCED]
+        others = [f"- {_told(row, turning, kept)}" for row in own if row.verdict != REPRODUCED]
+        held = [f"- {_told(row, turning, kept)}" for row in own if row.verdict == REPRODUCED]
         folded = [f"<details><summary>{len(held)} reproduced</summary>", "\n".join(held), "</details>"] if held else []
         parts += [f"### {name}", "\n".join(others), *folded] if own else []
     return parts
 
 
-def _told(row: LedgerRow, kept: str, errata: str = "ERRATA.md") -> str:
+def _told(row: LedgerRow, turning: Turning, kept: str, errata: str = "ERRATA.md") -> str:
     """A claim, then its verdict with what was found, and where to look."""
     kind = kind_name(row.kind)
     links = [_shown(row, kept), f"[{row.erratum}]({errata}#{row.erratum.lower()})" if row.erratum else ""]
     places = "; ".join(part for part in (row.place, *links, kind * (kind != "test")) if part)
     found = f" Found {ours(row)}." if row.estimate else ""
     note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""
-    return f"{row.claim} **{row.verdict.capitalize()}** ({places}).{found}{note}"
+    mark = f", {words}" if (words := stays_words(row, turning)) else ""
+    return f"{row.claim} **{row.verdict.capitalize()}**{mark} ({places}).{found}{note}"
 
 
 def _shown(row: LedgerRow, kept: str) -> str:

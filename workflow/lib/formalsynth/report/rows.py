@@ -18,15 +18,16 @@ ORDERS = {"order", "gain"}
 
 
 def ours(row: LedgerRow) -> str:
-    """What the run found, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``."""
+    """What the run found, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``; an error of 0 is left out."""
     numbers = _parts(row.estimate)
     errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
+    errors = ["" if error == "0" else error for error in errors]
     texts = [f"{number} ± {error}" if error else number for number, error in zip(numbers, errors, strict=True)]
     names = _names(row, len(numbers))
     cells = [_named(name, text) for name, text in zip(names, texts, strict=True)]
     if row.test not in ORDERS or len(cells) < 2:
         return "; ".join(cells)
-    signs = [_sign(float(a), float(b)) for a, b in itertools.pairwise(numbers)]
+    signs = [_sign(float(a), float(b), "≈" if any(errors) else "=") for a, b in itertools.pairwise(numbers)]
     return cells[0] + "".join(f" {sign} {cell}" for sign, cell in zip(signs, cells[1:], strict=True))
 
 
@@ -55,5 +56,5 @@ def _names(row: LedgerRow, count: int) -> Sequence[str]:
     return [""] if count == 1 else [f"({k})" for k in range(1, count + 1)]
 
 
-def _sign(first: float, second: float) -> str:
-    return "=" if first == second else ">" if first > second else "<"
+def _sign(first: float, second: float, same: str) -> str:
+    return same if first == second else ">" if first > second else "<"

@@ -1,13 +1,15 @@
-"""The verdict map: one tile for each claim, rows by paper, in groups by the section of the paper and the kind of test."""
+"""The verdict map: one tile for each claim, pale where it is not counted, rows by paper, in groups by section and test."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
 from formalsynth.report.formats import slug
@@ -23,6 +25,8 @@ DARK = "#1c2126"
 """Colour of the sign on a light tile."""
 TILE, GAP, LEFT, ACROSS, TOP = 18, 3, 80, 34, 8
 """Sizes of the picture in pixels, and tiles in a line."""
+PALE = 0.35
+"""Opacity of the tiles of claims that are not counted."""
 SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
 
 
@@ -32,6 +36,11 @@ class MapGroup:
 
     title: str
     claims: Sequence[LedgerRow]
+
+
+def counted(row: LedgerRow) -> bool:
+    """Tell claims that are counted from those whose kind is no test of a paper."""
+    return kind_name(row.kind) not in UNCOUNTED
 
 
 def section(row: LedgerRow) -> str:
@@ -74,8 +83,9 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
         for k, claim in enumerate(claims):
             parts.append(_tile(claim, symbols, LEFT + k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
         y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP
-    parts += _legend(rows, symbols, y)
-    width, height = LEFT + ACROSS * (TILE + GAP), y + TILE + TOP
+    legend = _legend(rows, symbols, y)
+    parts += legend
+    width, height = LEFT + ACROSS * (TILE + GAP), y + -(-len(legend) // 4) * (TILE + GAP) + TOP
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="Verdicts on the claims"'
     )
@@ -85,19 +95,27 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
 
 def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
     ink = DARK if claim.verdict == DIRECTION else "#ffffff"
-    words = escape(f"{claim.claim} {claim.verdict.capitalize()}: {ours(claim)}")
+    words = escape(f"{claim.claim} {claim.verdict.capitalize()}{'' if counted(claim) else f' ({claim.kind})'}: {ours(claim)}")
+    pale = "" if counted(claim) else f' opacity="{PALE}"'
     return (
-        f'<g><title>{words}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
+        f'<g{pale}><title>{words}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
         f'width="{TILE}" height="{TILE}" rx="3" fill="{COLOURS.get(claim.verdict, OTHER)}"/><text x="{x + TILE / 2:g}" '
         f'y="{y + TILE - 5}" text-anchor="middle" fill="{ink}">{symbols[claim.verdict]}</text></g>'
     )
 
 
 def _legend(rows: Sequence[LedgerRow], symbols: Mapping[str, str], y: int) -> list[str]:
-    verdicts = [verdict for verdict in symbols if any(row.verdict == verdict for row in rows)]
-    step = ACROSS * (TILE + GAP) // max(6, len(verdicts))
+    verdicts = Counter(row.verdict for row in rows if counted(row))
+    entries = [
+        (COLOURS.get(verdict, OTHER), symbols[verdict], f"{verdict} {verdicts[verdict]}")
+        for verdict in symbols
+        if verdicts[verdict]
+    ]
+    pale = len(rows) - verdicts.total()
+    entries += [(OTHER, "□", f"pale: not counted {pale}")] if pale else []
+    step = ACROSS * (TILE + GAP) // 4
     return [
-        f'<text x="{LEFT + k * step}" y="{y + TILE - 5}"><tspan fill="{COLOURS.get(verdict, OTHER)}">{symbols[verdict]}</tspan> '
-        f"{escape(verdict)}</text>"
-        for k, verdict in enumerate(verdicts)
+        f'<text x="{LEFT + k % 4 * step}" y="{y + k // 4 * (TILE + GAP) + TILE - 5}"><tspan fill="{colour}">{symbol}</tspan> '
+        f"{escape(words)}</text>"
+        for k, (colour, symbol, words) in enumerate(entries)
     ]

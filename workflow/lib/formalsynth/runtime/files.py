@@ -7,7 +7,7 @@ import errno
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,9 +107,24 @@ def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> Non
         # What lies around such a file is as old: the batches of a scenario, and the tables beside it.
         around = dict.fromkeys(str(path.parents[2] if path.parents[1].name == "batches" else path.parent) for path in others)
         raise OSError(
-            f"{others[0]} was made from another configuration than that of this run (root seed, sizes, settings or data): "
-            f"delete {' and '.join(around)} and run again"
+            f"{others[0]} was made from another configuration or by other code than this run (root seed, sizes, settings, data "
+            f"or source files): delete {' and '.join(around)} and run again"
         )
+
+
+def check_filled(paths: Iterable[str | Path]) -> None:
+    """Check that no file is empty, as a power cut can leave one.
+
+    Args:
+        paths: the files, which may be absent.
+
+    Raises:
+        OSError: files are empty; all are named.
+    """
+    empty = [str(path) for path in dict.fromkeys(map(Path, paths)) if path.is_file() and not path.stat().st_size]
+    if empty:
+        remedy = f"delete {'them' if len(empty) > 1 else 'it'} and run again"
+        raise OSError(f"empty, as a power cut leaves files: {', '.join(empty)}; {remedy}")
 
 
 def holds(path: str | Path, made_from: str) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,11 +31,25 @@ def write_private(path: Path, text: str) -> None:
 
 
 def write_private_bytes(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, at no moment anyone else."""
+    """Write a file that only its owner can read, at no moment anyone else; it is on the disk when this returns."""
     with whole(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    _sync(path.parent)
+    with contextlib.suppress(PermissionError):  # the entry of a folder that was just made for the file
+        _sync(path.parent.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Write the names in a folder to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def open_to_others(path: Path) -> bool:
@@ -41,13 +57,19 @@ def open_to_others(path: Path) -> bool:
     return bool(path.stat().st_mode & 0o077)
 
 
+def forbid_core_dumps() -> None:
+    """Let neither this process nor those that it starts leave their memory in a file when they crash."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def keep_to_owner(folders: Sequence[str | Path]) -> None:
-    """Let nobody else read these folders, nor any file that this process makes from now on; nothing where none is named.
+    """Let nobody else read these folders, nor any file that this process makes from now on; no effect where none is named.
 
     Args:
         folders: made where they are absent.
     """
     if folders:
         os.umask(0o077)
+        forbid_core_dumps()
     for folder in map(Path, folders):
         private_folder(folder)

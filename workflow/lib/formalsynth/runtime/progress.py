@@ -5,6 +5,7 @@ No line holds a value of a file.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
@@ -22,7 +23,8 @@ class _ToStandardError(logging.Handler):
     """Writes to what is standard error when a line comes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # nobody reads them any more, which is no reason to end
+            print(self.format(record), file=sys.stderr, flush=True)
 
 
 def show_progress() -> None:

@@ -23,19 +23,22 @@ REAL = "real data"
 """What it says of a real data set, after its name."""
 
 
-def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
+def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
     """The caption of a figure or table: what, how much, which guarantees, which lines, and the note.
 
     Args:
         display: the figure or table.
         failed: what :func:`failures` says of the run.
+        printed_range: what the figure says of printed values and ours.
     """
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
         shown = list(display.parts.values()) or [display]
         line = _together(
-            text for each in shown for text in (each.figure.READING, each.figure.line_words(), PRINTED if each.printed else "")
+            text
+            for each in shown
+            for text in (each.figure.reading(each), each.figure.line_words(), PRINTED if each.printed else "")
         )
         note = entry.note or _together(part.figure.note for part in shown)
         titles = list(dict.fromkeys(panel.title for each in shown for panel in each.panels if panel.title))
@@ -51,6 +54,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "") -> str:
         _guarantees(display),
         LOWER_BOUND if _shows_audits(display) else "",
         line,
+        printed_range,
         note,
     ]
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.runtime.files import whole
+from formalsynth.runtime.files import sealed
 from formalsynth.show.compose import compose, composition, divided
 from formalsynth.show.drawing import plain_powers, subscripts
 from formalsynth.show.fonts import families
@@ -48,7 +48,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
     """
     drawing = drawing_of(display, table)
     for path in paths:
-        with whole(path) as partial:
+        with sealed(path) as partial:
             drawing.savefig(partial, dpi=DPI, metadata=METADATA[path.suffix])
 
 

@@ -333,13 +333,13 @@ def density(values: Array, points: Array) -> Array:
     return found
 
 
-def from_nothing(axis: Axes) -> None:
-    """An axis across for what may be 0: even below 0.1, and logarithmic above."""
-    axis.set_xscale("symlog", linthresh=LEAST, linscale=0.4)
-    axis.set_xlim(left=0)
-    high = axis.get_xlim()[1]
+def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
+    """An axis for what may be 0: even below 0.1, and logarithmic above."""
+    getattr(axes, f"set_{name}scale")("symlog", linthresh=LEAST, linscale=0.4)
+    getattr(axes, f"set_{name}lim")(0, None)
+    high = getattr(axes, f"get_{name}lim")()[1]
     places = [0.0, *(10.0**k for k in range(-1, 9) if 10.0**k <= high)]
-    axis.set_xticks(places, ["0", *(_power(place, 0) for place in places[1:])])
+    getattr(axes, f"{name}axis").set_ticks(places, ["0", *(_power(place, 0) for place in places[1:])])
 
 
 def ticks_at(axis: Axis, values: pd.Series) -> None:

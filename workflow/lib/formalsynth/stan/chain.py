@@ -102,22 +102,27 @@ def run_chain(
                 "save_warmup=0", f"thin={lengths.thin}", "algorithm=hmc", "engine=nuts", f"max_depth={TREE_DEPTH}",
                 "metric=dense_e", "adapt", "engaged=1", f"delta={lengths.adapt_delta}",
             ]  # fmt: skip
-            ran = _started(command)
-            _check(ran, executable, folder)
+            ran = started(command)
+            check_environment(ran, executable, folder)
+            _check(ran)
             return read_chain(output.read_text(encoding="latin-1") if output.exists() else "", parameters, lengths.draws)
         except (ChainFailed, OSError, ValueError) as error:
-            _require_room(folder)
+            require_room(folder)
             if isinstance(error, OSError) and error.errno == errno.EFBIG:
-                raise _limited(folder) from error
+                raise limited(folder) from error
             if isinstance(error, ValueError):
                 raise ChainFailed(str(error)) from error
             raise
 
 
-def _started(command: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
-    """Run a program to its end."""
+def started(command: Sequence[str], folder: str | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end, in a working folder where one is given.
+
+    Raises:
+        OSError: it cannot be started.
+    """
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, cwd=folder)
     except PermissionError as error:
         remedy = "is its folder on a file system mounted with noexec? Work in another folder, and run again"
         raise OSError(error.errno, f"{command[0]} cannot be started ({error.strerror}): {remedy}") from error
@@ -171,7 +176,7 @@ def _json(folder: str, name: str, values: StanData) -> str:
     return str(path)
 
 
-def _require_room(folder: str) -> None:
+def require_room(folder: str) -> None:
     """Refuse to blame a chain for a full disk: CmdStan does not notice that its draws were cut short."""
     try:
         Path(folder, "probe").write_bytes(bytes(PROBE))
@@ -180,25 +185,39 @@ def _require_room(folder: str) -> None:
         raise OSError(error.errno, f"CmdStan could not write to {folder} ({error.strerror}): {remedy}") from error
 
 
-def _limited(folder: str) -> OSError:
+def limited(folder: str) -> OSError:
     """What is said where the user's files may not become as large as a chain's."""
     reason = f"CmdStan could not write to {folder} ({os.strerror(errno.EFBIG)}): raise the limit (ulimit -f), and run again"
     return OSError(errno.EFBIG, reason)
 
 
-def _check(ran: subprocess.CompletedProcess[bytes], executable: Path, folder: str) -> None:
-    """Tell why a chain failed, if it did."""
-    said, status = ran.stderr.decode(errors="replace"), ran.returncode
+def check_environment(ran: subprocess.CompletedProcess[bytes], executable: Path, folder: str) -> None:
+    """Check that the environment did not end a program of CmdStan.
+
+    Args:
+        ran: the program, ended.
+        executable: its file.
+        folder: its working folder.
+
+    Raises:
+        EndedFromOutside: a signal ended it that it did not bring on itself.
+        OSError: memory is short, its libraries cannot be loaded, or its files may not grow as large.
+    """
     if NO_MEMORY in ran.stderr or NO_MEMORY in ran.stdout:
         remedy = "raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
         raise OSError(errno.ENOMEM, f"CmdStan had not enough memory, which says nothing of the posterior: {remedy}")
-    if status and (found := NOT_LOADED.search(said)):
+    if ran.returncode and (found := NOT_LOADED.search(ran.stderr.decode(errors="replace"))):
         remedy = "set CmdStan up again (make setup), or raise the limit on memory (ulimit -v), and run again"
         raise OSError(errno.ENOEXEC, f"{executable} cannot be started ({found[1] or found[2]}): {remedy}")
-    if -status == signal.SIGXFSZ:
-        raise _limited(folder)
-    if status < 0 and -status not in ITS_OWN:
-        raise EndedFromOutside(-status)
+    if -ran.returncode == signal.SIGXFSZ:
+        raise limited(folder)
+    if ran.returncode < 0 and -ran.returncode not in ITS_OWN:
+        raise EndedFromOutside(-ran.returncode)
+
+
+def _check(ran: subprocess.CompletedProcess[bytes]) -> None:
+    """Raise the reason why a chain failed by itself, if it did."""
+    said, status = ran.stderr.decode(errors="replace"), ran.returncode
     if status < 0:
         raise ChainFailed(_tidy(": ".join([_told(-status), *_lines(said)[-1:]])))
     if status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -14,7 +15,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, count
 from formalsynth.core.family import StanData
-from formalsynth.stan.chain import ChainFailed, shaped
+from formalsynth.stan.chain import ChainFailed, EndedFromOutside, check_environment, require_room, shaped, started
 
 SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """Columns that stand before the parameters in a file of draws."""
@@ -32,13 +33,14 @@ class Point:
     """Parameters, transformed parameters and generated quantities."""
 
 
-def evaluate(executable: Path, data: StanData, at: StanData) -> Point:
+def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> Point:
     """The log density of a program at a point, and everything that the program works out there.
 
     Args:
         executable: the compiled program.
         data: its data.
         at: values of all parameters.
+        seed: of Stan.
 
     Raises:
         ChainFailed: the program refuses the data or the point, with its words.
@@ -47,7 +49,7 @@ def evaluate(executable: Path, data: StanData, at: StanData) -> Point:
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
     ]  # fmt: skip
-    found = _run(executable, {"data": data, "inits": at}, 1, options)
+    found = _run(executable, {"data": data, "inits": at}, seed, options)
     return Point(float(found["lp__"][0]), {name: values[0] for name, values in found.items() if not name.endswith("__")})
 
 
@@ -62,6 +64,7 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
 
     Raises:
         ChainFailed: the program refuses the data or the draws, with its words.
+        OSError: the environment is to blame: memory or room on the disk is short, or the program was ended from outside.
     """
     return _run(executable, {"data": data}, seed, ["method=generate_quantities"], draws)
 
@@ -115,11 +118,18 @@ def _run(
         if draws is not None:
             _write_draws(Path(folder, "draws.csv"), draws)
             command.append(f"fitted_params={folder}/draws.csv")
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=folder)
-        output = Path(folder, "output.csv")
-        found = _read(output) if ran.returncode == 0 and output.exists() else {}
-        if not found or any(len(values) != (rows if draws is None else count(draws)) for values in found.values()):
-            raise ChainFailed(_complaint(ran.stderr + "\n" + ran.stdout))
+        try:
+            ran = started(command, folder)
+            check_environment(ran, executable, folder)
+            output = Path(folder, "output.csv")
+            found = _read(output) if ran.returncode == 0 and output.exists() else {}
+            if not found or any(len(values) != (rows if draws is None else count(draws)) for values in found.values()):
+                raise ChainFailed(_complaint((ran.stderr + b"\n" + ran.stdout).decode(errors="replace")))
+        except EndedFromOutside as error:
+            raise OSError(f"{error}, which says nothing of the program: {error.question} Run again") from None
+        except ChainFailed:
+            require_room(folder)
+            raise
         return found
 
 
@@ -135,10 +145,14 @@ def _write_draws(path: Path, draws: Draws) -> None:
 
 
 def _read(path: Path) -> dict[str, Array]:
-    """The variables of a file of CmdStan's, each with the draws along its first axis."""
+    """The variables of a file of CmdStan's, each with the draws along its first axis; a last line without its end is left out."""
     import pandas as pd
 
-    table = pd.read_csv(path, comment="#", dtype=float)
+    text = path.read_text(encoding="latin-1")
+    whole = text[: text.rfind("\n") + 1]
+    if not whole:
+        return {}
+    table = pd.read_csv(io.StringIO(whole), comment="#", dtype=float)
     found: dict[str, list[int]] = {}
     for place, name in enumerate(table.columns):
         found.setdefault(name.partition(".")[0], []).append(place)

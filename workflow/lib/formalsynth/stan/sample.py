@@ -55,7 +55,7 @@ def sample(
         lost = lost or fit.divergences > 0 or not fit.draws
         fit.seed = seed + refits
         refits += 1
-        fit.attempts = refits + ended
+        fit.attempts = refits
         if fit.status == "ok":
             break
     fit.seconds = time.perf_counter() - start

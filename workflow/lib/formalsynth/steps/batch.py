@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Array
+from formalsynth.core.arrays import Array, read_only
 from formalsynth.core.mechanism import Findings
 from formalsynth.runtime.files import digest, read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
@@ -83,7 +83,7 @@ class FitBatch:
 
     def draws_of(self, k: int) -> dict[str, Array]:
         """The draws of the k-th replicate."""
-        return {name: values[k] for name, values in self.draws.items()}
+        return {name: read_only(values[k]) for name, values in self.draws.items()}
 
     def found_of(self, k: int) -> Findings:
         """What the fit step found on the way in the k-th replicate."""

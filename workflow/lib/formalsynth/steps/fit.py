@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from formalsynth.core.bounds import record_bounds
+from formalsynth.core.family import StanData
 from formalsynth.core.job import FitJob, Search
 from formalsynth.core.mechanism import Context, DirectRelease, Findings, Form
 from formalsynth.core.search import Walk
@@ -20,7 +21,14 @@ from formalsynth.steps.drawings import DRAWINGS, EXACTLY
 from formalsynth.steps.replicate import ParentFailed, context_of, form_of
 
 
-def fit_batch(job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], executable: Path) -> FitBatch:
+def as_it_is(inits: StanData) -> StanData:
+    """The starting point itself."""
+    return inits
+
+
+def fit_batch(
+    job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], executable: Path, moved: Callable[[StanData], StanData] = as_it_is
+) -> FitBatch:
     """Fit one synthesizer to each replicate of a batch.
 
     Args:
@@ -28,17 +36,20 @@ def fit_batch(job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], execut
         data: the confidential data.
         fitted: the fits that its mechanism needs, by id.
         executable: compiled Stan program of the family.
+        moved: moves the starting point of a chain, where it is not to follow from the data.
 
     Returns:
         Draws, diagnostics and what the mechanism found. A failed replicate has NaN draws and a reason.
     """
-    return FitBatch.of([_fit_replicate(job, data, k, fitted, executable) for k in range(len(data.replicate))])
+    return FitBatch.of([_fit_replicate(job, data, k, fitted, executable, moved) for k in range(len(data.replicate))])
 
 
-def _fit_replicate(job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], executable: Path) -> FitResult:
+def _fit_replicate(
+    job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], executable: Path, moved: Callable[[StanData], StanData]
+) -> FitResult:
     try:
         context = context_of(job, job.synthesizer, data, k, fitted, Findings())
-        fitter = _Fitter(job, context, executable)
+        fitter = _Fitter(job, context, executable, moved)
         fit = fitter.search(job.synthesizer.search) if job.synthesizer.search else fitter.run()[0]
     except (ParentFailed, ValueError, np.linalg.LinAlgError) as error:
         return FitResult(Fit("failed", str(error)))
@@ -52,6 +63,7 @@ class _Fitter:
     job: FitJob
     context: Context
     executable: Path
+    moved: Callable[[StanData], StanData]
 
     def run(self, value: float | None = None) -> tuple[Fit, Form | DirectRelease]:
         """One fit; ``value`` is that of the searched parameter."""
@@ -64,7 +76,8 @@ class _Fitter:
             return DRAWINGS[EXACTLY](self.job, context, form), form
         family = context.family
         stan_data = family.stan_data(context.records, form.weights, self.job.priors, form.sensitive.threshold)
-        fit = sample(self.executable, stan_data, family.inits(stan_data), family.parameters, seed, self.job.sampler)
+        inits = self.moved(family.inits(stan_data))
+        fit = sample(self.executable, stan_data, inits, family.parameters, seed, self.job.sampler)
         return fit, form
 
     def epsilon(self, fit: Fit, form: Form | DirectRelease) -> float:

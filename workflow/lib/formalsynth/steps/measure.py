@@ -97,7 +97,10 @@ def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws
 def _bounds(
     job: MeasureJob, context: Context, forms: list[Form | DirectRelease], draws: Draws
 ) -> tuple[dict[str, Row], dict[str, Member]]:
-    """Columns of the bounds, and the record-level arrays, by synthesizer; a direct release has its epsilon only."""
+    """Columns of the bounds, and the record-level arrays, by synthesizer; a direct release has its epsilon only.
+
+    The epsilon of a strict mechanism is its claim, and not twice the bound on these data, which may be smaller.
+    """
     if isinstance(forms[0], DirectRelease):
         return {job.members[0].id: {"epsilon": forms[0].epsilon}}, {}
     posterior_forms = [form for form in forms if isinstance(form, Form)]
@@ -105,14 +108,15 @@ def _bounds(
     columns: dict[str, Row] = {}
     members: dict[str, Member] = {}
     for member, form, bound in zip(job.members, posterior_forms, bounds, strict=True):
-        columns[member.id] = _bound_columns(form, bound)
+        claim = MECHANISMS[member.mechanism].claim(member.parameters)
+        columns[member.id] = _bound_columns(form, bound, bound.epsilon if claim is None else claim)
         members[member.id] = Member(bound.by_record, form.sensitive.weights)
     return columns, members
 
 
-def _bound_columns(form: Form, bound: Bounds) -> Row:
+def _bound_columns(form: Form, bound: Bounds, epsilon: float) -> Row:
     affected = form.affected if bound.beyond is None else bound.beyond
-    columns: Row = {"delta": bound.delta, "epsilon": bound.epsilon, "delta_mcse": bound.delta_mcse, **_shape(bound)}
+    columns: Row = {"delta": bound.delta, "epsilon": epsilon, "delta_mcse": bound.delta_mcse, **_shape(bound)}
     return columns if affected is None else columns | {"affected": affected}
 
 

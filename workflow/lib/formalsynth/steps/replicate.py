@@ -44,9 +44,12 @@ def form_of(synthesizer: Synthesizer, context: Context, value: float | None = No
         synthesizer: the synthesizer.
         context: what its mechanism may look at.
         value: value of a searched parameter; by default the one that the fit step found.
+
+    Raises:
+        ValueError: the mechanism refuses the data, or breaks its contract.
     """
     parameters = dict(synthesizer.parameters)
     searched = context.found.searched if value is None else value
     if synthesizer.search and searched is not None:
         parameters[synthesizer.search.parameter] = float(searched)
-    return MECHANISMS[synthesizer.mechanism].function(context, **parameters)
+    return MECHANISMS[synthesizer.mechanism].apply(context, parameters)

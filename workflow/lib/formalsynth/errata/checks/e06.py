@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from formalsynth.errata.censored_neighbours import EPSILON, losses
 from formalsynth.errata.check import Comparison, Reading, at_most, exactly, numeric_check
-from formalsynth.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, RECOMPUTED
+from formalsynth.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, PRINTED, RECOMPUTED
 
 N = 500
 """Records; at the paper's 2000 the losses are larger."""
@@ -24,12 +24,13 @@ Bound = Callable[[float, int], float]
 )
 def loss_with_computed_weights(formula: Bound) -> Sequence[Comparison]:
     """Censor_w at ε = 1.6, n = 500, with the weights of every data set computed from it."""
-    fixed, computed, min_max = (losses(arm, N) for arm in (FIXED, RECOMPUTED, MIN_MAX))
+    fixed, computed, min_max, printed = (losses(arm, N) for arm in (FIXED, RECOMPUTED, MIN_MAX, PRINTED))
     how = "exact posteriors on a grid, one record more"
     says = at_most(formula(EPSILON, N))
     return [
         Comparison("weights held fixed", at_most(EPSILON), exactly(fixed["add_remove"]), how),
         Comparison("re-weighted LW weights", says, exactly(computed["add_remove"]), how),
         Comparison("min-max weights", says, exactly(min_max["add_remove"]), how),
+        Comparison("printed weights, proportional to 1 / |f|", says, exactly(printed["add_remove"]), how),
         Comparison("re-weighted, where the mass is", says, exactly(computed["add_remove_region"]), "of which 99.9 %"),
     ]

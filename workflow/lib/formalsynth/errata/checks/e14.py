@@ -42,7 +42,7 @@ def utility_of_truncation(formula: Change) -> Sequence[Comparison]:
 
 
 def _form(mechanism: str, context: Context, **parameters: float) -> Form:
-    form = MECHANISMS[mechanism].function(context, **parameters)
+    form = MECHANISMS[mechanism].apply(context, parameters)
     if not isinstance(form, Form):
         raise TypeError(f"{mechanism} releases directly")
     return form

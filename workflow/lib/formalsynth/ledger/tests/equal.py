@@ -33,8 +33,10 @@ class Equal(Test):
         first = cells.estimates[0]
         errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
         apart = np.abs(cells.estimates - first)
-        near = apart <= self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1) * errors
-        return Judgement(REPRODUCED if near.all() else NOT_REPRODUCED, f"up to {apart.max() / abs(first):.1%} apart")
+        allowed = self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1, len(cells.values)) * errors
+        largest, most = (100 * each.max() / abs(first) for each in (apart, allowed))
+        note = f"up to {largest:.1f} % apart, where up to {most:.2g} % is allowed, errors included"
+        return Judgement(REPRODUCED if (apart <= allowed).all() else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """One cell alone has none to be equal to."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
-from scipy.special import ndtr
+from scipy.special import stdtr
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
@@ -42,7 +42,7 @@ class Step:
     """Whether it goes the claimed way beyond chance, though maybe not as far or as often as claimed."""
     back: bool
     """Whether it surely goes another way: the other way beyond chance, or nowhere, since the statistics are equal without error;
-    or in fewer units than the claim names, and not the claimed way beyond chance."""
+    or in freedom units than the claim names, and not the claimed way beyond chance."""
 
 
 @test_kind("order")
@@ -51,7 +51,7 @@ class Order(Test):
 
     An order is direction only where a step goes the claimed way beyond chance and none the other way; with a margin, every step
     has to go the claimed way. It is undetermined where no step goes either way beyond chance, and not reproduced where one goes
-    the other way, or surely in fewer units than the claim names. What any of several steps may show has to be beyond chance for
+    the other way, or surely in freedom units than the claim names. What any of several steps may show has to be beyond chance for
     all of them together. The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on
     its Monte Carlo error.
     """
@@ -106,10 +106,11 @@ class Order(Test):
         goes = float(sign * (cells.estimates[b] - cells.estimates[a]))
         units = sign * (cells.values[:, b] - cells.values[:, a]) if by_unit else None
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
-        share, above, _ = _beyond_chance(goes, error, units, self.margin, thresholds.confidence)
+        freedom = len(cells.values) - 1
+        share, above, _ = _beyond_chance(goes, error, freedom, units, self.margin, thresholds.confidence)
         # any step will do for these two
         of_any = 1 - (1 - thresholds.confidence) / steps
-        _, ahead, back = _beyond_chance(goes, error, units, 0.0, of_any)
+        _, ahead, back = _beyond_chance(goes, error, freedom, units, 0.0, of_any)
         least, short = least_share(self.share, thresholds), False
         if least is not None and units is not None and len(units) > 1:
             above = share_interval(share, len(units), thresholds.confidence)[1] >= least
@@ -123,18 +124,21 @@ def _by_unit(estimate: Estimate) -> bool:
     return estimate.statistic in PAIRED and estimate.above is None
 
 
-def _beyond_chance(goes: float, error: float, units: Array | None, margin: float, confidence: float) -> tuple[float, bool, bool]:
+def _beyond_chance(
+    goes: float, error: float, freedom: int, units: Array | None, margin: float, confidence: float
+) -> tuple[float, bool, bool]:
     """How far a step is beyond a margin: the share of units or the certainty, and whether it is above or below beyond chance.
 
     Args:
         goes: the step of the statistic.
         error: its Monte Carlo error.
+        freedom: degrees of freedom of the error.
         units: the step in each unit (units,); None where units cannot be compared.
         margin: what the step has to exceed.
         confidence: of the interval of a share, or of a step.
     """
     if units is None:
-        share = float(ndtr((goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
+        share = float(stdtr(freedom, (goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
         return share, share > 0.5 + confidence / 2, share < 0.5 - confidence / 2
     steps = units - margin
     share = float((steps > 0).mean() + (steps == 0).mean() / 2)

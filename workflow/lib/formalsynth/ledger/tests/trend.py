@@ -54,7 +54,7 @@ class Trend(Test):
         x = np.log(np.array(claim.estimate.of, dtype=float))
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
         slope, error = float(np.log(cells.estimates) @ x), float(cells.scatter.error(lambda copies: np.log(copies) @ x))
-        sign, slack = (1 if self._low >= 0 else -1), thresholds.errors * error
+        sign, slack = (1 if self._low >= 0 else -1), thresholds.errors_of(1, len(cells.values)) * error
         note = f"slope {slope:.3f} (standard error {error:.3f})"
         inside, sure = self._low - slack <= slope <= self._high + slack, sign * slope > slack
         if inside:

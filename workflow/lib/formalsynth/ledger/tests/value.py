@@ -45,11 +45,13 @@ class Value(Test):
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within
-        near = np.abs(estimates - printed) <= within * np.abs(printed) + thresholds.errors_of(len(printed)) * cells.errors
+        units = len(cells.values)
+        allowed = within * np.abs(printed) + thresholds.errors_of(len(printed), units) * cells.errors
+        near = np.abs(estimates - printed) <= allowed
         if near.all():
             shown, error = _shown(cells, printed)
-            if shown + thresholds.errors * error >= SHOWN:
-                return Judgement(REPRODUCED)
+            if shown + thresholds.errors_of(1, units) * error >= SHOWN:
+                return Judgement(REPRODUCED, _allowance(allowed, printed))
             return Judgement(DIRECTION, f"within {within:.0%}, but with {shown:.0%} of the printed differences")
         far = np.flatnonzero(~near)
         texts = [f"{joined(estimates[[k]])} against {joined(printed[[k]])}" for k in far]
@@ -61,6 +63,12 @@ class Value(Test):
     def check_cells(self, cells: Sequence[object]) -> str | None:
         """There has to be a printed number for each cell."""
         return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
+
+
+def _allowance(allowed: Array, printed: Array) -> str:
+    """The largest difference that counts as agreement, as a share of the printed number; empty where all of them are 0."""
+    shares = allowed[printed != 0] / np.abs(printed[printed != 0])
+    return f"differences of up to {100 * shares.max():.2g} % are allowed, errors included" if shares.size else ""
 
 
 def _shown(cells: Cells, printed: Array) -> tuple[float, float]:

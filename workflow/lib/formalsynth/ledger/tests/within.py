@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from formalsynth.core.model import ordered
 from formalsynth.ledger.notes import joined, named
 from formalsynth.ledger.tests.base import Cells, Judgement, NeededShare, Test, least_share, share_interval, test_kind
-from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
+from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
 if TYPE_CHECKING:
     from formalsynth.ledger.claims import Claim
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @test_kind("within")
 class Within(Test):
-    """The statistics, or with ``share`` that share of the units, lie between two limits."""
+    """The statistics, or with ``share`` that share of the units, are between two limits, beyond their errors."""
 
     kind: Literal["within"] = Field(description="The cells are between low and high.")
     low: float | None = Field(None, description="Lower limit; if left out, there is none.")
@@ -37,13 +37,19 @@ class Within(Test):
         return ordered(self, "low", "high")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where the statistics, or enough of the units, are inside; direction only where medians are."""
+        """Reproduced where the statistics, or enough of the units, are inside beyond their errors.
+
+        It is undetermined where a limit is within the errors of a statistic and none is surely outside, and direction only where
+        not enough of the units are inside, but their medians are.
+        """
         low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         least = least_share(self.share, thresholds)
         if least is None:
-            slack = thresholds.errors_of(len(cells.errors)) * cells.errors
-            inside = (cells.estimates >= low - slack) & (cells.estimates <= high + slack)
-            return Judgement(REPRODUCED if inside.all() else NOT_REPRODUCED)
+            slack = thresholds.errors_of(len(cells.errors), len(cells.values)) * cells.errors
+            if ((cells.estimates < low - slack) | (cells.estimates > high + slack)).any():
+                return Judgement(NOT_REPRODUCED)
+            inside = (cells.estimates >= low + slack) & (cells.estimates <= high - slack)
+            return Judgement(REPRODUCED) if inside.all() else Judgement(UNDETERMINED, "a limit is within the errors")
         values = cells.values
         shares = ((values >= low) & (values <= high)).mean(axis=0)
         enough = [share_interval(share, len(values), thresholds.confidence)[1] >= least for share in shares]

@@ -61,7 +61,7 @@ class Loss:
         return Loss(*(max(column) for column in zip(*rows, strict=True)))
 
 
-def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float]) -> Grid:
+def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float], reach: float = 1.0) -> Grid:
     """A grid over the prior's support that is fine around one point.
 
     Neighbouring points are ``1 / sqrt(n)`` apart there, less than a standard deviation of a posterior, so that its trapezoidal
@@ -72,10 +72,12 @@ def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float]) -
         lambda_: precision there.
         n: records.
         priors: ``lambda_min`` and ``lambda_shape`` of :class:`formalsynth.families.beta.BetaFamily`.
+        reach: distance to either side, in logit phi and log lambda, that is fine beside ten steps; more for posteriors that
+            weights move away from the point.
     """
     lowest = np.log(priors["lambda_min"])
-    t, t_width, t_fine = _knots(-LOGIT_PHI, LOGIT_PHI, logit(phi), n)
-    v, v_width, v_fine = _knots(lowest, np.log(LARGEST_LAMBDA), np.log(lambda_), n)
+    t, t_width, t_fine = _knots(-LOGIT_PHI, LOGIT_PHI, logit(phi), n, reach)
+    v, v_width, v_fine = _knots(lowest, np.log(LARGEST_LAMBDA), np.log(lambda_), n, reach)
     mean, precision = (axis.ravel() for axis in np.meshgrid(expit(t), np.exp(v), indexing="ij"))
     log_prior = np.add.outer(np.log(t_width * expit(t) * expit(-t)), np.log(v_width) - priors["lambda_shape"] * (v - lowest))
     return Grid(
@@ -103,10 +105,10 @@ def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> 
     return Grid(mean, precision, -priors["lambda_shape"] * log_precision, coefficients, np.ones(len(mean), dtype=bool))
 
 
-def _knots(low: float, high: float, centre: float, n: int) -> tuple[Array, Array, Mask]:
+def _knots(low: float, high: float, centre: float, n: int, reach: float) -> tuple[Array, Array, Mask]:
     """Points between two limits, the widths of their cells, and which of them are close to each other."""
     step = 1 / np.sqrt(n)
-    reach = 1 + 10 * step
+    reach += 10 * step
     ends = max(low, centre - reach), min(high, centre + reach)
     fine = np.linspace(*ends, 1 + int(np.ceil((ends[1] - ends[0]) / min(COARSE, step))))
     coarse = np.linspace(low, high, 1 + int(np.ceil((high - low) / COARSE)))

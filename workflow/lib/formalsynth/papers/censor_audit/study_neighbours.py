@@ -30,9 +30,11 @@ from formalsynth.papers.censor_audit.audit import (
 
 AUDITED = "lower bound of epsilon, by audit"
 UNWEIGHTED, FIXED, RECOMPUTED = "unweighted", "fixed_weights", "recomputed_weights"
-MIN_MAX, POSTERIOR = "recomputed_min_max_weights", "posterior"
+MIN_MAX, PRINTED, POSTERIOR = "recomputed_min_max_weights", "recomputed_printed_weights", "posterior"
 K = 0.95
 """Of the weights that are computed again from those of the first kind (reweight paper, Equation 3.1)."""
+WIDE = 2.0
+"""Reach of the grid for printed weights, which take most of the likelihood away: their posterior is far from the truth."""
 DIGITS = 9
 """Decimals that are kept; the sums behind a loss are exact to some more."""
 
@@ -52,6 +54,12 @@ ARMS = {
     ),
     RECOMPUTED: Arm(AUDITED, "Censor_w as it is run: the weights are computed from each data set.", Budget),
     MIN_MAX: Arm(AUDITED, "Censor_w with min-max weights, computed from each data set.", Budget),
+    PRINTED: Arm(
+        AUDITED,
+        "Censor_w with weights in proportion to 1 / risk, the largest of them 1, as the paper prints them (Section 2.1), "
+        "computed from each data set.",
+        Budget,
+    ),
     POSTERIOR: Arm(AUDITED, "The posterior without censoring; its loss has no bound and grows with the grid."),
 }
 
@@ -72,7 +80,8 @@ def neighbours(
     values between ``closest`` and ``1 - closest``, equally far apart on the logit scale. Min-max weights come from the exact
     unweighted posterior: the risk of a record is its largest absolute log-likelihood over the region of highest likelihood that
     has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999). The weights of Censor_w come from these in
-    the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with min-max weights.
+    the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with min-max weights. The printed weights are the
+    smallest risk over the record's risk.
 
     Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
     either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
@@ -80,7 +89,9 @@ def neighbours(
     """
     import pandas as pd
 
-    grid = beta_grid(shape1 / (shape1 + shape2), shape1 + shape2, run.n, BetaFamily().priors)
+    grid, wide = (
+        beta_grid(shape1 / (shape1 + shape2), shape1 + shape2, run.n, BetaFamily().priors, reach) for reach in (1, WIDE)
+    )
     extra = expit(np.linspace(logit(closest), -logit(closest), int(extremes)))
     rows = []
     for replicate in run.replicates:
@@ -89,9 +100,10 @@ def neighbours(
         weights = _weights(grid, data, share)
         for arm in run.arms:
             kind, epsilon = _censoring(arm)
-            posteriors = _posteriors(grid, data, weights[kind], epsilon / 2)
-            row = {"replicate": replicate, "synthesizer": arm.id} | _losses(grid, posteriors, epsilon, share)
-            rows.append(row | dict(zip(("phi_mean", "phi_sd"), moments(grid.phi, posteriors[0]), strict=True)))
+            points = wide if kind == PRINTED else grid
+            posteriors = _posteriors(points, data, weights[kind], epsilon / 2)
+            row = {"replicate": replicate, "synthesizer": arm.id} | _losses(points, posteriors, epsilon, share)
+            rows.append(row | dict(zip(("phi_mean", "phi_sd"), moments(points.phi, posteriors[0]), strict=True)))
     return Outcome(pd.DataFrame(rows), pd.DataFrame(columns=["replicate", "synthesizer"]))
 
 
@@ -103,13 +115,15 @@ def _censoring(arm: ChosenArm) -> tuple[str, float]:
 def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
     """Weights of every data set's records, of each kind; the first data set lacks the last record of the others."""
     ones = [np.ones(len(x)) for x in data]
-    min_max = [lipschitz_weights(_risks(grid, x, one, share)) for x, one in zip(data, ones, strict=True)]
+    risks = [_risks(grid, x, one, share) for x, one in zip(data, ones, strict=True)]
+    min_max = [lipschitz_weights(risk) for risk in risks]
+    printed = [risk.min() / risk for risk in risks]
     recomputed = []
     for x, alpha in zip(data, min_max, strict=True):
         risk = _risks(grid, x, alpha, share)
         recomputed.append(np.minimum(1.0, K * (alpha * risk).max() / risk))
     fixed = [np.append(recomputed[0], np.ones(len(x) - len(data[0]))) for x in data]
-    return {UNWEIGHTED: ones, FIXED: fixed, RECOMPUTED: recomputed, MIN_MAX: min_max}
+    return {UNWEIGHTED: ones, FIXED: fixed, RECOMPUTED: recomputed, MIN_MAX: min_max, PRINTED: printed}
 
 
 def _risks(grid: Grid, x: Array, weights: Array, share: float) -> Array:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+EXACT = "exact calculation without data"
+"""Description, for captions, of the data of a study in which nothing is random."""
+
+
 def no_details() -> pd.DataFrame:
     """The details of a study that has none."""
     import pandas as pd

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from formalsynth.core.constraints import Count, OpenProportion, PositiveNumber
 from formalsynth.core.study import Arm, Outcome, Run, study
-from formalsynth.papers.zcdp._outcomes import curve_outcome, ids_by_arm, n_syn_grid
+from formalsynth.papers.zcdp._outcomes import EXACT, curve_outcome, ids_by_arm, n_syn_grid
 from formalsynth.papers.zcdp.accounting import Setting, largest_steps
 from formalsynth.papers.zcdp.unknown_variance import LOCAL, UNKNOWN_VARIANCE, unknown_variance_table
 
 
-@study(arms={id: Arm(LOCAL, form.label) for id, form in UNKNOWN_VARIANCE.items()})
+@study(arms={id: Arm(LOCAL, form.label) for id, form in UNKNOWN_VARIANCE.items()}, data=lambda settings: EXACT)
 def unknown(
     run: Run,
     *,

@@ -12,8 +12,8 @@ from formalsynth.core.registry import Registry
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.lines import Line2D
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
     from formalsynth.show.display import FigureDisplay, Panel
 
@@ -48,7 +48,9 @@ class Figure(Model):
         "replicates", description="Which collected table it reads."
     )
     value: str | Names = Field(description="Column that is drawn, or columns with a frame for each.")
-    size: Annotated[WholeNumber, Field(strict=True)] | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
+    size: Annotated[WholeNumber, Field(strict=True)] | None = Field(
+        None, description="Only this sample size of the scenario, before the scale shrinks it."
+    )
     rows: dict[str, str | bool | float] = Field(
         default_factory=dict, description="Only rows of the collected table with these values."
     )
@@ -102,6 +104,14 @@ class Figure(Model):
     def alt(self) -> str:
         """What is to be seen, in a line for those who cannot see it."""
         return f"{self.ALT}: {self.subject}. The caption says more."
+
+    def reading(self, display: FigureDisplay) -> str:
+        """The sentence of the caption that says how to read the drawing."""
+        return self.READING
+
+    def printed_range(self, table: pd.DataFrame) -> str:
+        """The ranges of printed values and of ours, for the caption; empty where there are no printed points."""
+        return ""
 
     def line_at(self, display: FigureDisplay, panel: Panel, column: str) -> float:
         """Where a frame has its dashed line; NaN for none."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import Field
 
+from formalsynth.core.mechanism import STRICT_KINDS
 from formalsynth.core.model import Names
+from formalsynth.core.rows import AUDITED
 from formalsynth.show.drawing import frames, from_nothing, headed, sizes
 from formalsynth.show.figures.base import Figure, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE
@@ -39,7 +43,22 @@ class Budgets(Figure):
 
     def line_words(self) -> str:
         """What the caption says of the markers."""
-        return "Markers: medians over data sets; bars: their range. The axis is even below 0.1 and logarithmic above"
+        return (
+            "Markers: medians over data sets; bars: their range. The axis is even below 0.1 and logarithmic above. A guarantee "
+            "for every data set is audited at δ = 0"
+        )
+
+    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """The audited epsilon of strict mechanisms at delta 0, which is that of their claim."""
+        import pandas as pd
+
+        keys = ["scenario", "replicate", "synthesizer", "neighbour"]
+        audit = pd.concat([table for table in collected if AUDITED in table], ignore_index=True)
+        pure = audit[(audit["delta"] == 0) & (audit["releases"] == 1) & (audit["streams"] == 1)].groupby(keys)[AUDITED].max()
+        strict = np.array([display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
+        compared = strict & (tidy["panel"] == AUDITED)
+        at_0 = pure.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy()
+        return tidy.assign(value=np.where(compared, at_0, tidy["value"]).astype(float))
 
     def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
         """None: markers tell what is shown, and the caption says the guarantees."""

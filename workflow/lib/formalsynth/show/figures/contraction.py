@@ -33,8 +33,9 @@ class Contraction(Figure):
 
     ALT = "Small panels of values by sample size"
     READING = (
-        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: where nine "
-        "in ten would lie if their spread fell like n^-1/2; slope: of the log standard deviation on log n, with its standard error"
+        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: where "
+        "nine in ten would lie if their spread fell like n^-1/2; slope: of the log standard deviation on log n, with its "
+        "standard error"
     )
     FRAMES = ("synthesizer",)
 
@@ -107,7 +108,9 @@ class Contraction(Figure):
         if "law_median" in table and table["law_median"].notna().any():
             law = table.groupby("n")[["law_median", "law_sd"]].first() / unit
             for place, width in ((-1, 0.7), (0, 1.0), (1, 0.7)):
-                axis.plot(law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5)
+                axis.plot(
+                    law.index, law["law_median"] + place * law["law_sd"], color=INK, linestyle="--", linewidth=width, zorder=5
+                )
         slope, error = rate(groups)
         headed(axis, look.label, "")
         if not math.isnan(slope):

@@ -14,9 +14,9 @@ from formalsynth.show.style import COLUMN, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
     from formalsynth.show.display import FigureDisplay
 

@@ -31,7 +31,8 @@ class Exceeding(Figure):
 
     kind: Literal["exceedance"]
     value: Names = Field(
-        default_factory=lambda: ["audited", "claimed", "claimed_larger"], description="The loss, and claims with a frame for each."
+        default_factory=lambda: ["audited", "claimed", "claimed_larger"],
+        description="The loss, and claims with a frame for each.",
     )
 
     @property

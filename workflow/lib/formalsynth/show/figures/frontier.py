@@ -1,4 +1,4 @@
-"""Frontiers: utility against what a record costs."""
+"""Frontiers: utility against the largest loss found, or the guaranteed epsilon."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import Field
 
+from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.core.rows import AUDIT, AUDITED, CURVE
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show.drawing import LineLook, by_frame, frames, from_nothing, headed, line_look, sizes
 from formalsynth.show.figures.base import Figure, figure_kind
@@ -25,7 +28,11 @@ if TYPE_CHECKING:
 
 @figure_kind("frontier")
 class Frontier(Figure):
-    """Utility against audited epsilon, with a thin line to the claimed one: medians over data sets."""
+    """Utility against the epsilon of adding or removing one record: medians over data sets.
+
+    A mechanism with a guarantee for every data set is at that guarantee, any other at its audited epsilon, with a thin line to
+    the claimed one.
+    """
 
     ALT = "Points of utility against epsilon"
     FRAMES = ("none", "scenario")
@@ -36,26 +43,37 @@ class Frontier(Figure):
     @property
     def across(self) -> str:
         """The audited epsilon."""
-        return "audited"
+        return AUDITED
+
+    def tables(self) -> list[str]:
+        """The replicates, and the audit, which knows the kind of neighbour."""
+        return [self.table, AUDIT]
 
     def line_words(self) -> str:
         """What the caption says of lines and markers."""
         return (
-            "Markers: audited ε, filled where the guarantee is for every data set, half filled where it is conditional, open where it "
-            "is for this data set only; thin lines lead to the claimed ε; dotted: what two samples of one population have between them"
+            "Across: ε for adding or removing one record. Filled markers: the ε that is guaranteed for every data set; half "
+            "filled (conditional guarantee) and open (for this data set only): the largest loss found so far, with a thin line "
+            "to the claimed ε; dotted: what two samples of one population have between them"
         )
 
     def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The claimed epsilon beside the audited one, and the distance of two samples; only data sets that were audited."""
+        """The rows of audited data sets, with epsilon for adding or removing a record, and the distance of two samples."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer"]
-        claimed = pd.concat([table[[*keys, "epsilon"]] for table in collected if "epsilon" in table]).set_index(keys)["epsilon"]
-        tidy = tidy[tidy["x"].notna()]
-        return tidy.assign(
-            claimed=claimed.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy(),
+        audit = pd.concat([table for table in collected if "neighbour" in table], ignore_index=True)
+        audit = audit[audit["neighbour"].isin(["remove", "add"]) & (audit["candidate"] != CURVE)]
+        audit = audit[(audit["releases"] == 1) & (audit["streams"] == 1)]
+        audit = audit[audit["delta"] == audit.groupby(keys)["delta"].transform("first")]
+        worst = audit.groupby(keys)[[AUDITED, "claimed"]].max().reindex(pd.MultiIndex.from_frame(tidy[keys]))
+        strict = np.array([display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
+        tidy = tidy.assign(
+            x=np.where(strict, worst["claimed"], worst[AUDITED]),
+            claimed=worst["claimed"].to_numpy(),
             line=[two_samples(int(n))[self.value] for n in tidy["n"]],
         )
+        return tidy[tidy["x"].notna()]
 
     def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
         """The synthesizers, as they are drawn."""
@@ -84,15 +102,15 @@ class Frontier(Figure):
             axis.set_yscale("log")
             axis.axhline(group["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8)
         from_nothing(axis)
-        axis.set_xlabel("audited ε, with a thin line to the claimed ε")
+        axis.set_xlabel("largest loss found so far, or guaranteed ε (filled); one record added or removed")
 
     def _points(self, axis: Axes, looks: Mapping[str, LineLook], table: pd.DataFrame) -> None:
         """A marker of each synthesizer at its medians."""
         for id, part in table.groupby("synthesizer", sort=False):
             look = looks[str(id)]
-            audited, claimed, value = part[["x", "claimed", "value"]].median()
-            axis.plot([audited, claimed], [value, value], color=look["color"], linewidth=0.6, alpha=0.7, zorder=1)
-            axis.plot(audited, value, zorder=3, **look)
+            epsilon, claimed, value = part[["x", "claimed", "value"]].median()
+            axis.plot([epsilon, claimed], [value, value], color=look["color"], linewidth=0.6, alpha=0.7, zorder=1)
+            axis.plot(epsilon, value, zorder=3, **look)
 
 
 def _looks(display: FigureDisplay) -> dict[str, LineLook]:

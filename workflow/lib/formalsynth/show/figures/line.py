@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from formalsynth.show.drawing import (
-    MARKERS, by_frame, dashed, frames, headed, line_handles, line_look, line_place, sizes, ticks_at,
-)  # fmt: skip
+    MARKERS,
+    by_frame,
+    dashed,
+    frames,
+    from_nothing,
+    headed,
+    line_handles,
+    line_look,
+    line_place,
+    sizes,
+    ticks_at,
+)
 from formalsynth.show.figures.base import Framed, figure_kind
 from formalsynth.show.style import COLUMN, PAGE, PRINTED, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
     from formalsynth.show.display import FigureDisplay
 
@@ -28,7 +38,7 @@ REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewi
 class Line(Framed):
     """Means over replicates against ``x`` with two standard errors, a line for each label."""
 
-    ALT = "Lines with error bars"
+    ALT = "Lines through points"
     READING = "Points: means; bars: two standard errors"
     FRAMES = ("none", "scenario")
     BY_PARAMETER = True
@@ -39,12 +49,24 @@ class Line(Framed):
     at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
     x_log: bool = Field(False, description="Logarithmic axis across.")
     x_label: str = Field("", description="Label of the axis across.")
+    from_zero: bool = Field(False, description="Axis of the values from 0, logarithmic from 0.1 on, for values that may be 0.")
     top: float | None = Field(None, gt=0, description="Lines that lie above this are named at the upper edge instead of drawn.")
     against: str = Field(
         "", description="Label of those whose values in the same replicate are taken from the others', in frames beside."
     )
     reference: str = Field("", description="Column that all synthesizers of a replicate have in common, drawn as one grey line.")
     reference_label: str = Field("", description="Name of the grey line.")
+
+    def reading(self, display: FigureDisplay) -> str:
+        """The meaning of points and error bars; empty where nothing is repeated."""
+        return self.READING if any(scenario.replicates > 1 for scenario in display.scenarios) else ""
+
+    def printed_range(self, table: pd.DataFrame) -> str:
+        """The smallest and the largest value, as printed and as ours: the printed points may be elsewhere."""
+        if "printed_low" not in table or table["printed_low"].isna().all():
+            return ""
+        printed, ours = table["printed_low"], table.groupby(["scenario", "synthesizer"])["value"].mean()
+        return f"{self.y}: {printed.min():.2g} to {printed.max():.2g} as printed, {ours.min():.2g} to {ours.max():.2g} as ours"
 
     @property
     def common(self) -> str:
@@ -55,6 +77,11 @@ class Line(Framed):
     def across(self) -> str:
         """Column that runs across."""
         return self.x
+
+    def line_words(self) -> str:
+        """Words of the caption on the dashed line and the axis of the values."""
+        axis = "The axis of the values is even below 0.1 and logarithmic above" if self.from_zero else ""
+        return ". ".join(text for text in (super().line_words(), axis) if text)
 
     def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
         """The lines, as they are drawn."""
@@ -96,6 +123,8 @@ class Line(Framed):
             axis.set_xscale("log")
         if self.log and level:
             axis.set_yscale("log")
+        if self.from_zero and level:
+            from_nothing(axis, "y")
         if not self.at:
             ticks_at(axis.xaxis, table["x"])
 
@@ -121,7 +150,7 @@ class Line(Framed):
             )  # fmt: skip
 
     def _beside(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
-        """What stands beside the lines in grey: the line that all have in common, and printed values in the shapes of their lines."""
+        """Draw in grey the line that all synthesizers share, and printed values with the markers of their lines."""
         if self.reference:
             points = table.groupby("x")["common"].mean()
             axis.plot(points.index, points, **REFERENCE)
@@ -130,7 +159,10 @@ class Line(Framed):
             for id, part in table.dropna(subset=["printed_low", across]).groupby("synthesizer", sort=False):
                 marker = MARKERS[line_place(display, str(id)) % len(MARKERS)]
                 points = part[[across, "printed_low"]].drop_duplicates()
-                axis.scatter(points[across], points["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED, linewidths=0.9, zorder=3)
+                axis.scatter(
+                    points[across], points["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
+                    linewidths=0.9, zorder=3,
+                )  # fmt: skip
 
 
 def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:

@@ -12,9 +12,9 @@ from formalsynth.show.style import COLUMN, TEXT
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.lines import Line2D
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
     from formalsynth.show.display import FigureDisplay
 
@@ -91,8 +91,8 @@ class Scatter(Figure):
                 largest = points["value"].max()
                 axis.axhline(largest, linestyle=(0, (4, 2)), color=look.colour, linewidth=0.9)
                 axis.annotate(
-                    f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(), xytext=(0, 1.5 - 10 * (place % 2)),
-                    textcoords="offset points", fontsize=TEXT, color=look.colour,
+                    f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(),
+                    xytext=(0, 1.5 - 10 * (place % 2)), textcoords="offset points", fontsize=TEXT, color=look.colour,
                 )  # fmt: skip
 
 

@@ -52,7 +52,9 @@ class Sheet(Figure):
             raise ValueError("The synthesizers of a sheet should be left out: its parts say them")
         for letter, part in self.parts.items():
             if (part.scenario, part.size) != (self.scenario, self.size):
-                raise ValueError(f"Part {letter} should have the scenario and the size of the sheet, which are {self.scenario}, {self.size}")
+                raise ValueError(
+                    f"Part {letter} should have the scenario and the size of the sheet, which are {self.scenario}, {self.size}"
+                )
         return self
 
     def members(self) -> Mapping[str, Figure]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
+from formalsynth.core.mechanism import STRICT_KINDS
 from formalsynth.show.drawing import headed, small_frames
 from formalsynth.show.figures.base import Figure, figure_kind
 from formalsynth.show.style import FAINT, INK, PAGE
@@ -32,9 +33,9 @@ class TradeOff(Figure):
 
     ALT = "Small panels, each with a line of one error rate against the other"
     READING = (
-        "Each step of a line is a threshold of the attack on one synthetic data set; at the lower and the left edge no run erred. "
-        "Shaded: what (ε, δ) as claimed allows, by the claim on the data set (dark) and by the larger of both neighbours (light); "
-        "a line below the shading breaks the claim"
+        "Each step of a line is a threshold of the attack on one synthetic data set; at the lower and the left edge no run erred."
+        " Shaded: what (ε, δ) as claimed allows, by the claim on the data set (dark) and by the larger of both neighbours"
+        " (light); a line below the shading breaks the claim"
     )
     FRAMES = ("synthesizer",)
 
@@ -77,8 +78,9 @@ class TradeOff(Figure):
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
         """The attack on one synthesizer."""
         across = np.geomspace(least, 1, 200)
+        delta = 0.0 if look.guarantee in STRICT_KINDS else float(table["delta"].max())
         for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):
-            limits = least_errors(across, float(table[column].max()), float(table["delta"].max()))
+            limits = least_errors(across, float(table[column].max()), delta)
             axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
         for _, part in table.groupby(["scenario", "replicate"]):
             ordered = part.sort_values(["x", "value"], ascending=[True, False])

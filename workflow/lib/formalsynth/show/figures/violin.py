@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -31,7 +32,7 @@ DOTS = 200
 TIED = 0.05
 """Where one value has this share of all, or all are whole numbers, they have no density either."""
 BINS = 60
-"""Of a row whose values have no density."""
+"""Approximate number of bars across a frame, for rows whose values have no density."""
 ROW = 0.26
 """Height of a row in inches."""
 
@@ -51,8 +52,8 @@ class Violin(Framed):
 
     ALT = "Violin plots"
     READING = (
-        "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: all "
-        "values are the same"
+        "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: "
+        "all values are the same"
     )
     FRAMES = ("none", "synthesizer")
     BY_PARAMETER = True
@@ -113,7 +114,7 @@ class Violin(Framed):
         return np.log10(values[values > 0]) if self.log else values
 
     def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> bool:
-        """What is known of one group of values: as much of it as they have. True where they are so few that they are to be dots."""
+        """Draw one group of values; True where they are so few that they are to be dots."""
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if np.ptp(values) <= 1e-9 * np.abs(values).max():
             axis.plot([middle] * 2, [place - HALF / 2, place + HALF / 2], color=look.colour, linewidth=3, solid_capstyle="butt")
@@ -131,16 +132,19 @@ class Violin(Framed):
             return True
         across, halves = _halves(scaled, span)
         across = 10**across if self.log else across
-        binned = len(across) <= BINS + 1
+        binned = len(across) < 3 * BINS
         axis.fill_between(
             across, place - halves, place + halves, color=look.colour, linewidth=0.5, step="post" if binned else None
         )
         contrast = ink(look.colour)
         if len(values) <= DOTS:
-            heights = np.interp(values, across, halves) * _spread(len(values))
+            inside = halves[np.searchsorted(across, values, "right") - 1] if binned else np.interp(values, across, halves)
+            heights = inside * _spread(len(values))
             axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
         mark = mark_of(look.guarantee)
-        axis.plot([low, high], [place] * 2, color=contrast, linewidth=2, solid_capstyle="butt", zorder=3)
+        # A light bar has a dark edge, since it may leave the dark shape.
+        for colour, width in [(INK, 3), (contrast, 2)] if contrast != INK else [(INK, 2)]:
+            axis.plot([low, high], [place] * 2, color=colour, linewidth=width, solid_capstyle="butt", zorder=3)
         axis.plot(
             middle, place, marker="o" if mark is Mark.NONE else mark.marker, markersize=4.2, zorder=4, markerfacecolor=mark.fill,
             markeredgecolor=INK if mark.fill != INK else "white", markeredgewidth=0.8,
@@ -159,7 +163,8 @@ class Violin(Framed):
 
         if not groups:
             return
-        values = pd.concat({float(place): row.table["value"] for place, row in groups.items()}, names=["place"]).reset_index("place")
+        by_place = {float(place): row.table["value"] for place, row in groups.items()}
+        values = pd.concat(by_place, names=["place"]).reset_index("place")
         values = values[values["value"] > 0] if self.log else values
         seaborn.swarmplot(
             values, x="value", y="place", hue="place", palette={float(place): row.look.colour for place, row in groups.items()},
@@ -169,20 +174,30 @@ class Violin(Framed):
 
 
 def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
-    """Half the height of a violin along its values: of a density, or of bins where the values have none."""
+    """Half the height of a violin along its values: of a density, or of bars where the values have none.
+
+    Bars are centred on the most frequent value, and where it is an integer on the other integers too.
+    """
     distinct, counts = np.unique(np.round(values, 9), return_counts=True)
     whole = bool((values == np.round(values)).all())
     if not whole and counts.max() < TIED * len(values) and len(values) >= FEW:
         across = np.linspace(values.min(), values.max(), 3 * BINS)
         halves = density(values, across)
     else:
-        if whole and np.ptp(values) < BINS:
-            edges = np.arange(values.min() - 0.5, values.max() + 1.5)
-        else:
-            edges = np.linspace(values.min(), values.max(), max(2, round(BINS * np.ptp(values) / (span[1] - span[0]))) + 1)
-        across, halves = edges, np.histogram(values, edges)[0].astype(float)
+        width = _bar_width((span[1] - span[0]) / BINS, whole)
+        centre = distinct[counts.argmax()]
+        places = np.floor((values - centre) / width + 0.5).astype(int)
+        across = centre + width * (np.arange(places.min(), places.max() + 2) - 0.5)
+        halves = np.bincount(places - places.min()).astype(float)
         halves = np.append(halves, halves[-1])
     return across, np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
+
+
+def _bar_width(about: float, whole: bool) -> float:
+    """The width of bars that have integers in their middle: an odd number of integers, or an even part of one."""
+    if whole or about >= 1:
+        return 1 + 2 * round(max(0, about - 1) / 2)
+    return 1 / (2 * math.ceil(0.5 / about))
 
 
 def _spread(number: int) -> Array:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from formalsynth.show.display import TableDisplay
 
 STRICT = {f"strict_{kind}": kind for kind in LOSSES}
-COSTS = ("audited", "strict", "composed", *LOSSES, *STRICT)
-"""Rows that are losses: at the first delta, at the last, of several releases, and of each kind of neighbour at either."""
+COSTS = ("audited", "strict", "pure", "composed", *LOSSES, *STRICT)
+"""Rows that are losses: at the first delta, at the last above 0, at 0, of several releases, and by kind of neighbour."""
 CLAIMS = ("claimed", "claimed_larger", "weight")
 """Rows that each neighbour of a data set has; of claims the largest counts."""
 SHOWN = ("attacked", "floor")
@@ -70,13 +70,16 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
     told = audit[(audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])]
     once = told[told["releases"] == 1]
     tried = once[once["neighbour"].isin(LOSSES)]
-    first, last = (tried[tried["delta"] == (tried["delta"].iloc[place] if len(tried) else 0)] for place in (0, -1))
+    some = tried[tried["delta"] > 0]
+    first, last = (some[some["delta"] == (some["delta"].iloc[place] if len(some) else 0)] for place in (0, -1))
     column = statistic if statistic in (*CLAIMS, "attacked") else "audited"
     rows = first
     if statistic in LOSSES:
         rows = first[first["neighbour"] == statistic]
     elif statistic == "strict":
         rows = last
+    elif statistic == "pure":
+        rows = tried[tried["delta"] == 0]
     elif statistic in STRICT:
         rows = last[last["neighbour"] == STRICT[statistic]]
     elif statistic == "composed":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @table_kind("rate")
 class Rate(Table):
-    """Slope of log sd of a column over replicates on log n."""
+    """Slope of log sd of a column over replicates on log n, over all sample sizes and between the two largest."""
 
     OVER_SIZES = True
 
@@ -35,12 +35,14 @@ class Rate(Table):
         return ["slope", self.value]
 
     def rows_allowed(self) -> tuple[str, ...]:
-        """The slope, the only row there is."""
-        return ("slope",)
+        """The slope over all sample sizes, and between the two largest."""
+        return ("slope", "last_slope")
 
     def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
         """The slope with its standard error; NaN below two sample sizes or ten replicates, or where nothing varies."""
         table = collected["replicates"]
         values = table[(table["synthesizer"] == id) & table[self.value].notna()]
         groups = {float(n): part[self.value].to_numpy(dtype=float) for n, part in values.groupby("n")}
+        if statistic == "last_slope":
+            groups = dict(list(groups.items())[-2:])
         return Estimate(*rate(groups), len(groups))

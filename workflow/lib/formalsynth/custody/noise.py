@@ -36,7 +36,13 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
     return [int(count) for count in mechanism([int(count) for count in counts])]
 
 
-def shares(noisy: Sequence[int]) -> Array:
-    """Noisy counts as probabilities: those below 0 count as 0; uniform where all do."""
-    kept = np.maximum(np.asarray(noisy, dtype=float), 0)
+def shares(noisy: Sequence[int], threshold: float = 0.0) -> Array:
+    """Noisy counts as probabilities: those below a threshold count as 0; uniform where all noisy counts do.
+
+    A threshold that takes away more than half of the noisy total is not applied, since then hardly anything is left but chance.
+    """
+    counts = np.asarray(noisy, dtype=float)
+    kept = np.where(counts >= threshold, np.maximum(counts, 0), 0)
+    if 2 * kept.sum() < counts.sum():
+        kept = np.maximum(counts, 0)
     return kept / kept.sum() if kept.sum() > 0 else np.full(len(kept), 1 / len(kept))

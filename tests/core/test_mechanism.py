@@ -1,0 +1,91 @@
+"""Tests of what a registered mechanism may claim."""
+
+import math
+
+import pytest
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Form, mechanism
+
+MECHANISMS.find()
+BOTH = {"add_remove": 1.0, "replace": 2.0}
+
+
+def made_up(context, *, epsilon: PositiveNumber) -> Form:
+    """A mechanism with a declared epsilon."""
+
+
+def without_epsilon(context) -> Form:
+    """A mechanism without one."""
+
+
+def test_strict_mechanisms_claim_their_parameter_for_each_neighbour_relation():
+    expected = {
+        ("censored_unweighted", "add_remove"): 5.0, ("censored_unweighted", "replace"): 10.0,
+        ("reference_censored", "add_remove"): 5.0, ("reference_censored", "replace"): 10.0,
+        ("perturbed_histogram", "add_remove"): 2.5, ("perturbed_histogram", "replace"): 5.0,
+        ("censored_unweighted", None): 5.0, ("perturbed_histogram", None): 5.0,
+    }  # fmt: skip
+    parameters = {"epsilon": 5, "bins": 10}
+    assert {(name, relation): MECHANISMS[name].claim(parameters, relation) for name, relation in expected} == expected
+
+
+def test_a_number_of_bins_that_is_made_from_the_data_has_no_claim_for_an_added_record():
+    for parameters in ({"epsilon": 5}, {"epsilon": 5, "bins": 0}):
+        assert MECHANISMS["perturbed_histogram"].claim(parameters, "add_remove") is None
+        assert MECHANISMS["perturbed_histogram"].claim(parameters, "replace") == 5.0
+
+
+@pytest.mark.parametrize("name", ["unweighted", "weighted_e", "censored_weighted", "reference", "capped", "range_truncated"])
+@pytest.mark.parametrize("relation", [None, "add_remove", "replace"])
+def test_other_mechanisms_claim_nothing_for_every_data_set(name, relation):
+    assert MECHANISMS[name].claim({"epsilon": 5.0}, relation) is None
+
+
+def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
+    kinds = {one.guarantee for one in MECHANISMS.values() if one.strict}
+    assert kinds == {"DP (add/remove)", "DP (replace-one)"}
+    assert not kinds & {one.guarantee for one in MECHANISMS.values() if not one.strict}
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "strict", "problem"),
+    [
+        (made_up, "DP", None, "'DP' needs strict="),
+        (made_up, "DP (add/remove)", None, "needs strict="),
+        (made_up, "DP (replace-one)", None, "needs strict="),
+        (made_up, "DP (replace-one)", {"add_remove": 1.0}, r'needs strict=\{"replace": 1.0\}'),
+        (made_up, "DP", {"add_remove": 1.0}, r'needs strict=\{"replace": 1.0\}'),
+        (made_up, "DP (by household)", None, "is not a strict kind"),
+        (made_up, "DP (by household)", BOTH, "is not a strict kind"),
+        (made_up, "zCDP", None, "is not a strict kind"),
+        (made_up, "(eps, delta)-DP (add/remove)", None, "is not a strict kind"),
+        (made_up, ASYMPTOTIC, BOTH, "is not a strict kind"),
+        (made_up, "DP | fixed weights", BOTH, "is not a strict kind"),
+        (without_epsilon, "DP", BOTH, "needs a parameter called epsilon"),
+        (made_up, "DP", {**BOTH, "edges": 1.0}, "given 'edges'"),
+        (made_up, "DP", {"add_remove": 0.0, "replace": 1.0}, "given 0.0; allowed: a positive number"),
+        (made_up, "DP", {"add_remove": math.nan, "replace": 1.0}, "given nan"),
+    ],
+)  # fmt: skip
+def test_a_kind_of_guarantee_and_a_strict_claim_that_contradict_each_other_are_refused(function, kind, strict, problem):
+    with MECHANISMS.trial():
+        with pytest.raises(ValueError, match=problem):
+            mechanism(kind, strict=strict)(function)
+        assert function.__name__ not in MECHANISMS
+
+
+@pytest.mark.parametrize(
+    ("kind", "strict", "claim"),
+    [
+        ("DP", BOTH, 6.0),
+        ("DP (add/remove)", {"add_remove": 1.0}, 3.0),
+        ("DP (replace-one)", {"replace": 1.5}, 4.5),
+        ("DP | fixed weights", None, None),
+        ("none", None, None),
+        (ASYMPTOTIC, None, None),
+    ],
+)
+def test_kinds_that_agree_with_their_claim_are_registered(kind, strict, claim):
+    with MECHANISMS.trial():
+        mechanism(kind, strict=strict)(made_up)
+        assert MECHANISMS["made_up"].claim({"epsilon": 3.0}) == claim

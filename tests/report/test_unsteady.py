@@ -1,0 +1,50 @@
+"""What pages say of verdicts that other replicates may turn."""
+
+import math
+
+import made_up_report
+import pandas as pd
+import pytest
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.steadiness import steadiness
+from formalsynth.report.findings import findings
+from formalsynth.report.results import headline, readme_part
+from formalsynth.report.unsteady import headline_error, stays_words, unsteady
+
+YES, NO = "reproduced", "not reproduced"
+VERDICTS = pd.DataFrame(
+    {0: [YES, YES, NO, YES], 1: [YES, NO, NO, NO], 2: [YES, YES, YES, NO], 3: [YES, YES, YES, NO]},
+    index=["firm", "range-contraction-weighted", "other", "not-counted"],
+)
+"""Of the run and of three drawings, in which 1, 3 and 3 of the first three claims are reproduced."""
+
+
+def rows():
+    kinds = ["test", "test", "test", "recovered"]
+    return [
+        LedgerRow(**made_up_report.claim(0, verdict) | {"id": id, "kind": kind, "replicates": 2, "paper": "range"})
+        for (id, verdict), kind in zip(VERDICTS[0].items(), kinds, strict=True)
+    ]
+
+
+def test_the_number_of_reproduced_claims_has_its_error_over_the_drawings():
+    steady = steadiness(VERDICTS)
+    assert steady["reproduced"].tolist() == ["yyy", "nyy", "nyy", "nnn"]
+    assert headline_error(rows(), steady) == pytest.approx(math.sqrt(4 / 3))
+    text = headline(findings(rows(), []), headline_error(rows(), steady))
+    assert "**2 ± 1 (67%) are reproduced**" in text
+    assert "over redrawn replicates" in text
+
+
+def test_a_ledger_without_drawings_has_no_error():
+    assert math.isnan(headline_error(rows(), steadiness(VERDICTS).drop(columns="reproduced")))
+    assert "**2 (67%) are reproduced**" in headline(findings(rows(), []), math.nan)
+
+
+def test_a_verdict_that_may_turn_is_marked_where_it_stands_and_no_other_verdict_of_the_claim():
+    turning = unsteady(steadiness(VERDICTS))
+    words = [stays_words(row, turning) for row in rows()]
+    assert words == ["", "stays in 67% of redrawn runs", "stays in 33% of redrawn runs", "stays in 0% of redrawn runs"]
+    turned = LedgerRow(**made_up_report.claim(0, "undetermined") | {"id": "other", "replicates": 2})
+    assert stays_words(turned, turning) == ""
+    assert "**Reproduced**, stays in 67% of redrawn runs (" in readme_part(rows(), [], steadiness(VERDICTS))

@@ -1,0 +1,70 @@
+"""Generated quantities: what the environment does to a program is not blamed on the program, and no cut output is read."""
+
+import errno
+
+import numpy as np
+import pytest
+from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.generate import generate
+
+DRAWS = {"mu": np.array([0.5, 1.0, 2.0])}
+ROWS = ["log_lik.1,log_lik.2", "-1.5,-2.5", "-1.25,nan", "-1.125,-2.125"]
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Write a program in the place of CmdStan's, which writes a text as its output and then runs some lines of shell."""
+
+    def program(text, script=""):
+        path = tmp_path / "program"
+        (tmp_path / "text").write_text(text)
+        find = """output=$(echo "$*" | sed -n 's/.* file=\\([^ ]*output.csv\\).*/\\1/p')"""
+        path.write_text(f'#!/bin/sh\n{find}\ncat {tmp_path}/text > "$output"\n{script}\n')
+        path.chmod(0o755)
+        return path
+
+    return program
+
+
+def no_room(folder):
+    raise OSError(errno.ENOSPC, f"CmdStan could not write to {folder}")
+
+
+def test_whole_output_is_read(program):
+    found = generate(program("# model\n" + "\n".join(ROWS) + "\n# elapsed\n"), {}, DRAWS, 1)
+    np.testing.assert_array_equal(found["log_lik"], [[-1.5, -2.5], [-1.25, np.nan], [-1.125, -2.125]])
+
+
+@pytest.mark.parametrize("cut", ["-1.125,-2.125", "-1.125,-2.1", "-1.125,", "-1.125", "-1", ""])
+def test_output_that_is_cut_is_an_error_and_no_missing_values(program, cut):
+    executable = program("\n".join([*ROWS[:3], cut]))
+    with pytest.raises(ChainFailed):
+        generate(executable, {}, DRAWS, 1)
+
+
+def test_a_full_disk_is_not_blamed_on_the_program(program, monkeypatch):
+    executable = program("\n".join([*ROWS[:3], "-1.1"]))
+    monkeypatch.setattr("formalsynth.stan.generate.require_room", no_room)
+    with pytest.raises(OSError, match="could not write") as caught:
+        generate(executable, {}, DRAWS, 1)
+    assert caught.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("name", ["KILL", "TERM", "BUS", "XCPU"])
+def test_a_kill_is_not_blamed_on_the_program(program, name):
+    executable = program("\n".join(ROWS) + "\n", f"kill -s {name} $$")
+    with pytest.raises(OSError, match=r"^CmdStan was ended by signal \d+ .*, which says nothing of the program: .* Run again$"):
+        generate(executable, {}, DRAWS, 1)
+
+
+def test_short_memory_is_not_blamed_on_the_program(program):
+    executable = program("\n".join(ROWS) + "\n", "echo 'std::bad_alloc' >&2; exit 1")
+    with pytest.raises(OSError, match="memory") as caught:
+        generate(executable, {}, DRAWS, 1)
+    assert caught.value.errno == errno.ENOMEM
+
+
+@pytest.mark.parametrize("script", ["echo 'Exception: x must be positive' >&2; exit 1", "echo 'Error: x' ; kill -s SEGV $$"])
+def test_what_a_program_brings_on_itself_stays_its_own(program, script):
+    with pytest.raises(ChainFailed, match="x"):
+        generate(program("", script), {}, DRAWS, 1)

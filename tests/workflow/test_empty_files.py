@@ -1,0 +1,20 @@
+"""Empty files, which a power cut leaves: Snakemake takes them for made."""
+
+import pytest
+from runs import prepared
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    "name", ["figures/smoke/range/fig01.svg", "figures/smoke/range/fig02.txt", "results/smoke/report/index.html"]
+)
+def test_an_empty_figure_caption_or_page_is_named(tmp_path, repository, cmdstan, snakemake, name):
+    folder = prepared(tmp_path / "work", repository, cmdstan)
+    path = folder / name
+    path.parent.mkdir(parents=True)
+    path.write_text("made", encoding="utf-8")
+    assert snakemake(folder, "--dry-run", "--cores", 1).returncode == 0
+    path.write_text("", encoding="utf-8")
+    run = snakemake(folder, "--dry-run", "--cores", 1)
+    assert run.returncode != 0
+    assert f"empty, as a power cut leaves files: {name}; delete it and run again" in run.stdout

@@ -1,0 +1,45 @@
+"""Two cells are hardly correlated over the units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
+from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+FEWEST = 4
+"""Units below which Fisher's interval does not exist."""
+
+
+@test_kind("correlation")
+class Correlation(Test):
+    """The absolute correlation of two cells over the units is below a limit, beyond its error."""
+
+    kind: Literal["correlation"] = Field(description="The absolute correlation of two cells is below high.")
+    high: float = Field(gt=0, lt=1, description="Upper limit.")
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced where Fisher's interval is below the limit, not reproduced where it is beyond; else undetermined."""
+        first, second = cells.values.T
+        if len(first) < FEWEST or not (np.ptp(first) and np.ptp(second)):
+            return Judgement(UNDETERMINED, "too few different values for a correlation")
+        found = float(np.corrcoef(first, second)[0, 1])
+        reach = thresholds.errors_of(1, len(first)) / (len(first) - 3) ** 0.5
+        centre = np.arctanh(min(abs(found), 1 - 1e-12))
+        least, most = np.tanh(centre - reach), np.tanh(centre + reach)
+        note = f"correlation {found:.3f}, in absolute value from {max(least, 0):.3f} to {most:.3f}"
+        if most <= self.high:
+            return Judgement(REPRODUCED, note)
+        return Judgement(NOT_REPRODUCED if least > self.high else UNDETERMINED, note)
+
+    def check_cells(self, cells: Sequence[object]) -> str | None:
+        """A correlation is one of two cells."""
+        return f"two cells, for {self.kind}" if cells and len(cells) != 2 else None

@@ -1,0 +1,46 @@
+"""What pages say of verdicts that other replicates may turn: a mark beside each, and the error of the headline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from formalsynth.ledger.claims import kind_name
+from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.steadiness import STEADY
+from formalsynth.report.findings import JUDGED
+
+Turning = Mapping[tuple[str, str], float]
+"""The share of the drawings in which a verdict that is not steady stays, by claim and verdict."""
+
+
+def unsteady(steady: pd.DataFrame) -> Turning:
+    """The share of the drawings in which a verdict stays, by claim and verdict, of those that are not steady.
+
+    Args:
+        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+    """
+    return {(each.id, each.verdict): each.stays for each in steady[steady["stays"] < STEADY].itertuples()}
+
+
+def stays_words(row: LedgerRow, turning: Turning) -> str:
+    """The mark of a verdict that other replicates may turn; empty for a steady one."""
+    share = turning.get((row.id, row.verdict))
+    return "" if share is None else f"stays in {share:.0%} of redrawn runs"
+
+
+def headline_error(rows: Sequence[LedgerRow], steady: pd.DataFrame) -> float:
+    """The standard deviation of the number of reproduced claims over the drawings; NaN where they are not known.
+
+    Args:
+        rows: the ledger.
+        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+    """
+    if "reproduced" not in steady:  # of an older version
+        return math.nan
+    counted = {row.id for row in rows if kind_name(row.kind) == "test" and row.verdict in JUDGED}
+    drawings = [list(text) for text in steady.loc[steady["id"].isin(counted), "reproduced"]]
+    return float((np.array(drawings) == "y").sum(axis=0).std(ddof=1)) if drawings else math.nan
