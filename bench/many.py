@@ -5,7 +5,6 @@ Every simulated scenario of the papers has that many replicates (10,000 when non
 
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,16 +12,14 @@ import time
 from pathlib import Path
 
 import yaml
-
-ROOT = Path(__file__).parents[1]
+from copied import copied
 
 
 def main() -> None:
     """Print jobs, seconds and memory of each dry run."""
     replicates = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "copy")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "results", "figures", "logs", "benchmarks"))
+        copy = copied(folder)
         multiply(copy / "config" / "papers", replicates)
         for size in (1000, 100):
             command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "--cores", "2"]

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from copied import copied
 from formalsynth.runtime.logs import ACCOUNT
 
-ROOT = Path(__file__).parents[1]
 SCENARIO = "results/paper/range/simulation_n2000"
 PAPERS = ("range",)
 
@@ -23,8 +23,7 @@ PAPERS = ("range",)
 def main() -> None:
     """Print every table."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "copy")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "results", "figures", "logs", "benchmarks"))
+        copy = copied(folder)
         run(copy, 2, ["results/stan/linear_regression"])
         batches(copy)
         cores(copy)

@@ -1,0 +1,21 @@
+"""A copy of the repository to run the workflow in."""
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("Snakefile", "config", "profiles", "stan", "workflow")
+"""Everything that a run reads."""
+
+
+def copied(folder: str) -> Path:
+    """Copy what a run reads into a folder, without results of earlier runs."""
+    copy = Path(folder, "copy")
+    copy.mkdir()
+    for name in PARTS:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        else:
+            shutil.copy(source, copy / name)
+    return copy
