@@ -1,0 +1,267 @@
+"""Mutation testing of the code that privacy rests on: each change of a line there has to make a test fail.
+
+Run as ``python .ci/mutants.py`` from the repository's folder. It tries the named changes of ``mutants.yaml`` and a sample of
+generated ones, each in a copy of the package, with the tests of its room. It prints a line for each mutant that survives and
+ends with 1 where fewer than 95 % of those that bear on privacy are killed.
+"""
+
+import argparse
+import ast
+import copy
+import functools
+import hashlib
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = Path("workflow", "lib", "formalsynth")
+ROOMS = {
+    "core/bounds.py": "tests/core tests/mechanisms",
+    "core/mechanism.py": "tests/core tests/mechanisms",
+    "core/weights.py": "tests/core tests/mechanisms",
+    "mechanisms/*.py": "tests/mechanisms",
+    "audit/*.py": "tests/audit",
+    "custody/auditing.py": "tests/custody tests/release",
+    "custody/budget.py": "tests/custody tests/release",
+    "custody/candidates.py": "tests/custody tests/release",
+    "custody/drawing.py": "tests/custody tests/release",
+    "custody/synthesizing.py": "tests/custody tests/release",
+    "custody/noise.py": "tests/custody tests/release",
+    "ledger/tests/*.py": "tests/ledger",
+}
+"""Modules that are changed, and the tests that have to notice."""
+NAMED = Path(__file__).with_suffix(".yaml")
+"""Changes that reviews made, and survivors that are accepted, each with the reason."""
+FAST = "not slow and not workflow and not stan"
+"""Tests that are run: privacy constants are held by those that need no sampler."""
+REQUIRED = 0.95
+"""Smallest share of killed mutants."""
+SECONDS = 900
+"""Time limit of the tests of one mutant."""
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+               ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
+ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
+NAMES = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any", "left": "right"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed module."""
+
+    module: str
+    """Path below the package."""
+    change: str
+    """Line number where it is generated, and the statement before and after."""
+    source: Callable[[], str]
+    """The text of the changed module."""
+    named: bool = False
+
+    @property
+    def name(self) -> str:
+        """Module and change, without the line number: the key of an accepted survivor."""
+        return f"{self.module}: {self.change.split(' ', 1)[1]}"
+
+
+def changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Changed copies of one node."""
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+        yield _with(node, ops=[COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        yield _with(node, op=ARITHMETIC[type(node.op)]())
+        if isinstance(node.op, ast.Mult | ast.Div):
+            yield node.left
+    elif isinstance(node, ast.BoolOp):
+        yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield ast.Constant(2 * node.value if node.value else 1)
+    elif isinstance(node, ast.IfExp):
+        yield node.orelse
+    elif isinstance(node, ast.If) and any(isinstance(line, ast.Raise) for line in node.body):
+        yield _with(node, test=ast.Constant(False))
+    elif isinstance(node, ast.Call) and (name := _called(node)) in NAMES:
+        function = copy.deepcopy(node.func)
+        setattr(function, "id" if isinstance(function, ast.Name) else "attr", NAMES[name])
+        yield _with(node, func=function)
+    elif isinstance(node, ast.Call) and _called(node) in ("abs", "clip") and node.args:
+        yield node.args[0]
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _called(node: ast.Call) -> str:
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
+
+
+def generated(module: str, text: str) -> Iterator[Mutant]:
+    """Every mutant of a module, in the order of its lines."""
+    for number, change in enumerate(_mutated(ast.parse(text))):
+        yield Mutant(module, change, functools.partial(_source, text, number))
+
+
+def _source(text: str, number: int) -> str:
+    tree = ast.parse(text)
+    next(itertools.islice(_mutated(tree), number, None))
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _mutated(tree: ast.AST) -> Iterator[str]:
+    """Change a tree in place, one expression after another, and yield the line with its change while it is changed."""
+    for statement, parent, field, place in _places(tree):
+        old = getattr(parent, field) if place is None else getattr(parent, field)[place]
+        before = ""
+        for new in changes(old):
+            before = before or _line(statement)
+            _put(parent, field, place, new)
+            if (after := _line(statement)) != before:
+                yield f"{old.lineno} {before} -> {after}"
+            _put(parent, field, place, old)
+
+
+def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
+    """Every expression with its statement, parent, field and place; no annotation, message or number of a random stream."""
+
+    def walk(parent: ast.AST, statement: ast.AST) -> Iterator[tuple[ast.AST, ast.AST, str, int | None]]:
+        if isinstance(parent, ast.Raise | ast.JoinedStr) or (isinstance(parent, ast.keyword) and parent.arg == "id"):
+            return
+        for field, value in ast.iter_fields(parent):
+            if field in ("annotation", "returns"):
+                continue
+            for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(child, ast.AST):
+                    inner = child if isinstance(child, ast.stmt) else statement
+                    yield inner, parent, field, place
+                    yield from walk(child, inner)
+
+    return walk(tree, tree)
+
+
+def _put(parent: ast.AST, field: str, place: int | None, node: ast.AST) -> None:
+    if place is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[place] = node
+
+
+def _line(statement: ast.AST) -> str:
+    """The first line of a statement as text, with its decorators for a function."""
+    text = ast.unparse(ast.fix_missing_locations(copy.deepcopy(statement)))
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return " ".join(text.split('"""')[0].split())[:200]
+    return text.split("\n")[0][:200]
+
+
+def named(entries: list[dict[str, str]]) -> list[Mutant]:
+    """The mutants of ``mutants.yaml``.
+
+    Raises:
+        SystemExit: a line that is to be changed is not in its module exactly once.
+    """
+    mutants, problems = [], []
+    for entry in entries:
+        module, old, new = entry["module"], entry["old"], entry["new"]
+        text = (REPOSITORY / PACKAGE / module).read_text(encoding="utf-8")
+        if (times := text.count(old)) != 1:
+            problems.append(f"{NAMED.name}: {module}: {old!r} is there {times} times; allowed: once")
+        mutants.append(Mutant(module, f"- {old.strip()} -> {new.strip()}", functools.partial(text.replace, old, new), True))
+    if problems:
+        sys.exit("\n".join(problems))
+    return mutants
+
+
+def tests_of(module: str) -> list[str]:
+    """The folders of tests that have to notice a change of a module."""
+    return next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
+
+
+def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> bool:
+    """Run tests on a copy of the package; None leaves it as it is."""
+    if not hasattr(copies, "folder"):
+        copies.folder = _copy_of_repository()
+    place = copies.folder / PACKAGE / (mutant.module if mutant else "__init__.py")
+    before = place.read_bytes()
+    if mutant:
+        place.write_text(mutant.source(), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", FAST, *tests]
+    environment = os.environ | {"PYTHONPATH": str(copies.folder / "workflow" / "lib"), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(command, cwd=REPOSITORY, env=environment, capture_output=True, timeout=SECONDS, check=False)
+        return done.returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        place.write_bytes(before)
+
+
+def _copy_of_repository() -> Path:
+    """A folder with a package of its own and links to everything else."""
+    folder = Path(tempfile.mkdtemp(prefix="mutants-", dir=SCRATCH.name))
+    for path in REPOSITORY.iterdir():
+        if path.name != "workflow":
+            (folder / path.name).symlink_to(path)
+    (folder / PACKAGE).parent.mkdir(parents=True)
+    for path in (REPOSITORY / "workflow").iterdir():
+        if path.name != "lib":
+            (folder / "workflow" / path.name).symlink_to(path)
+    shutil.copytree(REPOSITORY / PACKAGE, folder / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def main() -> int:
+    """Try the mutants, and print those that survive."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--most", type=int, default=120, help="generated mutants that are tried (default 120)")
+    parser.add_argument("--only", default="", help="modules whose path has this in it")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
+    given = parser.parse_args()
+    config = yaml.safe_load(NAMED.read_text(encoding="utf-8"))
+    accepted = {entry["mutant"]: entry["reason"] for entry in config["accepted"]}
+    paths = [path for room in ROOMS for path in sorted((REPOSITORY / PACKAGE).glob(room))]
+    texts = {str(path.relative_to(REPOSITORY / PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
+    pool = [one for module, text in texts.items() for one in generated(module, text)]
+    # by a digest, so that a change of one module leaves the mutants of the others as they were
+    sample = sorted(pool, key=lambda one: hashlib.sha256(one.name.encode()).digest())[: given.most]
+    chosen = [*named(config["named"]), *sample]
+    chosen = [one for one in chosen if given.only in one.module]
+    if given.list:
+        print(*(f"{one.module}: {one.change}" for one in chosen), sep="\n")
+        return 0
+    print(f"{len(pool)} mutants can be generated; {len(chosen)} are tried, {sum(one.named for one in chosen)} of them by name.")
+    copies = threading.local()
+    with ThreadPoolExecutor(given.workers) as workers:
+        rooms = sorted({" ".join(tests_of(one.module)) for one in chosen})
+        for room, failed in zip(rooms, workers.map(lambda room: killed(None, room.split(), copies), rooms), strict=True):
+            if failed:
+                sys.exit(f"The tests {room} fail without any change: there is nothing to learn from mutants.")
+        outcomes = list(workers.map(lambda one: killed(one, tests_of(one.module), copies), chosen))
+    survivors = [one for one, dead in zip(chosen, outcomes, strict=True) if not dead]
+    for one in survivors:
+        print(f"survived: {one.module}:{one.change}" + (f" (accepted: {accepted[one.name]})" if one.name in accepted else ""))
+    relevant = [one for one in chosen if one.name not in accepted]
+    share = 1 - sum(one.name not in accepted for one in survivors) / max(len(relevant), 1)
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed; of the {len(relevant)} that bear on privacy {share:.1%}.")
+    return int(share < REQUIRED)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        SCRATCH = argparse.Namespace(name=scratch)
+        sys.exit(main())
