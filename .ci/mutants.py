@@ -85,7 +85,7 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
         yield _with(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield node.operand
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         yield ast.Constant(2 * node.value if node.value else 1)
     elif isinstance(node, ast.IfExp):
         yield node.orelse

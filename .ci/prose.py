@@ -6,6 +6,7 @@ Run as ``python .ci/prose.py`` from the repository's folder; it prints a line fo
 import itertools
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from formalsynth.plan.load import read_plan
@@ -43,7 +44,7 @@ def main() -> int:
     return int(found > 0)
 
 
-def texts():
+def texts() -> Iterator[tuple[str, str]]:
     """Name and prose of everything that is checked."""
     for pattern in DOCUMENTS:
         for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
@@ -52,11 +53,11 @@ def texts():
     for paper in plan.papers.values():
         for number in paper.figures:
             yield f"caption of {paper.key} figure {number}", caption(paper.figure(number, "paper"))
-        for number in paper.tables:
-            yield f"caption of {paper.key} table {number}", caption(paper.table(number, "paper"))
+        for table in paper.tables:
+            yield f"caption of {paper.key} table {table}", caption(paper.table(table, "paper"))
 
 
-def prose(text):
+def prose(text: str) -> str:
     """A document without code: its lines stay where they were; code becomes made-up words, none twice in a row."""
     number = itertools.count()
     return CODE.sub(lambda part: "\n" * part.group().count("\n") or chr(97 + next(number) % 26) * 3, text)

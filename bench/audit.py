@@ -16,8 +16,10 @@ Tables are also written to the folder results.
 import itertools
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +67,13 @@ SYNTHESIZERS = [
 
 
 def lognormal(
-    n: int, replicate: int, synthesizers=SYNTHESIZERS, outcomes: Array = OUTCOMES, predictors=PREDICTORS, priors=None, draws=1000
+    n: int,
+    replicate: int,
+    synthesizers: Sequence[Synthesizer] = SYNTHESIZERS,
+    outcomes: Array = OUTCOMES,
+    predictors: Sequence[Array] = PREDICTORS,
+    priors: Mapping[str, float] | None = None,
+    draws: int = 1000,
 ) -> Replay:
     """A replay of the range paper's population, with the grid of records to add."""
     address = Address(20260205, 90, 1, n, replicate)
@@ -73,10 +81,10 @@ def lognormal(
     records = POPULATIONS["lognormal_on_normal"].draw(address.generator("data"), n, settings)
     family = FAMILIES["lognormal_regression"]
     universe = joined(records, additions(records, outcomes, predictors))
-    return Replay(family, family.priors | (priors or {}), universe, synthesizers, address, draws)
+    return Replay(family, {**family.priors, **(priors or {})}, universe, synthesizers, address, draws)
 
 
-def one_data_set(replicate: int, n: int = 2000) -> list[dict]:
+def one_data_set(replicate: int, n: int = 2000) -> list[dict[str, Any]]:
     """Rows of one data set; in the first few, the weights' random numbers are also mixed over."""
     settings = AuditSearch(streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0)
     replay = lognormal(n, replicate)
@@ -154,7 +162,7 @@ def estimator(pairs: int) -> None:
     )
 
 
-def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
+def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object]:
     """A random pair: a record more, weights moved by a random share, of a random family."""
     generator = np.random.default_rng([20260205, k])
     name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
@@ -168,11 +176,11 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict:
     moved[-1] = generator.uniform(0, 1)
     one, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
     truth = exact.losses([one], [other], k).epsilon(delta)
-    ratios = [
+    ratio, other_ratio = (
         log_ratio(family, universe, exact.draws(side, generator.random((draws, exact.dimension))), weights, moved, threshold)
         for side in (one, other)
-    ]
-    found = bridge(*ratios)
+    )
+    found = bridge(ratio, other_ratio)
     return {
         "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
         "bridged": found.losses.epsilon(delta),
@@ -195,9 +203,9 @@ def records_of(name: str, n: int, generator: np.random.Generator) -> Records:
         x[-1] = 1 / (1 + np.exp(-2 * noise[-1]))
         return intercept_only(x)
     phi = np.where(generator.random(n) < 0.2, 5, 20)
-    x = generator.poisson(100, n) if name == "poisson" else generator.negative_binomial(phi, phi / (phi + 100.0))
-    x[-1] = int(100 + (10 if name == "poisson" else 40) * noise[-1])
-    return intercept_only(x)
+    counts = generator.poisson(100, n) if name == "poisson" else generator.negative_binomial(phi, phi / (phi + 100.0))
+    counts[-1] = int(100 + (10 if name == "poisson" else 40) * noise[-1])
+    return intercept_only(counts)
 
 
 def small(_: int) -> None:
@@ -216,12 +224,12 @@ def small(_: int) -> None:
     print(found.pivot_table(index=["data"], columns=["synthesizer", "kind"], values="audited", sort=False).round(1).T.to_string())
 
 
-def pi_of(task: tuple[int, int]) -> list[tuple[int, str, str, float, float, float]]:
+def pi_of(task: tuple[int, int]) -> list[tuple[object, ...]]:
     """Claimed and audited epsilon of one data set, by synthesizer; records leave, or one of the declared ones joins."""
     n, replicate = task
     settings = AuditSearch(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
     audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [each.id for each in SYNTHESIZERS[:7]], settings, replicate)
-    found = []
+    found: list[tuple[object, ...]] = []
     for id in {row.synthesizer for row in audited}:
         rows = [row for row in audited if row.synthesizer == id and row.neighbour in ("add", "remove") and row.worst]
         found += [(n, id, row.neighbour, row.audited, row.claimed) for row in rows]
@@ -268,7 +276,9 @@ def attacks(data_sets: int) -> None:
         replay = lognormal(n, replicate)
         base = replay.run(np.arange(n), bounds=True)
         far = max(added(n, len(replay.universe)), key=lambda each: (replay.universe.x[each.added], each.added))
-        first = removed(n, {"largest risk": [int(base["Unweighted"].bounds.by_record.argmax())]})[0]
+        bounds = base["Unweighted"].bounds
+        assert bounds is not None
+        first = removed(n, {"largest risk": [int(bounds.by_record.argmax())]})[0]
         for neighbour in (far, first):
             near = replay.run(neighbour.index)
             for each in SYNTHESIZERS:
@@ -278,7 +288,7 @@ def attacks(data_sets: int) -> None:
 
 
 CHECKED = [each for each in SYNTHESIZERS if each.id in ("Unweighted", "LW, min-max", "declared scale 20", "capped at 4")]
-REFUTE = {
+REFUTE: dict[str, dict[str, Any]] = {
     "as in the study": {},
     "prior sd 1": {"priors": {"sd": 1.0}},
     "prior of sigma^2: shape 3, scale 3": {"priors": {"shape": 3.0, "scale": 3.0}},
@@ -307,8 +317,9 @@ def refute(data_sets: int) -> None:
                     near = replay.run(neighbour.index)
                     far = round(float(np.log(replay.universe.x[neighbour.added])) - middle, 1)
                     rows += [
-                        (what, id, z, far, base[id].bounds.epsilon, replay.losses([base[id]], [near[id]]).epsilon(1e-3))
-                        for id in base
+                        (what, id, z, far, run.bounds.epsilon, replay.losses([run], [near[id]]).epsilon(1e-3))
+                        for id, run in base.items()
+                        if run.bounds
                     ]
     found = pd.DataFrame(rows, columns=["what", "synthesizer", "predictor", "far", "claimed", "audited"])
     found.to_csv(RESULTS / "audit_refute.csv", index=False)
@@ -335,13 +346,12 @@ def stan(data_sets: int) -> None:
             near = replay.run(neighbour.index)
             for each in CHECKED:
                 sides = base[each.id].weights, near[each.id].weights
-                drawn = []
+                ratios = []
                 for weights, seed in zip(sides, (1, 2), strict=True):
                     data = family.stan_data(replay.universe, weights, family.priors)
-                    drawn.append(
-                        run_chain(executable, data, family.inits(data), family.parameters, seed, Lengths(1000, 4000, 1, 0.8))
-                    )
-                found = bridge(*(log_ratio(family, replay.universe, each.draws, *sides) for each in drawn))
+                    fit = run_chain(executable, data, family.inits(data), family.parameters, seed, Lengths(1000, 4000, 1, 0.8))
+                    ratios.append(log_ratio(family, replay.universe, fit.draws, *sides))
+                found = bridge(ratios[0], ratios[1])
                 exact = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-2)
                 print(
                     f"{each.id:20} outcome {np.log(replay.universe.x[neighbour.added]) - 3:4.1f} sd out: exact {exact:6.2f}, "

@@ -5,6 +5,7 @@ What is measured is processor time, that of the sampler included, so that other 
 with OMP_NUM_THREADS=1, as in the jobs of the workflow.
 """
 
+import functools
 import json
 import resource
 import statistics
@@ -99,15 +100,14 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
     left, right = family.factors(comparison.records, {name: np.array(value) for name, value in comparison.near.items()})
     weights = lipschitz_weights(np.abs(left @ right.T)[0])
     runs: dict[str, Callable[[int], float]] = {
-        f"ours, {form} form": lambda seed, executable=executable: ours(comparison, executable, weights, seed)
-        for form, executable in forms.items()
+        f"ours, {form} form": functools.partial(ours, comparison, executable, weights) for form, executable in forms.items()
     }
-    runs["straightforward"] = lambda seed: straightforward(comparison, model, weights, seed)
+    runs["straightforward"] = functools.partial(straightforward, comparison, model, weights)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     bounds: dict[str, float] = {}
     for seed in range(1, repetitions + 1):
         for name, run in runs.items():
-            bounds[name] = timed(lambda run=run, seed=seed: run(seed), seconds[name])
+            bounds[name] = timed(functools.partial(run, seed), seconds[name])
     print(f"{comparison.title}: sampling and by-record bounds")
     for name, values in seconds.items():
         ratio = statistics.median(seconds["straightforward"]) / statistics.median(values)
@@ -127,7 +127,7 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
     with tempfile.TemporaryDirectory() as folder:
         data = comparison.data(comparison.records) | {"weight": weights}
         delta = SETTINGS.adapt_delta
-        lengths = {"iter_warmup": SETTINGS.warmup, "iter_sampling": SETTINGS.draws}
+        lengths: Any = {"iter_warmup": SETTINGS.warmup, "iter_sampling": SETTINGS.draws}
         fit = model.sample(data=data, chains=1, seed=seed, adapt_delta=delta, output_dir=folder, show_progress=False, **lengths)
         return float(np.abs(fit.stan_variable("log_lik")).max())
 
@@ -150,7 +150,7 @@ def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
                 return sample(executable, data, family.inits(data), family.parameters, seed, SETTINGS)
 
             fitted = timed(fit, seconds[n])
-            timed(lambda r=records, w=weights, f=fitted: record_bounds(family, r, f.draws, [Sensitive(w)]), bounds[n])
+            timed(functools.partial(record_bounds, family, records, fitted.draws, [Sensitive(weights)]), bounds[n])
     print("weighted lognormal regression against n: one fit, and the bounds of its records over 1000 draws")
     for n, values in seconds.items():
         ratio = statistics.median(values) / statistics.median(seconds[200])

@@ -46,10 +46,10 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     write_caption(words, caption(display, failures(display, tables), display.figure.printed_range(read_table(table))))
 
 for entry in snakemake.params.tables:
-    display, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")
-    by_name = {}
+    shown, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")
+    by_name: dict[str, list[pd.DataFrame]] = {}
     for place in entry["reads"]:
         by_name.setdefault(Path(snakemake.input.tables[place]).stem, []).append(collected(place))
-    shown = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
-    write_table(path, table_of(display, shown))
-    write_caption(path.with_suffix(".txt"), caption(display, failures(display, [shown[display.table]])))
+    read = {name: pd.concat(tables, ignore_index=True) for name, tables in by_name.items()}
+    write_table(path, table_of(shown, read))
+    write_caption(path.with_suffix(".txt"), caption(shown, failures(shown, [read[shown.table]])))

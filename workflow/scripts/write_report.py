@@ -29,7 +29,7 @@ def by_name(paths):
 
 
 told = ToldRun.of(snakemake.params.told)
-rows = {}
+rows: dict[str, list[pd.DataFrame]] = {}
 for path in snakemake.input.replicates:
     rows.setdefault(Path(path).parts[-3], []).append(read_rows(path))
 tables = {key: pd.concat(parts, ignore_index=True) for key, parts in rows.items()}
@@ -47,7 +47,7 @@ write_report(
     Ran(
         facts=facts | versions(),
         sampling={key: found for key, table in tables.items() if (found := sampling(table)).fits},
-        losses={key: found for key, table in tables.items() if (found := losses(table))},
+        losses={key: lost for key, table in tables.items() if (lost := losses(table))},
         costs=steps,
         seconds=seconds,
     ),
