@@ -28,7 +28,7 @@ from formalsynth.audit.bridge import bridge, log_ratio
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.exceedance import exceedance
 from formalsynth.audit.neighbours import added, additions, joined, removed, small_data_sets, to_remove
-from formalsynth.audit.release import attack
+from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Array, Records, intercept_only
 from formalsynth.core.family import FAMILIES
@@ -283,7 +283,7 @@ def attacks(data_sets: int) -> None:
             near = replay.run(neighbour.index)
             for each in SYNTHESIZERS:
                 audited = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-3)
-                told = attack(replay, n, each.id, neighbour, 2000, 1e-3, replicate)
+                told = attack_posterior(replay, n, each.id, neighbour, 2000, 1e-3, replicate)
                 print(f"{each.id:28}{neighbour.kind:8} audited {audited:7.2f}  attacked {told.epsilon:6.2f}", told, flush=True)
 
 

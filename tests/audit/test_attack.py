@@ -1,11 +1,11 @@
-"""The attack against mechanisms whose epsilon is known."""
+"""Tests of the attack on mechanisms with a known epsilon."""
 
 import math
 
 import numpy as np
 import pytest
-from formalsynth.audit.attack import error_rates, least_errors, lower_limit, scores, told_apart, upper_limit
-from formalsynth.audit.release import linear_scores
+from formalsynth.audit.attack import attack_bound, error_rates, least_errors, lower_limit, scores, upper_limit
+from formalsynth.audit.posterior_attack import linear_scores
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.gaussian import gaussian_epsilon
@@ -28,47 +28,47 @@ def test_limits_are_those_of_the_exact_binomial(hits, more, error):
 
 
 def test_the_bound_is_almost_never_above_the_truth():
-    """Coverage: with confidence 95 % at least, over runs of the Gaussian mechanism."""
+    """The coverage over runs of the Gaussian mechanism is at least 95 %."""
     generator, shift = np.random.default_rng(1), 1.0
     exact = gaussian_epsilon(1, shift, 1e-3)
-    found = [told_apart(generator.standard_normal(400), shift + generator.standard_normal(400), 1e-3) for _ in range(60)]
-    assert sum(each.epsilon > exact for each in found) <= stats.binom.isf(1e-4, 60, 0.05)
-    apart = told_apart(shift + generator.standard_normal(20_000), generator.standard_normal(20_000), 1e-3)
-    assert exact / 4 < apart.epsilon < exact
+    attacks = [attack_bound(generator.standard_normal(400), shift + generator.standard_normal(400), 1e-3) for _ in range(60)]
+    assert sum(attack.epsilon > exact for attack in attacks) <= stats.binom.isf(1e-4, 60, 0.05)
+    strong = attack_bound(shift + generator.standard_normal(20_000), generator.standard_normal(20_000), 1e-3)
+    assert exact / 4 < strong.epsilon < exact
 
 
 @given(SEEDS, st.integers(20, 400))
-def test_what_leaks_everything_is_limited_by_the_runs_alone(seed, runs):
+def test_bound_of_a_complete_leak_depends_on_the_number_of_runs_only(seed, runs):
     generator = np.random.default_rng(seed)
-    found = told_apart(9 + generator.random(runs), generator.random(runs), 0.0)
-    assert found.true_positive == 1
-    assert found.false_positive == 0
+    attack = attack_bound(9 + generator.random(runs), generator.random(runs), 0.0)
+    assert attack.true_positive == 1
+    assert attack.false_positive == 0
     limit = (0.05 / 4) ** (1 / len(range(1, runs, 2)))
-    assert found.epsilon == pytest.approx(math.log(limit / (1 - limit)), abs=1e-6)
+    assert attack.epsilon == pytest.approx(math.log(limit / (1 - limit)), abs=1e-6)
 
 
-def test_no_signal_gives_nothing():
+def test_bound_without_signal_is_near_zero():
     generator = np.random.default_rng(2)
-    assert told_apart(generator.standard_normal(2000), generator.standard_normal(2000), 1e-3).epsilon < 0.2
-    assert told_apart(np.zeros(100), np.zeros(100), 1e-3).epsilon == 0
+    assert attack_bound(generator.standard_normal(2000), generator.standard_normal(2000), 1e-3).epsilon < 0.2
+    assert attack_bound(np.zeros(100), np.zeros(100), 1e-3).epsilon == 0
 
 
 @given(SEEDS, st.integers(2, 300), st.integers(2, 300))
-def test_error_rates_are_shares_beyond_a_threshold(seed, runs, others):
+def test_error_rates_are_shares_above_a_threshold(seed, runs, others):
     generator = np.random.default_rng(seed)
-    one, other = 1 + generator.standard_normal(runs), generator.standard_normal(others)
-    found = error_rates(one, other)
-    thresholds = [*one, *other]
-    shares = {((other > at).mean(), (one <= at).mean()) for at in thresholds}
-    assert all(min(abs(x - a) + abs(y - b) for a, b in shares) < 1e-9 for x, y in found)
-    assert (np.diff(found[:, 0]) >= 0).all()
-    assert (np.diff(found[:, 1]) <= 0).all()
-    assert found[0, 0] == 0
-    assert found[-1, 1] < 1 / runs + 1e-9
+    base, other = 1 + generator.standard_normal(runs), generator.standard_normal(others)
+    rates = error_rates(base, other)
+    thresholds = [*base, *other]
+    shares = {((other > at).mean(), (base <= at).mean()) for at in thresholds}
+    assert all(min(abs(x - a) + abs(y - b) for a, b in shares) < 1e-9 for x, y in rates)
+    assert (np.diff(rates[:, 0]) >= 0).all()
+    assert (np.diff(rates[:, 1]) <= 0).all()
+    assert rates[0, 0] == 0
+    assert rates[-1, 1] < 1 / runs + 1e-9
 
 
-def test_what_a_guarantee_allows_is_touched_by_randomized_response_and_by_nothing_below():
-    """Its errors are equal, 1 / (1 + e^epsilon), and are the least for delta 0."""
+def test_least_errors_are_attained_by_randomized_response():
+    """Both error rates of randomized response are 1 / (1 + e^epsilon), the minimum for delta = 0."""
     for epsilon in (0.1, 1.0, 5.0):
         error = 1 / (1 + math.exp(epsilon))
         assert least_errors(np.array([error]), epsilon, 0.0)[0] == pytest.approx(error)
@@ -80,14 +80,14 @@ def test_what_a_guarantee_allows_is_touched_by_randomized_response_and_by_nothin
 
 def test_scores_are_log_likelihood_ratios():
     family, generator = FAMILIES["poisson"], np.random.default_rng(3)
-    one, other = {"mu": np.array([4.0])}, {"mu": np.array([5.0])}
+    base, other = {"mu": np.array([4.0])}, {"mu": np.array([5.0])}
     x = generator.poisson(4, (3, 20)).astype(float)
-    expected = [(stats.poisson.logpmf(each, 4) - stats.poisson.logpmf(each, 5)).sum() for each in x]
-    np.testing.assert_allclose(scores(family, x, np.ones((20, 1)), one, other), expected)
+    expected = [(stats.poisson.logpmf(values, 4) - stats.poisson.logpmf(values, 5)).sum() for values in x]
+    np.testing.assert_allclose(scores(family, x, np.ones((20, 1)), base, other), expected)
 
 
-def test_scores_from_sufficient_statistics_are_those_of_whole_synthetic_data_sets():
-    """The same distribution under either hypothesis: two-sample tests at a level of 1e-5 each."""
+def test_scores_from_sufficient_statistics_equal_those_from_records_in_distribution():
+    """The distributions agree under both hypotheses in two-sample tests at level 1e-5."""
     family, generator = FAMILIES["lognormal_regression"], np.random.default_rng(4)
     design = np.column_stack([np.ones(30), generator.normal(2, 1, 30)])
 
@@ -97,10 +97,10 @@ def test_scores_from_sufficient_statistics_are_those_of_whole_synthetic_data_set
             "sigma": 1 + 0.2 * generator.random(size),
         }
 
-    one, other = drawn(0.0, 50), drawn(0.3, 60)
+    base, other = drawn(0.0, 50), drawn(0.3, 60)
     for shift in (0.0, 0.3):
         released = drawn(shift, 2000)
-        whole = scores(family, family.predict(generator, Records(np.ones(30), design), released), design, one, other)
-        short = linear_scores(design, released, (one, other), generator)
-        assert stats.ks_2samp(whole, short).pvalue > 1e-5
-        assert short.std() > 0.1
+        from_records = scores(family, family.predict(generator, Records(np.ones(30), design), released), design, base, other)
+        from_statistics = linear_scores(design, released, (base, other), generator)
+        assert stats.ks_2samp(from_records, from_statistics).pvalue > 1e-5
+        assert from_statistics.std() > 0.1

@@ -1,4 +1,4 @@
-"""The records that the study of cost adds: the worst of them costs nearly as much as the worst of a much finer grid."""
+"""Test of the candidate records of the study of cost: their worst loss is close to that of a much finer grid."""
 
 import numpy as np
 import pytest
@@ -20,16 +20,16 @@ FINEST = [
 
 
 @pytest.mark.parametrize(("name", "id", "finest"), FINEST)
-def test_a_record_that_joins_costs_nearly_the_most_that_any_can_cost(plan_of, name, id, finest):
+def test_the_worst_candidate_is_close_to_the_worst_of_a_finer_grid(plan_of, name, id, finest):
     plan = plan_of("cost")
-    scenario = next(one for one in plan.papers["cost"].scenarios.values() if one.name == name)
+    scenario = next(entry for entry in plan.papers["cost"].scenarios.values() if entry.name == name)
     job = scenario.batch_job("0000", plan.config.sampler)
     load(job.modules)
-    told, family = job.audit, FAMILIES[job.audit.family]
+    settings, family = job.audit, FAMILIES[job.audit.family]
     records = simulate_batch(job.simulate.model_copy(update={"replicates": (0,)})).records(0)
-    universe = joined(records, additions(records, np.array(told.outcomes)))
-    replay = Replay(family, told.priors, universe, told.synthesizers, Address.of(told.key, 0), told.draws)
+    universe = joined(records, additions(records, np.array(settings.outcomes)))
+    replay = Replay(family, settings.priors, universe, settings.synthesizers, Address.of(settings.key, 0), settings.draws)
     base = replay.run(np.arange(len(records)), only=[id])[id]
-    there = [replay.run(each.index, only=[id])[id] for each in added(len(records), len(universe))]
-    worst = max(there, key=lambda outcome: replay.divergence(base, outcome))
+    outcomes = [replay.run(neighbour.index, only=[id])[id] for neighbour in added(len(records), len(universe))]
+    worst = max(outcomes, key=lambda outcome: replay.divergence(base, outcome))
     assert 0.85 * finest < replay.losses([base], [worst]).epsilon(1e-3) < 1.05 * finest

@@ -1,4 +1,4 @@
-"""The perturbed histogram's loss, against closed forms, the accounting library and an attack."""
+"""Tests of the loss of the perturbed histogram against closed forms, the accounting library and an attack."""
 
 import math
 
@@ -20,22 +20,22 @@ def histogram(epsilon=4.0, bins=7):
 
 def losses(n=N, **parameters):
     """Its losses by kind."""
-    return {each.neighbour.kind: each for each in direct_losses(*histogram(**parameters), n)}
+    return {loss.neighbour.kind: loss for loss in direct_losses(*histogram(**parameters), n)}
 
 
 @given(st.floats(0.05, 8), st.floats(1e-6, 0.3))
 def test_one_count_has_the_closed_form_of_laplace_noise(ratio, delta):
     """``delta = 1 - exp((epsilon - ratio) / 2)``."""
     exact = max(0.0, ratio + 2 * math.log1p(-delta))
-    found = laplace_loss(ratio)
-    assert found.mass.sum() == pytest.approx(1)
-    assert found.epsilon(0) == ratio
-    assert exact - 2 * ratio / 4000 - 1e-9 <= found.epsilon(delta) <= exact + 1e-9
+    loss = laplace_loss(ratio)
+    assert loss.mass.sum() == pytest.approx(1)
+    assert loss.epsilon(0) == ratio
+    assert exact - 2 * ratio / 4000 - 1e-9 <= loss.epsilon(delta) <= exact + 1e-9
 
 
 @settings(max_examples=10)
 @given(st.floats(0.2, 8), st.sampled_from([1e-2, 1e-3, 1e-5]))
-def test_a_replaced_record_costs_what_the_accounting_library_says_of_two_counts(epsilon, delta):
+def test_replacing_a_record_costs_two_counts_as_in_the_accounting_library(epsilon, delta):
     from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
 
     replace = losses(epsilon=epsilon)["replace"]
@@ -44,43 +44,43 @@ def test_a_replaced_record_costs_what_the_accounting_library_says_of_two_counts(
     assert -1e-6 <= theirs.get_epsilon_for_delta(delta) - replace.epsilon(delta) <= 5e-3 + epsilon / 1000
 
 
-def test_a_record_more_or_less_costs_half_of_a_replaced_one_unless_the_bins_tell_it():
-    found = losses(epsilon=3.0)
-    assert [found[kind].epsilon(0) for kind in ("remove", "add", "replace")] == [1.5, 1.5, 3.0]
-    # 49 records have 7 bins by their root, 48 have 6
+def test_adding_or_removing_a_record_costs_half_of_replacing_one_unless_the_bins_change():
+    by_kind = losses(epsilon=3.0)
+    assert [by_kind[kind].epsilon(0) for kind in ("remove", "add", "replace")] == [1.5, 1.5, 3.0]
+    # the square root rule gives 7 bins for 49 records and 6 for 48
     rooted = losses(49, bins=0)
     assert [rooted[kind].epsilon(1e-3) < math.inf for kind in ("remove", "add", "replace")] == [False, True, True]
     with pytest.raises(ValueError, match="same bins"):
         attack_counts(rooted["remove"], 49, 10, 1e-3, 1)
-    assert all(each.epsilon(0) == 0 for each in losses(bins=1).values())
+    assert all(loss.epsilon(0) == 0 for loss in losses(bins=1).values())
 
 
 @pytest.mark.parametrize("kind", ["remove", "add"])
-def test_the_attack_on_a_histogram_finds_much_of_its_loss_and_no_more(kind):
+def test_the_attack_on_a_histogram_finds_much_of_its_loss_but_not_more(kind):
     assert 0.5 < attack_counts(losses()[kind], N, 4000, 1e-3, 1).epsilon < 2.0
 
 
 def test_the_rows_of_a_histogram_are_those_of_the_audit():
     replay, _ = histogram()
-    found = audit(replay, N, ["ph"], AuditSearch(deltas=(0, 1e-3), releases=5, attack=200), 1)
-    assert len(found) == 3 * (2 + 1)
+    rows = audit(replay, N, ["ph"], AuditSearch(deltas=(0, 1e-3), releases=5, attack=200), 1)
+    assert len(rows) == 3 * (2 + 1)
     exact = {"remove": 2.0, "add": 2.0, "replace": 4.0}
-    for row in found:
+    for row in rows:
         assert row.audited == exact[row.neighbour] or 0.9 * exact[row.neighbour] < row.audited < exact[row.neighbour]
         assert (row.claimed, row.claimed_larger, row.worst) == (exact[row.neighbour], exact[row.neighbour], True)
-    assert [(row.neighbour, row.delta, row.releases) for row in found if not np.isnan(row.attacked)] == [
+    assert [(row.neighbour, row.delta, row.releases) for row in rows if not np.isnan(row.attacked)] == [
         ("remove", 0, 1),
         ("add", 0, 1),
     ]
 
 
-def test_a_histogram_has_rows_of_the_kinds_that_are_audited_alone():
+def test_a_histogram_has_rows_of_the_audited_kinds_only():
     replay, _ = histogram()
-    found = audit(replay, N, ["ph"], AuditSearch(deltas=(0,), releases=1, kinds=("remove", "add")), 1)
-    assert {(row.neighbour, row.claimed) for row in found} == {("remove", 2.0), ("add", 2.0)}
+    rows = audit(replay, N, ["ph"], AuditSearch(deltas=(0,), releases=1, kinds=("remove", "add")), 1)
+    assert {(row.neighbour, row.claimed) for row in rows} == {("remove", 2.0), ("add", 2.0)}
 
 
-def test_a_number_of_bins_that_is_made_from_n_claims_nothing_for_an_added_or_removed_record():
+def test_a_number_of_bins_that_depends_on_n_has_no_claim_for_adding_or_removing():
     replay, _ = histogram(bins=0)
     claims = {row.neighbour: row.claimed for row in audit(replay, N, ["ph"], AuditSearch(deltas=(0,), releases=1), 1)}
     assert claims == {"remove": pytest.approx(math.nan, nan_ok=True), "add": pytest.approx(math.nan, nan_ok=True), "replace": 4}

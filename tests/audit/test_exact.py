@@ -1,4 +1,4 @@
-"""Exact pseudo posteriors against other ways to the same numbers: draws, scipy's distributions, another grid."""
+"""Tests of exact pseudo posteriors against draws, scipy's distributions and another grid."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def universe(name, seed, n=60):
-    """A family's records with a far one at the end, weights for all but that one, and for all."""
+    """A family's records with an outlier at the end, weights without the outlier, and weights of all records."""
     generator = np.random.default_rng(seed)
     z = generator.normal(1, 1, n + 1)
     x = {
@@ -50,19 +50,19 @@ def test_linear_posterior_is_the_conjugate_one(name):
     assert ours.a == pytest.approx(theirs.shape)
     assert ours.rate == pytest.approx(theirs.rate)
     uniforms = np.random.default_rng(2).random((4000, 3))
-    found = theirs.uniforms(posteriors.draws(ours, uniforms))
-    assert all(stats.kstest(column, "uniform").pvalue > 1e-5 for column in found.T)
+    uniform = theirs.uniforms(posteriors.draws(ours, uniforms))
+    assert all(stats.kstest(column, "uniform").pvalue > 1e-5 for column in uniform.T)
 
 
 @settings(max_examples=4)
 @given(st.sampled_from(LINEAR), SEEDS)
 def test_linear_losses_are_those_of_plain_draws(name, seed):
-    """The loss at draws of the posterior itself, from the densities of scipy."""
+    """Reference: the loss at draws of the posterior, from scipy's densities."""
     records, family, posteriors, without, weights = exact(name, seed)
     losses = posteriors.losses([posteriors.posterior(without)], [posteriors.posterior(weights)], 3)
-    one, other = (posterior(records.design, family.outcome(records), each, family.priors) for each in (without, weights))
-    draws = one.draws(np.random.default_rng(seed), 40_000)
-    plain = log_density(one, draws) - log_density(other, draws)
+    base, other = (posterior(records.design, family.outcome(records), w, family.priors) for w in (without, weights))
+    draws = base.draws(np.random.default_rng(seed), 40_000)
+    plain = log_density(base, draws) - log_density(other, draws)
     for epsilon in np.quantile(plain, [0.3, 0.8, 0.97]).clip(0):
         contribution = np.maximum(-np.expm1(epsilon - plain), 0)
         band = 5 * contribution.std() / 200 + 1e-4
@@ -70,7 +70,7 @@ def test_linear_losses_are_those_of_plain_draws(name, seed):
 
 
 def log_density(posterior, draws):
-    """Log density of beta and sigma^2, by scipy."""
+    """Log density of beta and sigma^2 from scipy."""
     variance = draws["sigma"] ** 2
     offset = draws["beta"] - posterior.mean
     quadratic = np.einsum("si,ij,sj->s", offset, posterior.precision, offset) / variance
@@ -81,14 +81,14 @@ def log_density(posterior, draws):
 def test_poisson_losses_are_those_of_two_gamma_distributions():
     records, family, posteriors, without, weights = exact("poisson")
     prior = family.priors
-    one, other = (stats.gamma(prior["shape"] + w @ records.x, scale=1 / (prior["rate"] + w.sum())) for w in (without, weights))
+    base, other = (stats.gamma(prior["shape"] + w @ records.x, scale=1 / (prior["rate"] + w.sum())) for w in (without, weights))
     losses = posteriors.losses([posteriors.posterior(without)], [posteriors.posterior(weights)], 0)
-    grid = np.linspace(one.ppf(1e-14), other.isf(1e-14), 400_001)
-    p, q = one.pdf(grid), other.pdf(grid)
+    grid = np.linspace(base.ppf(1e-14), other.isf(1e-14), 400_001)
+    p, q = base.pdf(grid), other.pdf(grid)
     for epsilon in (0.1, 1.0, 3.0):
-        for found, excess in ((losses.forward, p - np.exp(epsilon) * q), (losses.backward, q - np.exp(epsilon) * p)):
+        for direction, excess in ((losses.forward, p - np.exp(epsilon) * q), (losses.backward, q - np.exp(epsilon) * p)):
             exact_delta = integrate.trapezoid(np.maximum(excess, 0), grid)
-            assert found.delta(epsilon) == pytest.approx(exact_delta, rel=2e-3, abs=1e-12)
+            assert direction.delta(epsilon) == pytest.approx(exact_delta, rel=2e-3, abs=1e-12)
     draws = posteriors.draws(posteriors.posterior(weights), np.random.default_rng(1).random((4000, 1)))
     assert stats.kstest(draws["mu"], other.cdf).pvalue > 1e-5
 
@@ -96,70 +96,71 @@ def test_poisson_losses_are_those_of_two_gamma_distributions():
 @pytest.mark.parametrize("threshold", [None, 0.8])
 def test_beta_losses_are_those_of_another_grid(threshold):
     records, family, posteriors, without, weights = exact("beta")
-    losses = posteriors.losses(*([posteriors.posterior(each, threshold)] for each in (without, weights)), 0)
+    losses = posteriors.losses(*([posteriors.posterior(w, threshold)] for w in (without, weights)), 0)
     oracle = BetaPosterior.equally_spaced(family.priors, points=251)
-    one, other = (oracle.log_mass(records.x, each, threshold) for each in (without, weights))
+    base, other = (oracle.log_mass(records.x, w, threshold) for w in (without, weights))
     for epsilon in (0.05, 0.3):
-        excess = np.maximum(np.exp(one) - np.exp(epsilon + other), 0).sum()
+        excess = np.maximum(np.exp(base) - np.exp(epsilon + other), 0).sum()
         assert losses.forward.delta(epsilon) == pytest.approx(excess, rel=0.03, abs=1e-5)
 
 
 def test_negative_binomial_losses_are_those_of_another_grid():
     records, family, posteriors, without, weights = exact("negative_binomial")
-    losses = posteriors.losses(*([posteriors.posterior(each)] for each in (without, weights)), 0)
-    mu, phi = (each.ravel() for each in np.meshgrid(np.linspace(8, 60, 400), np.exp(np.linspace(-1.5, 5, 300))))
+    losses = posteriors.losses(*([posteriors.posterior(w)] for w in (without, weights)), 0)
+    mu, phi = (axis.ravel() for axis in np.meshgrid(np.linspace(8, 60, 400), np.exp(np.linspace(-1.5, 5, 300))))
     log_prior = stats.gamma.logpdf(mu, family.priors["shape"], scale=1 / family.priors["rate"])
     log_prior += stats.halfcauchy.logpdf(1 / phi, scale=family.priors["dispersion"]) - np.log(phi)
     values, inverse = np.unique(records.x, return_inverse=True)
     table = stats.nbinom.logpmf(values, phi[:, None], (phi / (phi + mu))[:, None])
-    one, other = (np.exp(each - each.max()) for each in (log_prior + table @ np.bincount(inverse, w) for w in (without, weights)))
-    one, other = one / one.sum(), other / other.sum()
+    log_mass = (log_prior + table @ np.bincount(inverse, w) for w in (without, weights))
+    base, other = (np.exp(mass - mass.max()) for mass in log_mass)
+    base, other = base / base.sum(), other / other.sum()
     for epsilon in (0.2, 1.0):
-        excess = np.maximum(one - np.exp(epsilon) * other, 0).sum()
+        excess = np.maximum(base - np.exp(epsilon) * other, 0).sum()
         assert losses.forward.delta(epsilon) == pytest.approx(excess, rel=0.02, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["beta", "negative_binomial"])
 def test_draws_from_a_lattice_have_the_moments_of_its_masses(name):
     _, _, posteriors, _, weights = exact(name)
-    one = posteriors.posterior(weights)
-    draws = posteriors.draws(one, np.random.default_rng(4).random((20_000, 2)))
+    posterior = posteriors.posterior(weights)
+    draws = posteriors.draws(posterior, np.random.default_rng(4).random((20_000, 2)))
     points = (
-        one.lattice.centre
-        + np.stack([axis.ravel() for axis in np.meshgrid(*one.lattice.axes, indexing="ij")], 1) @ one.lattice.root.T
+        posterior.lattice.centre
+        + np.stack([axis.ravel() for axis in np.meshgrid(*posterior.lattice.axes, indexing="ij")], 1) @ posterior.lattice.root.T
     )
     exact_draws = posteriors._coordinates.draws(points)
     for key, values in draws.items():
-        mean = one.shares.ravel() @ exact_draws[key]
-        sd = np.sqrt(one.shares.ravel() @ (exact_draws[key] - mean) ** 2)
+        mean = posterior.shares.ravel() @ exact_draws[key]
+        sd = np.sqrt(posterior.shares.ravel() @ (exact_draws[key] - mean) ** 2)
         assert values.mean() == pytest.approx(mean, abs=5 * sd / 140)
         assert values.std() == pytest.approx(sd, rel=0.08)
 
 
 @pytest.mark.parametrize("name", FAMILIES_WITH_EXACT)
-def test_the_same_data_cost_nothing_and_a_bounded_loss_there_is_none(name):
+def test_equal_data_have_loss_zero_and_the_loss_of_neighbours_is_unbounded(name):
     _, _, posteriors, without, weights = exact(name)
-    one, other = posteriors.posterior(without), posteriors.posterior(weights)
+    base, other = posteriors.posterior(without), posteriors.posterior(weights)
     for delta in (0, 1e-5, 1e-3):
-        assert posteriors.losses([one], [one], 0).epsilon(delta) == pytest.approx(0, abs=1e-6)
-    assert np.isinf(posteriors.losses([one], [other], 0).epsilon(0))
+        assert posteriors.losses([base], [base], 0).epsilon(delta) == pytest.approx(0, abs=1e-6)
+    assert np.isinf(posteriors.losses([base], [other], 0).epsilon(0))
 
 
 @pytest.mark.parametrize("name", FAMILIES_WITH_EXACT)
-def test_a_mixture_of_one_is_that_one_and_mixing_never_raises_the_loss(name):
+def test_a_mixture_of_equal_components_changes_nothing_and_mixing_never_raises_the_loss(name):
     _, _, posteriors, without, weights = exact(name)
-    one, other, third = (posteriors.posterior(each) for each in (without, weights, 0.9 * weights))
-    alone = posteriors.losses([one], [other], 0)
-    doubled = posteriors.losses([one, one], [other, other], 0)
+    base, other, third = (posteriors.posterior(w) for w in (without, weights, 0.9 * weights))
+    alone = posteriors.losses([base], [other], 0)
+    doubled = posteriors.losses([base, base], [other, other], 0)
     assert doubled.epsilon(1e-3) == pytest.approx(alone.epsilon(1e-3), abs=0.05 + 5 * alone.error(1e-3) + 5 * doubled.error(1e-3))
-    mixed = posteriors.losses([one, third], [other, third], 0)
+    mixed = posteriors.losses([base, third], [other, third], 0)
     assert mixed.delta(1.0) <= alone.delta(1.0) + 0.01
 
 
 @settings(max_examples=6)
 @given(SEEDS, st.floats(0.5, 4), st.floats(-9, 9))
-def test_censoring_costs_epsilon_for_one_record_more_and_twice_that_for_one_changed(seed, epsilon, far):
-    """The control: with weights that do not look at the data, strictly (censor paper; erratum E5)."""
+def test_censoring_costs_epsilon_for_an_added_record_and_twice_that_for_a_replaced_one(seed, epsilon, far):
+    """Control: with weights that do not depend on the data, the bounds are strict (censor paper; erratum E5)."""
     generator = np.random.default_rng(seed)
     x = np.append(generator.beta(0.5, 3, 30), [1 / (1 + np.exp(-far)), 1e-6])
     family = FAMILIES["beta"]
@@ -170,8 +171,8 @@ def test_censoring_costs_epsilon_for_one_record_more_and_twice_that_for_one_chan
     assert posteriors.losses([first], [second]).epsilon(0) <= 2 * epsilon + 1e-9
 
 
-def test_censoring_is_as_bad_as_it_says():
-    """The worst pair at epsilon 1.6 comes within a few hundredths of it: what is claimed cannot be lowered."""
+def test_the_claim_of_censoring_is_tight():
+    """The worst pair at epsilon 1.6 is within a few hundredths of the claim."""
     x = np.append(np.random.default_rng(1).beta(0.5, 2, 2000), [0.03, 1 - 1e-9])
     family = FAMILIES["beta"]
     posteriors = exact_posteriors(family, intercept_only(x), family.priors)
@@ -180,7 +181,7 @@ def test_censoring_is_as_bad_as_it_says():
     assert posteriors.losses([low], [high]).epsilon(0) == pytest.approx(3.2, abs=0.1)
 
 
-def test_a_family_without_an_exact_posterior_says_what_to_do():
+def test_the_error_for_a_family_without_an_exact_posterior_names_the_alternative():
     family = FAMILIES["gamma_regression"]
     with pytest.raises(KeyError, match="audit its draws instead"):
         exact_posteriors(family, intercept_only(np.ones(3)), family.priors)

@@ -1,4 +1,4 @@
-"""Losses between output distributions whose privacy curve is known."""
+"""Tests of losses between output distributions with a known privacy curve."""
 
 import math
 
@@ -14,23 +14,23 @@ SIZES = st.floats(0.05, 4)
 
 
 def gaussian(shift):
-    """The Gaussian mechanism with sigma 1 and this sensitivity."""
+    """Losses of the Gaussian mechanism with sigma 1 and this sensitivity."""
     return Losses.of(-0.5 * GRID**2, -0.5 * (GRID - shift) ** 2)
 
 
 @given(SIZES, st.sampled_from([1e-2, 1e-3, 1e-5]))
 def test_the_gaussian_mechanism_has_its_exact_curve(shift, delta):
-    found = gaussian(shift)
-    assert found.epsilon(delta) == pytest.approx(gaussian_epsilon(1, shift, delta), abs=1e-3)
-    assert found.delta(0.7) == pytest.approx(float(gaussian_delta(1, shift, 0.7)), abs=1e-5)
+    losses = gaussian(shift)
+    assert losses.epsilon(delta) == pytest.approx(gaussian_epsilon(1, shift, delta), abs=1e-3)
+    assert losses.delta(0.7) == pytest.approx(float(gaussian_delta(1, shift, 0.7)), abs=1e-5)
 
 
 @settings(max_examples=15)
 @given(st.floats(0.05, 1.5), st.integers(2, 6), st.sampled_from([1e-3, 1e-5]))
 def test_composed_releases_are_rounded_down_by_little(shift, releases, delta):
     exact = gaussian_epsilon(1, shift * math.sqrt(releases), delta)
-    found = gaussian(shift).epsilon(delta, releases)
-    assert exact - 2e-3 * releases <= found <= exact + 1e-3
+    composed = gaussian(shift).epsilon(delta, releases)
+    assert exact - 2e-3 * releases <= composed <= exact + 1e-3
 
 
 @given(SIZES, st.sampled_from([1e-2, 1e-3]))
@@ -38,12 +38,12 @@ def test_one_release_agrees_with_the_accounting_library(shift, delta):
     from dp_accounting.pld.privacy_loss_distribution import from_two_probability_mass_functions
 
     coarse = np.linspace(-9, 13, 200)
-    one, other = -0.5 * coarse**2, -0.5 * (coarse - shift) ** 2
-    found = Losses.of(one, other)
-    lower, upper = (dict(enumerate(np.log(mass))) for mass in (found.other, found.mass))
+    base, other = -0.5 * coarse**2, -0.5 * (coarse - shift) ** 2
+    losses = Losses.of(base, other)
+    lower, upper = (dict(enumerate(np.log(mass))) for mass in (losses.other, losses.mass))
     interval = 1e-4
     theirs = from_two_probability_mass_functions(lower, upper, value_discretization_interval=interval)
-    assert 0 <= theirs.get_epsilon_for_delta(delta) - found.forward.epsilon(delta) <= interval + 1e-6
+    assert 0 <= theirs.get_epsilon_for_delta(delta) - losses.forward.epsilon(delta) <= interval + 1e-6
 
 
 @settings(max_examples=10)
@@ -52,12 +52,12 @@ def test_composed_releases_agree_with_the_accounting_library(shift, releases, de
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism
 
     theirs = from_gaussian_mechanism(1 / shift, value_discretization_interval=1e-3, use_connect_dots=False).self_compose(releases)
-    # both discretise: theirs upward, ours downward
+    # the library rounds losses up, this package rounds down
     limit = (1e-3 + 2 * 14 * shift / 8000) * releases + 2e-3
     assert 0 <= theirs.get_epsilon_for_delta(delta) - gaussian(shift).epsilon(delta, releases) <= limit
 
 
-def test_no_signal_costs_nothing():
+def test_equal_distributions_have_loss_zero():
     same = Losses.of(-0.5 * GRID**2, 3 - 0.5 * GRID**2)
     for delta in (0, 1e-5, 1e-3):
         assert same.epsilon(delta) == pytest.approx(0, abs=1e-9)
@@ -65,15 +65,15 @@ def test_no_signal_costs_nothing():
     assert same.error(1e-3) == pytest.approx(0)
 
 
-def test_what_leaks_everything_has_no_epsilon():
-    apart = Losses.of(np.array([0.0, -np.inf]), np.array([-np.inf, 0.0]))
-    assert math.isinf(apart.epsilon(1e-3))
-    assert math.isinf(apart.epsilon(0))
-    assert math.isinf(apart.epsilon(1e-3, 5))
-    assert apart.delta(20) == 1
+def test_disjoint_distributions_have_no_finite_epsilon():
+    disjoint = Losses.of(np.array([0.0, -np.inf]), np.array([-np.inf, 0.0]))
+    assert math.isinf(disjoint.epsilon(1e-3))
+    assert math.isinf(disjoint.epsilon(0))
+    assert math.isinf(disjoint.epsilon(1e-3, 5))
+    assert disjoint.delta(20) == 1
 
 
-def test_a_rare_leak_is_seen_below_its_probability_alone():
+def test_a_rare_leak_matters_only_for_a_delta_below_its_probability():
     leaks = Losses.of(np.array([np.log(0.999), np.log(0.001), -np.inf]), np.array([np.log(0.999), -np.inf, np.log(0.001)]))
     assert math.isinf(leaks.epsilon(5e-4))
     assert leaks.epsilon(2e-3) == 0
@@ -82,12 +82,12 @@ def test_a_rare_leak_is_seen_below_its_probability_alone():
 
 @given(st.floats(0.1, 5))
 def test_laplace_noise_on_a_histogram_costs_its_epsilon(epsilon):
-    """A replaced record leaves one bin and enters another; both counts have Laplace noise of scale 2 / epsilon."""
+    """Replacing a record changes two counts, each with Laplace noise of scale 2 / epsilon."""
     scale, count = 2 / epsilon, np.linspace(-3, 4, 141)
     stays, moved = (-np.abs(count - at) / scale for at in (0, 1))
-    found = Losses.of(np.add.outer(stays, moved).ravel(), np.add.outer(moved, stays).ravel())
-    assert found.epsilon(0) == pytest.approx(epsilon)
-    assert 0 < found.epsilon(1e-5) <= epsilon
+    losses = Losses.of(np.add.outer(stays, moved).ravel(), np.add.outer(moved, stays).ravel())
+    assert losses.epsilon(0) == pytest.approx(epsilon)
+    assert 0 < losses.epsilon(1e-5) <= epsilon
 
 
 def test_two_coins():
@@ -105,20 +105,20 @@ def test_draws_give_the_curve_within_their_error(shift, seed):
     half = 20_000
     x = np.concatenate([generator.standard_normal(half), shift + generator.standard_normal(half)])
     loss = shift**2 / 2 - shift * x
-    found = Losses.weighted(loss, -np.logaddexp(0, -loss))
-    error = found.error(1e-2)
+    losses = Losses.weighted(loss, -np.logaddexp(0, -loss))
+    error = losses.error(1e-2)
     assert error > 0
-    assert found.epsilon(1e-2) == pytest.approx(gaussian_epsilon(1, shift, 1e-2), abs=5 * error + 0.02)
+    assert losses.epsilon(1e-2) == pytest.approx(gaussian_epsilon(1, shift, 1e-2), abs=5 * error + 0.02)
 
 
 @given(SIZES, st.floats(0, 3), st.floats(1e-6, 0.5))
 def test_epsilon_is_the_inverse_of_delta_and_falls_with_it(shift, epsilon, delta):
-    found = gaussian(shift)
-    assert found.delta(found.epsilon(delta)) <= delta * (1 + 1e-6)
-    assert found.epsilon(delta) >= found.epsilon(min(1.0, 2 * delta))
-    assert found.delta(epsilon) >= found.delta(epsilon + 0.1)
+    losses = gaussian(shift)
+    assert losses.delta(losses.epsilon(delta)) <= delta * (1 + 1e-6)
+    assert losses.epsilon(delta) >= losses.epsilon(min(1.0, 2 * delta))
+    assert losses.delta(epsilon) >= losses.delta(epsilon + 0.1)
 
 
 def test_a_distribution_without_mass_is_refused():
-    with pytest.raises(ValueError, match="without mass"):
+    with pytest.raises(ValueError, match="no mass"):
         Losses.of(np.full(3, -np.inf), np.zeros(3))

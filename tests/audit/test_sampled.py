@@ -1,4 +1,4 @@
-"""Audits from a sampler's draws alone, held against the exact posteriors of the same family."""
+"""Tests of audits from a sampler's draws against the exact posteriors of the same family."""
 
 import numpy as np
 import pytest
@@ -15,55 +15,57 @@ SEARCH = AuditSearch(deltas=(0.01,), each=1, random=1, refined=1)
 pytestmark = pytest.mark.stan
 
 
-class Whole:
-    """A family that gives its log-likelihood as a whole, as a Stan program of a user's own does, and counts how often."""
+class Complete:
+    """A family with a complete log-likelihood, as from a user's Stan program, that counts its evaluations."""
 
     def __init__(self, family):
-        self._family, self.asked = family, 0
+        self._family, self.evaluations = family, 0
 
     def __getattr__(self, name):
         return getattr(self._family, name)
 
     def log_likelihood(self, records, draws):
-        self.asked += 1
+        self.evaluations += 1
         left, right = self._family.factors(records, draws)
         return left @ right.T
 
 
-def replays(program, whole=False, synthesizers=(PLAIN, LW), sampler=SAMPLER):
-    """The same replicate with exact posteriors and with sampled ones."""
+def replays(program, complete=False, synthesizers=(PLAIN, LW), sampler=SAMPLER):
+    """The same replicate with exact and with sampled posteriors."""
     exact = linear(synthesizers, draws=1000, outcomes=(0.5, 200.0))
-    family = Whole(exact.family) if whole else exact.family
+    family = Complete(exact.family) if complete else exact.family
     posteriors = SampledPosteriors(family, exact.universe, exact.family.priors, cmdstan_sampler(family, program, sampler), 7)
     address = Address(1, 2, 3, N, 1)
     return exact, Replay(family, exact.family.priors, exact.universe, synthesizers, address, 1000, posteriors)
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_the_losses_are_those_of_the_exact_posteriors_within_their_error(program, whole):
-    exact, sampled = replays(program, whole, (PLAIN,))
+@pytest.mark.parametrize("complete", [False, True])
+def test_the_losses_are_those_of_the_exact_posteriors_within_their_error(program, complete):
+    exact, sampled = replays(program, complete, (PLAIN,))
     for index in (np.arange(1, N), np.append(np.arange(N), N)):
-        ours, theirs = (each.losses([each.run(np.arange(N))["plain"]], [each.run(index)["plain"]]) for each in (sampled, exact))
+        ours, theirs = (
+            replay.losses([replay.run(np.arange(N))["plain"]], [replay.run(index)["plain"]]) for replay in (sampled, exact)
+        )
         assert ours.note == ""
-        # draws of a chain are worth less than independent ones, and the tail of the loss is estimated from a few of them
+        # the draws of a chain are correlated, and the tail of the loss depends on few draws
         assert ours.epsilon(0.01) == pytest.approx(theirs.epsilon(0.01), abs=6 * ours.error(0.01) + 0.1)
 
 
-def test_an_audit_from_draws_finds_what_the_exact_one_finds(program):
+def test_an_audit_from_draws_agrees_with_the_exact_audit(program):
     exact, sampled = replays(program)
-    ours, theirs = (audit(each, N, ["plain", "lw"], SEARCH, 3) for each in (sampled, exact))
+    ours, theirs = (audit(replay, N, ["plain", "lw"], SEARCH, 3) for replay in (sampled, exact))
     largest = [
         {(row.synthesizer, row.neighbour): row for row in rows if row.worst and row.releases == 1} for rows in (ours, theirs)
     ]
     assert list(largest[0]) == list(largest[1])
-    for (id, kind), one in largest[0].items():
-        assert one.tried > 0
-        if kind != "replace":  # of which the two may take other pairs
-            # weights are maxima over draws, which differ
-            assert one.audited == pytest.approx(largest[1][id, kind].audited, rel=0.5, abs=0.5)
+    for (id, kind), worst in largest[0].items():
+        assert worst.tried > 0
+        if kind != "replace":  # the two audits may try different pairs
+            # weights are maxima over draws, which differ between the two audits
+            assert worst.audited == pytest.approx(largest[1][id, kind].audited, rel=0.5, abs=0.5)
 
 
-def test_a_first_look_samples_nothing_where_the_draws_cover_the_neighbour(program, monkeypatch):
+def test_ranking_does_not_sample_a_neighbour_that_the_draws_cover(program, monkeypatch):
     import formalsynth.steps.sampling as module
 
     _, sampled = replays(program, synthesizers=(PLAIN,))
@@ -72,11 +74,11 @@ def test_a_first_look_samples_nothing_where_the_draws_cover_the_neighbour(progra
     plain_sample = module.sample
     monkeypatch.setattr(module, "sample", lambda *given: fits.append(1) or plain_sample(*given))
     near = sampled.run(np.arange(1, N), near=base)
-    looked = sampled.divergence(base["plain"], near["plain"])
+    divergence = sampled.divergence(base["plain"], near["plain"])
     assert not fits
     full = sampled.run(np.arange(1, N))
     assert fits == [1]
-    assert looked == pytest.approx(sampled.divergence(base["plain"], full["plain"]), abs=0.1)
+    assert divergence == pytest.approx(sampled.divergence(base["plain"], full["plain"]), abs=0.1)
 
 
 def test_a_posterior_that_cannot_be_sampled_is_left_out_with_the_reason(program):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.limit_law import LIMIT, law, min_max_bound
-from formalsynth.audit.risks import POPULATIONS, BetaData, LognormalData, PoissonData
+from formalsynth.audit.risks import RISK_POPULATIONS, BetaData, LognormalData, PoissonData
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.weights import lipschitz_weights
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 CHECKS.find()
 FAMILIES.find()
-BY_NAME = pytest.mark.parametrize("population", POPULATIONS, ids=lambda population: population.name)
+BY_NAME = pytest.mark.parametrize("population", RISK_POPULATIONS, ids=lambda population: population.name)
 
 
 @given(st.floats(0.0, 5.0), st.floats(0.01, 50.0))
@@ -47,7 +47,7 @@ def test_a_quantile_is_the_inverse_of_the_tail(population):
 
 
 def test_the_scale_is_1_for_an_exponential_tail_and_falls_to_1_for_the_regression():
-    beta, _, regression = POPULATIONS
+    beta, _, regression = RISK_POPULATIONS
     assert law(beta, 10**6).a == pytest.approx(1, abs=0.002)
     assert law(beta, 10**6).sd == pytest.approx(LIMIT, rel=0.01)
     scales = [law(regression, n).a for n in (100, 10**4, 10**8)]

@@ -1,1 +1,1 @@
-"""What a mechanism costs the people in the data: its privacy loss between neighbours, measured and not claimed."""
+"""Audit of mechanisms: the privacy loss between neighbouring data sets, measured instead of claimed."""

@@ -1,9 +1,9 @@
-"""An attack on what is released: how well two neighbouring data sets can be told apart from one synthetic data set.
+"""Attack that distinguishes two neighbouring data sets from one released synthetic data set.
 
-Nothing of the loss code is used. A score is computed for each of many synthetic data sets, half of them made from D and half
-from D'. A threshold is chosen on one half of the runs; how often each hypothesis exceeds it is counted on the other half, with
-exact confidence limits. A mechanism that is (epsilon, delta)-DP has ``TPR <= e^epsilon FPR + delta``, so the limits give a lower
-bound of epsilon that holds with the stated confidence.
+It shares no code with the computed losses. Each of many synthetic data sets, half of them made from D and half from D', gets a
+score. The first half of the runs selects a threshold; the second half counts how often each hypothesis exceeds it, with exact
+confidence limits. An (epsilon, delta)-DP mechanism satisfies ``TPR <= e^epsilon FPR + delta``, so the limits give a lower bound
+of epsilon at the stated confidence level.
 """
 
 from __future__ import annotations
@@ -19,97 +19,97 @@ from formalsynth.core.family import Family
 
 CONFIDENCE = 0.95
 ERROR_RATES = "error rates"
-"""The candidate of rows of the audit that hold one threshold of an attack each."""
+"""Candidate name of the audit rows that each hold one threshold of an attack."""
 THRESHOLDS = 1000
-"""That are tried, about."""
+"""Approximate number of thresholds tried."""
 POINTS = 40
-"""Of the curve of both error rates, for each of them."""
+"""Number of points on the error-rate curve, for each of the two rates."""
 UNSEEN = 1000.0
-"""Log-likelihood below the largest that counts as this."""
+"""Largest distance of a log-likelihood below the maximum; larger distances are clipped to it."""
 
 
 @dataclass(frozen=True)
 class Attack:
-    """What telling two neighbours apart came to."""
+    """Result of an attack that distinguishes two neighbours."""
 
     epsilon: float
-    """Lower bound of epsilon at delta, with the stated confidence."""
+    """Lower bound of epsilon at delta, at the stated confidence level."""
     threshold: float
     true_positive: float
     """Share of the counted runs of D whose score exceeds the threshold."""
     false_positive: float
-    """Share of the counted runs of D' whose score does."""
+    """Share of the counted runs of D' whose score exceeds the threshold."""
     runs: int
     """Counted runs of each hypothesis."""
     errors: Array = field(default_factory=lambda: np.empty((0, 2)), repr=False)
     """(T, 2) shares of false positives and of false negatives among all runs, for thresholds from the highest down."""
 
 
-def told_apart(one: Array, other: Array, delta: float, confidence: float = CONFIDENCE) -> Attack:
-    """The bound from scores under both hypotheses.
+def attack_bound(base: Array, other: Array, delta: float, confidence: float = CONFIDENCE) -> Attack:
+    """Lower bound of epsilon from scores under both hypotheses.
 
     Args:
-        one: (R,) scores of independent runs on D.
+        base: (R,) scores of independent runs on D.
         other: (R',) scores of independent runs on D'.
         delta: failure probability of the guarantee.
-        confidence: of the bound, for both error rates and both directions together.
+        confidence: level of the bound, jointly for both error rates and both directions.
     """
-    chosen, counted = (one[::2], other[::2]), (one[1::2], other[1::2])
+    chosen, counted = (base[::2], other[::2]), (base[1::2], other[1::2])
     values = np.unique(np.concatenate(chosen))
     between = (values[1:] + values[:-1]) / 2 if len(values) > 1 else values
     tried = between[:: max(1, len(between) // THRESHOLDS)]
-    bounds = _bound(_beyond(chosen[0], tried), _beyond(chosen[1], tried), delta, confidence)
+    bounds = _bound(_exceedances(chosen[0], tried), _exceedances(chosen[1], tried), delta, confidence)
     threshold = tried[int(np.argmax(bounds))]
-    positive, false = (_beyond(side, np.array([threshold])) for side in counted)
+    positive, false = (_exceedances(side, np.array([threshold])) for side in counted)
     epsilon = _bound(positive, false, delta, confidence)[0]
     shares = [float(hits[0] / runs) for hits, runs in (positive, false)]
-    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1], error_rates(one, other))
+    return Attack(float(epsilon), float(threshold), shares[0], shares[1], positive[1], error_rates(base, other))
 
 
-def error_rates(one: Array, other: Array, points: int = POINTS) -> Array:
-    """Shares (T, 2) of false positives and of false negatives, at thresholds that are even in the logarithm of either.
+def error_rates(base: Array, other: Array, points: int = POINTS) -> Array:
+    """Shares (T, 2) of false positives and of false negatives, at thresholds that are evenly spaced in the log of either share.
 
     Args:
-        one: (R,) scores of runs on D.
+        base: (R,) scores of runs on D.
         other: (R',) scores of runs on D'.
-        points: thresholds for each of the two, at most.
+        points: largest number of thresholds for each of the two.
     """
-    places = [np.unique(np.geomspace(1, len(side), points).astype(int)) - 1 for side in (one, other)]
-    thresholds = np.unique(np.concatenate([np.sort(one)[places[0]], np.sort(other)[len(other) - 1 - places[1]]]))[::-1]
-    false = [_beyond(other, thresholds)[0] / len(other), 1 - _beyond(one, thresholds)[0] / len(one)]
+    places = [np.unique(np.geomspace(1, len(side), points).astype(int)) - 1 for side in (base, other)]
+    thresholds = np.unique(np.concatenate([np.sort(base)[places[0]], np.sort(other)[len(other) - 1 - places[1]]]))[::-1]
+    false = [_exceedances(other, thresholds)[0] / len(other), 1 - _exceedances(base, thresholds)[0] / len(base)]
     return np.column_stack(false)
 
 
 def least_errors(false_positives: Array, epsilon: float, delta: float) -> Array:
-    """The least shares (T,) of false negatives that (epsilon, delta)-DP allows any attack with these shares of false positives.
+    """Smallest shares (T,) of false negatives that (epsilon, delta)-DP allows an attack with these shares of false positives.
 
     Source: Kairouz, Oh and Viswanath (2015), Theorem 2.1.
     """
-    rest = 1 - delta - false_positives
-    found: Array = np.maximum(0, np.maximum(1 - delta - np.exp(min(epsilon, 700)) * false_positives, np.exp(-epsilon) * rest))
-    return found
+    steep = 1 - delta - np.exp(min(epsilon, 700)) * false_positives
+    flat = np.exp(-epsilon) * (1 - delta - false_positives)
+    return np.maximum(0, np.maximum(steep, flat))
 
 
 Hits = tuple[Array, int]
-"""How many (T,) of how many, for each threshold."""
+"""Number of hits (T,) for each threshold, and the number of runs."""
 
 
-def _beyond(scores: Array, thresholds: Array) -> Hits:
+def _exceedances(scores: Array, thresholds: Array) -> Hits:
     below = np.searchsorted(np.sort(scores), thresholds, side="right")
     return np.asarray(len(scores) - below, dtype=float), len(scores)
 
 
 def _bound(first: Hits, second: Hits, delta: float, confidence: float) -> Array:
-    """The larger of both directions (T,): scores beyond the threshold for D, and below it for D'."""
-    error, found = (1 - confidence) / 4, np.zeros(len(first[0]))
+    """Larger bound (T,) of both directions: scores above the threshold for D, and scores below it for D'."""
+    error, bounds = (1 - confidence) / 4, np.zeros(len(first[0]))
     (ours, runs), (theirs, others) = first, second
     for (many, of_many), (few, of_few) in (
         ((ours, runs), (theirs, others)),
         ((others - theirs, others), (runs - ours, runs)),
     ):
         low, high = lower_limit(many, of_many, error), upper_limit(few, of_few, error)
-        np.maximum(found, np.log(np.maximum(low - delta, 1e-300) / high), out=found)
-    return found
+        np.maximum(bounds, np.log(np.maximum(low - delta, 1e-300) / high), out=bounds)
+    return bounds
 
 
 @overload
@@ -122,8 +122,8 @@ def lower_limit(hits: int | Array, runs: int, error: float) -> float | Array:
     Source: Clopper and Pearson (1934).
     """
     some = np.maximum(hits, 1)
-    found: float | Array = np.where(np.asarray(hits) > 0, betaincinv(some, runs - some + 1, error), 0.0)[()]
-    return found
+    limit: float | Array = np.where(np.asarray(hits) > 0, betaincinv(some, runs - some + 1, error), 0.0)[()]
+    return limit
 
 
 @overload
@@ -131,11 +131,11 @@ def upper_limit(hits: int, runs: int, error: float) -> float: ...
 @overload
 def upper_limit(hits: Array, runs: int, error: float) -> Array: ...
 def upper_limit(hits: int | Array, runs: int, error: float) -> float | Array:
-    """Upper confidence limit of a probability; source as above."""
+    """Upper confidence limit of a probability; same source as :func:`lower_limit`."""
     return 1 - lower_limit(runs - hits, runs, error)
 
 
-def scores(family: Family, synthetic: Array, design: Array, one: Draws, other: Draws) -> Array:
+def scores(family: Family, synthetic: Array, design: Array, base: Draws, other: Draws) -> Array:
     """Log likelihood ratio (R,) of the two hypotheses for each synthetic data set.
 
     The probability of a synthetic data set under a hypothesis is its mean likelihood over draws of that hypothesis' posterior.
@@ -144,13 +144,13 @@ def scores(family: Family, synthetic: Array, design: Array, one: Draws, other: D
         family: the family of both posteriors.
         synthetic: (R, n) synthetic data sets.
         design: (n, p) their predictors, which are public.
-        one: S draws of the posterior of D, made for the attack alone.
+        base: S draws of the posterior of D, used by the attack only.
         other: S' draws of the posterior of D'.
     """
     runs, n = synthetic.shape
     records = Records(synthetic.ravel(), np.tile(design, (runs, 1)))
-    left, right = family.factors(records, {name: np.concatenate([one[name], other[name]]) for name in one})
-    return ratio_of_means(left @ right.reshape(runs, n, -1).sum(axis=1).T, count(one))
+    left, right = family.factors(records, {name: np.concatenate([base[name], other[name]]) for name in base})
+    return ratio_of_means(left @ right.reshape(runs, n, -1).sum(axis=1).T, count(base))
 
 
 def ratio_of_means(values: Array, first: int) -> Array:
@@ -158,6 +158,5 @@ def ratio_of_means(values: Array, first: int) -> Array:
     largest = values.max(axis=0)
     with np.errstate(divide="ignore"):
         means = [np.log(np.exp(part - largest).mean(axis=0)) for part in (values[:first], values[first:])]
-    # a hypothesis that no number can hold any more is as good as excluded
-    found: Array = np.clip(means[0], -UNSEEN, None) - np.clip(means[1], -UNSEEN, None)
-    return found
+    # a likelihood that underflows to 0 excludes its hypothesis for practical purposes
+    return np.clip(means[0], -UNSEEN, None) - np.clip(means[1], -UNSEEN, None)

@@ -1,6 +1,6 @@
-"""The audit of one data set: every synthesizer on every neighbour, and the largest losses again with more draws.
+"""Audit of one data set: every synthesizer on every neighbour, then the largest losses again in full.
 
-What is reported is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
+The result is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from formalsynth.audit.attack import ERROR_RATES, Attack
 from formalsynth.audit.direct import attack_counts, direct_losses
 from formalsynth.audit.losses import Loss, Losses
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced, same, to_remove
-from formalsynth.audit.release import attack
+from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
 from formalsynth.core.job import AuditSearch, Kind, Synthesizer
@@ -25,7 +25,7 @@ from formalsynth.runtime.progress import in_turn, tell
 
 KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
 RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
-"""Neighbour relation of each kind; the same data have none."""
+"""Neighbour relation of each kind; the kind ``same`` has none."""
 NONE = float("nan")
 
 
@@ -36,198 +36,200 @@ class AuditRow:
     synthesizer: str
     neighbour: Kind
     candidate: str
-    """Why the neighbour was tried; behind it, how many neighbours of its kind were left out, or why there is no finite loss."""
+    """Reason for trying the neighbour, then the number of neighbours of its kind left out, or the reason for an infinite loss."""
     value: float
-    """Outcome of the record that is added, else of the one that is removed; NaN for the same data. On the rows of an attack,
-    those with the candidate :data:`formalsynth.audit.attack.ERROR_RATES`, the share of false positives."""
+    """Outcome of the added record, else of the removed record; NaN for the same data. In the rows of an attack, whose candidate
+    is :data:`formalsynth.audit.attack.ERROR_RATES`: the share of false positives."""
     delta: float
     releases: int
     streams: int
-    """1 where both runs have the same random numbers, as if they were told; more where the weights' randomness is not told."""
+    """Number of random streams: 1 if the attacker knows the random numbers behind the weights, more if not."""
     audited: float
-    """The audited epsilon: the larger of both directions."""
+    """Audited epsilon: the larger of both directions."""
     forward: float
-    """Under D."""
+    """Epsilon under D."""
     backward: float
-    """Under D'."""
+    """Epsilon under D'."""
     error: float
-    """Monte Carlo standard error of ``audited``; on the rows of an attack the share of false negatives."""
+    """Monte Carlo standard error of ``audited``; in the rows of an attack, the share of false negatives."""
     worst: bool
-    """Whether it is the worst of its kind."""
+    """True for the worst neighbour of its kind."""
     claimed: float
-    """Claim of a strict mechanism for this kind of neighbour, of others twice the Lipschitz bound on D; NaN without a claim."""
+    """Claimed epsilon: the parameter of a strict mechanism, twice the Lipschitz bound on D of others; NaN without a claim."""
     claimed_larger: float
-    """The larger of the claims on D and on D'."""
+    """Larger of the claims on D and on D'."""
     attacked: float
-    """What an attack on one synthetic data set shows of it: a lower bound with 95 % confidence. NaN where none was run."""
+    """Lower bound of epsilon from an attack on one synthetic data set, at 95 % confidence; NaN without an attack."""
     weight: float
     """Mean weight on D; NaN for a direct release."""
 
     def row(self) -> Row:
-        """As a row of a table."""
+        """Values by column, for a row of a table."""
         return {field.name: getattr(self, field.name) for field in fields(AuditRow)}
 
 
 @dataclass(frozen=True)
-class Found(AuditRow):
-    """A row with what is told to the owner of the data alone."""
+class ConfidentialRow(AuditRow):
+    """Row of an audit with fields for the data owner only."""
 
     removed: int | None = None
     """Position of the record that D' lacks."""
     tried: int = 0
-    """Neighbours of the kind that were tried."""
+    """Number of neighbours of the kind that were tried."""
 
 
-def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[Found]:
+def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
     """Audit synthesizers on one data set.
 
-    A synthesizer that has no outcome on D, and a neighbour on which it has none, are left out; the rows say so and why.
+    A synthesizer without an outcome on D is left out, and so is a neighbour without an outcome; the rows give the reason.
 
     Args:
         replay: the replicate; the first n records of its universe are D, the others are the ones to add.
         n: records of D.
         audited: ids of the synthesizers to audit.
-        settings: how hard to look.
-        seed: of the removals at random, and of the attack.
+        settings: extent of the search.
+        seed: seed of the random removals and of the attack.
 
     Returns:
         A row for each synthesizer, refined neighbour, delta and number of releases.
     """
-    direct = {each.id: each for each in replay.synthesizers if MECHANISMS[each.mechanism].releases}
-    found = _Audit(replay, n, settings, seed).rows([id for id in audited if id not in direct])
+    direct = {synthesizer.id: synthesizer for synthesizer in replay.synthesizers if MECHANISMS[synthesizer.mechanism].releases}
+    rows = _Audit(replay, n, settings, seed).rows([id for id in audited if id not in direct])
     for id in audited:
         if id in direct:
             try:
-                found[id] = _direct_rows(direct[id], replay, n, settings, seed)
+                rows[id] = _direct_rows(direct[id], replay, n, settings, seed)
             except ValueError as error:
-                found[id] = [_left_out(id, "same", f"left out: {error}")]
-    return [row for id in audited for row in found[id]]
+                rows[id] = [_left_out(id, "same", f"left out: {error}")]
+    return [row for id in audited for row in rows[id]]
 
 
 @dataclass
-class _Looked:
-    """A first look at the neighbours of one synthesizer."""
+class _Ranking:
+    """Neighbours of one synthesizer, ranked by a fast estimate of their loss."""
 
     ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    """With their mean losses; the largest first, when they are sorted."""
+    """Pairs of mean loss and neighbour, by kind, in no order."""
     left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    """Why there is no outcome on some."""
+    """Reasons for missing outcomes, by kind."""
 
     def worst(self, kind: Kind, most: int = 1) -> list[Neighbour]:
-        """The worst neighbours of a kind."""
+        """Worst neighbours of a kind, worst first."""
         ranked = sorted(self.ranked[kind], key=lambda pair: -pair[0])
         return [neighbour for _, neighbour in ranked[:most]]
 
     def worst_pair(self) -> tuple[int, int] | None:
         """Positions of the worst record to remove and the worst one to add."""
-        remove = [each.removed for each in self.worst("remove")]
-        add = [each.added for each in self.worst("add")]
+        remove = [neighbour.removed for neighbour in self.worst("remove")]
+        add = [neighbour.added for neighbour in self.worst("add")]
         return (remove[0], add[0]) if remove and add and remove[0] is not None and add[0] is not None else None
 
     def note(self, kind: Kind) -> str:
-        """What to say of those that were left out."""
+        """Note on the neighbours that were left out; empty if there are none."""
         left_out = self.left_out[kind]
         return f"; {len(left_out)} left out: {left_out[0]}" if left_out else ""
 
 
 class _Audit:
-    """The audit of one data set."""
+    """Audit of one data set, for synthesizers with a posterior."""
 
     def __init__(self, replay: Replay, n: int, settings: AuditSearch, seed: int) -> None:
         self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
         self._data = np.arange(n)
         self._kinds = tuple(kind for kind in KINDS if kind in settings.kinds)
 
-    def rows(self, audited: Sequence[str]) -> dict[str, list[Found]]:
-        """The rows of each synthesizer."""
+    def rows(self, audited: Sequence[str]) -> dict[str, list[ConfidentialRow]]:
+        """Rows of each synthesizer."""
         if not self._settings.refined:
             return {id: [] for id in audited}
         failed: dict[str, str] = {}
         tell("Auditing: candidates on the data themselves")
         self._base = self._replay.run(self._data, bounds=True, only=audited, failed=failed)
         ids = [id for id in audited if id in self._base]
-        looked = self._look(ids) if ids else {}
-        there = self._refined(looked)
+        rankings = self._rank_neighbours(ids) if ids else {}
+        refined = self._refine(rankings)
         streams = [
             self._replay.run(self._data, stream=stream, only=ids, failed={})
             for stream in range(1, max("same" in self._settings.kinds, self._settings.streams) + 1)
         ]
-        found = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
-        synthesizers = {each.id: each for each in self._replay.synthesizers}
+        rows = {id: [_left_out(id, "same", f"left out: {failed[id]}")] for id in audited if id in failed}
+        synthesizers = {synthesizer.id: synthesizer for synthesizer in self._replay.synthesizers}
         for id in ids:
-            others = [each[id] for each in streams if id in each]
+            others = [outcomes[id] for outcomes in streams if id in outcomes]
             report = _Report(synthesizers[id], self._base[id], self._n, self._replay, self._settings, others, self._seed)
-            near = {kind: self._near(id, kind, looked, there) for kind in self._kinds}
-            found[id] = report.floor() if "same" in self._settings.kinds else []
-            found[id] += report.worst(near, looked[id])
-        return found
+            by_kind = {kind: self._refined_neighbours(id, kind, rankings, refined) for kind in self._kinds}
+            rows[id] = report.floor() if "same" in self._settings.kinds else []
+            rows[id] += report.worst(by_kind, rankings[id])
+        return rows
 
-    def _near(
-        self, id: str, kind: Kind, looked: dict[str, _Looked], there: dict[tuple[str, Neighbour], Outcome]
+    def _refined_neighbours(
+        self, id: str, kind: Kind, rankings: dict[str, _Ranking], refined: dict[tuple[str, Neighbour], Outcome]
     ) -> list[tuple[Neighbour, Outcome]]:
-        """The worst neighbours of one kind that a synthesizer has an outcome on."""
-        return [(each, there[id, each]) for each in looked[id].worst(kind, self._settings.refined) if (id, each) in there]
+        """Worst neighbours of one kind on which a synthesizer has an outcome, each with that outcome."""
+        worst = rankings[id].worst(kind, self._settings.refined)
+        return [(neighbour, refined[id, neighbour]) for neighbour in worst if (id, neighbour) in refined]
 
-    def _look(self, ids: Sequence[str]) -> dict[str, _Looked]:
-        """A first look at every neighbour, and then at the replacements that the worst ones make."""
+    def _rank_neighbours(self, ids: Sequence[str]) -> dict[str, _Ranking]:
+        """Rank every neighbour, then the replacements that combine the worst removal and the worst addition."""
         records = self._replay.universe.take(self._data)
         generator = np.random.default_rng(self._seed)
-        each, random, wanted = self._settings.each, self._settings.random, self._settings.kinds
+        per_reason, random, wanted = self._settings.each, self._settings.random, self._settings.kinds
         neighbours: list[Neighbour] = []
         if self._n > 1 and {"remove", "replace"} & set(wanted):
-            chosen = to_remove(self._replay.family, records, {id: self._base[id] for id in ids}, each, random, generator)
+            outcomes = {id: self._base[id] for id in ids}
+            chosen = to_remove(self._replay.family, records, outcomes, per_reason, random, generator)
             neighbours += removed(self._n, chosen)
         if {"add", "replace"} & set(wanted):
             neighbours += added(self._n, len(self._replay.universe))
-        looked = {id: _Looked() for id in ids}
+        rankings = {id: _Ranking() for id in ids}
         known = self._replay.known(self._base, self._n)
         for neighbour in in_turn(neighbours, "Auditing: a first look at neighbour"):
-            self._try(neighbour, looked, known)
-        pairs: dict[tuple[int, int], dict[str, _Looked]] = {}
+            self._rank_neighbour(neighbour, rankings, known)
+        pairs: dict[tuple[int, int], dict[str, _Ranking]] = {}
         for id in ids if "replace" in wanted else []:
-            if (pair := looked[id].worst_pair()) is not None:
-                pairs.setdefault(pair, {})[id] = looked[id]
+            if (pair := rankings[id].worst_pair()) is not None:
+                pairs.setdefault(pair, {})[id] = rankings[id]
             else:
-                looked[id].left_out["replace"].append("no record could be removed, or none added")
-        for (remove, add), theirs in in_turn(list(pairs.items()), "Auditing: a first look at replacement"):
-            self._try(replaced(self._n, remove, add), theirs, known)
-        return looked
+                rankings[id].left_out["replace"].append("no record could be removed, or none added")
+        for (remove, add), affected in in_turn(list(pairs.items()), "Auditing: a first look at replacement"):
+            self._rank_neighbour(replaced(self._n, remove, add), affected, known)
+        return rankings
 
-    def _try(self, neighbour: Neighbour, looked: dict[str, _Looked], known: dict[str, Array]) -> None:
+    def _rank_neighbour(self, neighbour: Neighbour, rankings: dict[str, _Ranking], known: dict[str, Array]) -> None:
         failed: dict[str, str] = {}
-        there = self._replay.run(neighbour.index, only=list(looked), known=known, near=self._base, failed=failed)
-        for id, found in looked.items():
+        outcomes = self._replay.run(neighbour.index, only=list(rankings), known=known, near=self._base, failed=failed)
+        for id, ranking in rankings.items():
             if id in failed:
-                found.left_out[neighbour.kind].append(failed[id])
+                ranking.left_out[neighbour.kind].append(failed[id])
                 continue
             try:
-                loss = self._replay.divergence(self._base[id], there[id])
+                loss = self._replay.divergence(self._base[id], outcomes[id])
             except (ValueError, np.linalg.LinAlgError):
                 loss = math.inf
-            found.ranked[neighbour.kind].append((math.inf if math.isnan(loss) else loss, neighbour))
+            ranking.ranked[neighbour.kind].append((math.inf if math.isnan(loss) else loss, neighbour))
 
-    def _refined(self, looked: dict[str, _Looked]) -> dict[tuple[str, Neighbour], Outcome]:
-        """The outcomes, with bounds, on the worst neighbours of each synthesizer and kind."""
+    def _refine(self, rankings: dict[str, _Ranking]) -> dict[tuple[str, Neighbour], Outcome]:
+        """Outcomes, with bounds, on the worst neighbours of each synthesizer and kind."""
         wanted: dict[Neighbour, list[str]] = {}
-        for id, each in looked.items():
+        for id, ranking in rankings.items():
             for kind in self._kinds:
-                for neighbour in each.worst(kind, self._settings.refined):
+                for neighbour in ranking.worst(kind, self._settings.refined):
                     wanted.setdefault(neighbour, []).append(id)
-        found = {}
+        refined = {}
         for neighbour, ids in in_turn(list(wanted.items()), "Auditing: in full, neighbour"):
             failed: dict[str, str] = {}
-            there = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
+            outcomes = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
             for id in ids:
-                if id in there:
-                    found[id, neighbour] = there[id]
+                if id in outcomes:
+                    refined[id, neighbour] = outcomes[id]
                 else:
-                    looked[id].left_out[neighbour.kind].append(failed[id])
-        return found
+                    rankings[id].left_out[neighbour.kind].append(failed[id])
+        return refined
 
 
 @dataclass(frozen=True)
-class _Full:
-    """A neighbour with its loss in full."""
+class _Refined:
+    """Neighbour with its full loss distribution."""
 
     neighbour: Neighbour
     outcome: Outcome
@@ -240,7 +242,7 @@ class _Full:
 
 @dataclass(frozen=True)
 class _Report:
-    """Rows of one synthesizer."""
+    """Report rows of one synthesizer."""
 
     synthesizer: Synthesizer
     base: Outcome
@@ -248,29 +250,29 @@ class _Report:
     replay: Replay
     settings: AuditSearch
     streams: Sequence[Outcome]
-    """The synthesizer on D with other random numbers."""
+    """Outcomes of the synthesizer on D with other random numbers."""
     seed: int
 
     @property
     def id(self) -> str:
-        """Id of the synthesizer."""
+        """Identifier of the synthesizer."""
         return self.synthesizer.id
 
-    def floor(self) -> list[Found]:
-        """Between two runs on D with other seeds; the claim stays that of the first."""
+    def floor(self) -> list[ConfidentialRow]:
+        """Rows of two runs on D with different seeds; the claim is that of the first run."""
         if not self.streams:
             return [_left_out(self.id, "same", "left out: no outcome with other seeds")]
         return self._rows(self._full(same(self.n), self.streams[0], self._claimed("same", self.base)), False, (1,))
 
-    def worst(self, near: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], looked: _Looked) -> list[Found]:
-        """Rows of the worst neighbours of each kind, for several releases too; the worst one that joins or leaves is attacked."""
-        full = {kind: self._ranked(pairs, len(looked.ranked[kind])) for kind, pairs in near.items()}
+    def worst(self, by_kind: Mapping[Kind, Sequence[tuple[Neighbour, Outcome]]], ranking: _Ranking) -> list[ConfidentialRow]:
+        """Rows of the worst neighbours of each kind, also for several releases; the worst addition or removal is attacked."""
+        full = {kind: self._sorted(pairs, len(ranking.ranked[kind])) for kind, pairs in by_kind.items()}
         delta = self.settings.deltas[0]
         leading = [ranked[0] for kind, ranked in full.items() if ranked and kind != "replace"]
-        victim = max(leading, key=lambda each: each.losses.epsilon(delta), default=None)
-        rows: list[Found] = []
+        victim = max(leading, key=lambda refined: refined.losses.epsilon(delta), default=None)
+        rows: list[ConfidentialRow] = []
         for kind, ranked in full.items():
-            note = looked.note(kind)
+            note = ranking.note(kind)
             if not ranked:
                 rows.append(_left_out(self.id, kind, f"none{note}"))
                 continue
@@ -278,60 +280,62 @@ class _Report:
             first = replace(ranked[0], note=ranked[0].note + note, attacked=attacked.epsilon if attacked else NONE)
             rows += self._rows(first, True, (1, self.settings.releases))
             rows += self._error_rates(first, attacked) if attacked else []
-            for each in ranked[1:]:
-                rows += self._rows(each, False, (1,))
+            for refined in ranked[1:]:
+                rows += self._rows(refined, False, (1,))
             rows += self._mixed(first)
         return rows
 
-    def _ranked(self, near: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Full]:
+    def _sorted(self, pairs: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Refined]:
         """Neighbours of one kind with their losses, the worst first."""
-        full = [
-            replace(self._full(each, there, max(self._claimed(each.kind, side) for side in (self.base, there))), tried=tried)
-            for each, there in near
-        ]
-        return sorted(full, key=lambda each: -each.losses.epsilon(self.settings.deltas[0]))
+        full = []
+        for neighbour, outcome in pairs:
+            claimed_larger = max(self._claimed(neighbour.kind, side) for side in (self.base, outcome))
+            full.append(replace(self._full(neighbour, outcome, claimed_larger), tried=tried))
+        return sorted(full, key=lambda refined: -refined.losses.epsilon(self.settings.deltas[0]))
 
-    def _error_rates(self, full: _Full, attacked: Attack) -> list[Found]:
-        """A row for each threshold of the attack."""
+    def _error_rates(self, full: _Refined, attacked: Attack) -> list[ConfidentialRow]:
+        """Rows for the thresholds of the attack."""
         row = self._rows(full, False, (1,))[0]
         return [
             replace(row, candidate=ERROR_RATES, value=float(positive), error=float(negative), attacked=NONE)
             for positive, negative in attacked.errors
         ]
 
-    def _mixed(self, first: _Full) -> list[Found]:
-        """Rows for an attacker who is not told the random numbers behind the weights, where there are any."""
+    def _mixed(self, first: _Refined) -> list[ConfidentialRow]:
+        """Rows for an attacker without the random numbers behind the weights; none if the weights are not random."""
         streams = len(self.streams)
         if streams < 2 or np.array_equal(self.base.weights, self.streams[0].weights):
             return []
-        theirs = []
+        others = []
         for stream in range(1, streams + 1):
-            found = self.replay.run(first.neighbour.index, stream, only=[self.id], failed={})
-            theirs += [found[self.id]] if self.id in found else []
-        losses = self.replay.losses(self.streams, theirs)
+            outcomes = self.replay.run(first.neighbour.index, stream, only=[self.id], failed={})
+            others += [outcomes[self.id]] if self.id in outcomes else []
+        losses = self.replay.losses(self.streams, others)
         return self._rows(replace(first, losses=losses, attacked=NONE), True, (1,), streams)
 
-    def _full(self, neighbour: Neighbour, there: Outcome, claimed_larger: float) -> _Full:
+    def _full(self, neighbour: Neighbour, outcome: Outcome, claimed_larger: float) -> _Refined:
         try:
-            losses = self.replay.losses([self.base], [there])
-            return _Full(neighbour, there, losses, claimed_larger, losses.note)
+            losses = self.replay.losses([self.base], [outcome])
+            return _Refined(neighbour, outcome, losses, claimed_larger, losses.note)
         except (ValueError, np.linalg.LinAlgError) as error:
-            return _Full(neighbour, there, Losses.apart(), claimed_larger, f"; taken as infinite: {error}")
+            return _Refined(neighbour, outcome, Losses.disjoint(), claimed_larger, f"; taken as infinite: {error}")
 
-    def _attack(self, full: _Full) -> Attack | None:
+    def _attack(self, full: _Refined) -> Attack | None:
         runs, sides = self.settings.attack, (self.base, full.outcome)
         if not runs:
             return None
-        return attack(self.replay, self.n, self.id, full.neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides)
+        return attack_posterior(
+            self.replay, self.n, self.id, full.neighbour, runs, self.settings.deltas[0], self.seed, outcomes=sides
+        )
 
-    def _rows(self, full: _Full, worst: bool, releases: Sequence[int], streams: int = 1) -> list[Found]:
-        """A row for each delta, and at the first one for each number of releases."""
+    def _rows(self, full: _Refined, worst: bool, releases: Sequence[int], streams: int = 1) -> list[ConfidentialRow]:
+        """Rows for each delta, and at the first delta for each number of releases."""
         neighbour, losses = full.neighbour, full.losses
         value, rows = neighbour.value(self.replay.universe), []
         for delta, m, attackable in _asked(self.settings, releases):
             forward, backward = losses.epsilons(delta, m)
             rows.append(
-                Found(
+                ConfidentialRow(
                     self.id, neighbour.kind, neighbour.candidate + full.note, value, delta, m, streams,
                     max(forward, backward), forward, backward, losses.error(delta) if m == 1 else NONE, worst,
                     self._claimed(neighbour.kind, self.base), full.claimed_larger, full.attacked if attackable else NONE,
@@ -348,9 +352,9 @@ def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) 
     """Claimed epsilon for a kind of neighbour; NaN without a claim.
 
     Args:
-        synthesizer: a strict one claims its parameter, whatever its bounds on these data.
-        kind: of the neighbour; for the same data the claim is that of the relation that the kind of guarantee names.
-        outcome: its outcome, with the bounds from which others claim.
+        synthesizer: the synthesizer; a strict one claims its parameter, independent of its bounds on these data.
+        kind: kind of the neighbour; for ``same``, the claim is that for the relation that the guarantee names.
+        outcome: outcome with the bounds that determine the claim of other synthesizers.
     """
     mechanism = MECHANISMS[synthesizer.mechanism]
     if mechanism.strict:
@@ -360,19 +364,19 @@ def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) 
 
 
 def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[float, int, bool]]:
-    """Every delta with the releases that are reported at it: several at the first alone, where one release is also attacked."""
+    """Reported delta, number of releases, and whether the attack applies; several releases at the first delta only."""
     for place, delta in enumerate(settings.deltas):
         for m in dict.fromkeys(releases) if place == 0 else (1,):
             yield delta, m, (delta, m) == (settings.deltas[0], 1)
 
 
-def _left_out(id: str, kind: Kind, why: str) -> Found:
-    """A row without numbers."""
-    return Found(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
+def _left_out(id: str, kind: Kind, why: str) -> ConfidentialRow:
+    """Row without numbers."""
+    return ConfidentialRow(id, kind, why, NONE, NONE, 1, 1, NONE, NONE, NONE, NONE, False, NONE, NONE, NONE, NONE)
 
 
-def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[Found]:
-    """Rows of a direct release. It has no floor, and m synthetic data sets of one release cost what one costs."""
+def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
+    """Rows of a direct release. It has no floor, and m synthetic data sets of one release cost as much as one."""
     rows = []
     for loss in direct_losses(replay, synthesizer, n):
         kind, attacked = loss.neighbour.kind, NONE
@@ -385,7 +389,7 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         for delta, m, attackable in _asked(settings, (1, settings.releases)):
             epsilon = loss.epsilon(delta)
             rows.append(
-                Found(
+                ConfidentialRow(
                     synthesizer.id, kind, candidate, loss.neighbour.value(replay.universe), delta, m, 1, epsilon,
                     epsilon, epsilon, 0.0, True, claimed, claimed, attacked if attackable else NONE, NONE,
                     loss.neighbour.removed, loss.tried,

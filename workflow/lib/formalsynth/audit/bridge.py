@@ -1,8 +1,8 @@
-"""Privacy loss from draws of two posteriors and their log-likelihoods alone: for any family, and any sampler.
+"""Privacy loss from draws of two posteriors and their log-likelihoods, for any family and sampler.
 
 With ``l = log q(theta) - log q'(theta)``, the log ratio of the densities without their normalisers, the loss is
-``l - log(Z / Z')``. The ratio of the normalisers comes from bridge sampling between the two sets of draws; it is the one at which
-all draws together, each weighted by its density under D over the density of the two sets, sum to a distribution.
+``l - log(Z / Z')``. Bridge sampling estimates the ratio of the normalisers from the two sets of draws: at the estimate, the
+pooled draws, each weighted by its density under D over the density of the pooled draws, have total weight 1.
 
 Source: Meng and Wong (1996), Equation 4.1, the optimal bridge; its error is that of Bennett's acceptance ratio.
 """
@@ -21,42 +21,42 @@ from formalsynth.core.arrays import Array, Draws, Records, blocks
 from formalsynth.core.family import Family
 
 ENOUGH = 50
-"""Effective sample size of the bridge from which its losses are taken as they are."""
+"""Smallest effective sample size of the bridge at which its losses are used without a correction."""
 
 
 @dataclass(frozen=True)
 class Bridged:
-    """Privacy loss from draws, with what says how far it can be trusted."""
+    """Privacy loss from draws, with diagnostics of its accuracy."""
 
     losses: Losses
     log_ratio: float
     """``log(Z / Z')``."""
     error_of_ratio: float
-    """Its standard error."""
+    """Standard error of ``log_ratio``."""
     overlap: float
-    """From 0, where no draw of one set could be of the other, to 1 for the same posterior."""
+    """Overlap of the posteriors, from 0 for disjoint posteriors to 1 for the same posterior."""
     effective: float
     """Effective sample size of the bridge: the effective draws of both sets times their overlap."""
     limits: tuple[float, float]
-    """Between which ``log(Z / Z')`` lies, whatever the overlap: the means of l under D' and under D."""
+    """Lower and upper limit of ``log(Z / Z')`` for any overlap: the means of l under D' and under D."""
     _draws: tuple[Array, Array]
 
     @property
     def enough(self) -> bool:
-        """Whether the two sets overlap so much that the losses can be taken as they are."""
+        """True if the overlap of the two sets is sufficient to use the losses."""
         return self.effective >= ENOUGH
 
     @property
     def note(self) -> str:
-        """What to say of the losses; empty where they can be taken as they are."""
+        """Note on the losses; empty if the overlap is sufficient."""
         return "" if self.enough else "; a bound only, since the draws of both posteriors hardly overlap"
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
-        """The audited epsilon; where the overlap is too small, the bound that can still be stated."""
+        """Audited epsilon; with too little overlap, a lower bound of it."""
         return max(self.epsilons(delta, releases))
 
     def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
-        """The audited epsilon under D and under D'; where the overlap is too small, the bound for the larger of them."""
+        """Audited epsilon under D and under D'; with too little overlap, a lower bound of the larger of them."""
         return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
 
     def error(self, delta: float) -> float:
@@ -64,39 +64,39 @@ class Bridged:
         return math.hypot(self.losses.error(delta), self.error_of_ratio) if self.enough else math.nan
 
     def at_least(self, delta: float, releases: int = 1) -> float:
-        """A lower bound of the audited epsilon that does not need ``log(Z / Z')``.
+        """Lower bound of the audited epsilon that does not need ``log(Z / Z')``.
 
-        What the ratio adds to the loss in one direction it takes from the other. So the mean of both epsilons is free of it, and
-        the larger of them is no smaller.
+        The ratio adds to the loss in one direction as much as it subtracts in the other. The mean of both epsilons is therefore
+        independent of it, and the larger epsilon is at least that mean.
         """
-        one, other = self._draws
-        far = float(max(np.abs(one).max(), np.abs(other).max())) + 1
-        sides = (Direction(side + far, np.full(len(side), 1 / len(side))) for side in (one, -other))
+        base, other = self._draws
+        far = float(max(np.abs(base).max(), np.abs(other).max())) + 1
+        sides = (Direction(side + far, np.full(len(side), 1 / len(side))) for side in (base, -other))
         return max(0.0, sum(side.epsilon(delta, releases) - releases * far for side in sides) / 2)
 
 
-def bridge(one: Array, other: Array, effective: tuple[float, float] | None = None) -> Bridged:
-    """The privacy loss between two posteriors from draws of both.
+def bridge(base: Array, other: Array, effective: tuple[float, float] | None = None) -> Bridged:
+    """Privacy loss between two posteriors from draws of both.
 
     Args:
-        one: (S,) the log ratio of the unnormalised densities, D over D', at draws of the posterior of D.
+        base: (S,) the log ratio of the unnormalised densities, D over D', at draws of the posterior of D.
         other: (S',) the same at draws of the posterior of D'.
-        effective: effective sample sizes of the two sets; as many as there are draws where they are independent.
+        effective: effective sample sizes of the two sets; by default the numbers of draws, as for independent draws.
 
     Raises:
         ValueError: a log ratio is not finite, or a set is empty.
     """
-    if not (len(one) and len(other) and np.isfinite(one).all() and np.isfinite(other).all()):
+    if not (len(base) and len(other) and np.isfinite(base).all() and np.isfinite(other).all()):
         raise ValueError("bridge sampling needs draws of both posteriors, with finite log-likelihoods")
-    pooled = np.concatenate([one, other])
-    share = len(one) / len(pooled)
+    pooled = np.concatenate([base, other])
+    share = len(base) / len(pooled)
     offset = math.log(share / (1 - share))
     ratio = _log_ratio(pooled, share, offset)
     loss = pooled - ratio
     # p / (s p + s' p') and p' / (s p + s' p'), which are bounded
     first, second = expit(offset + loss) / share, expit(-offset - loss) / (1 - share)
     overlap = min(1.0, float((first * second).mean()))
-    sizes = effective or (float(len(one)), float(len(other)))
+    sizes = effective or (float(len(base)), float(len(other)))
     error = math.sqrt(max(0.0, 1 / max(overlap, 1e-300) - 1) * (1 / sizes[0] + 1 / sizes[1]))
     drawn = np.log(share) + np.logaddexp(0, -offset - loss)
     return Bridged(
@@ -105,55 +105,57 @@ def bridge(one: Array, other: Array, effective: tuple[float, float] | None = Non
         error_of_ratio=error,
         overlap=overlap,
         effective=overlap * (sizes[0] + sizes[1]),
-        limits=(float(other.mean()), float(one.mean())),
-        _draws=(one, other),
+        limits=(float(other.mean()), float(base.mean())),
+        _draws=(base, other),
     )
 
 
-def log_ratio(family: Family, universe: Records, draws: Draws, one: Array, other: Array, threshold: float | None = None) -> Array:
-    """The log ratio (S,) of the unnormalised pseudo posteriors of D and D' at draws of either: the prior cancels.
+def log_ratio(
+    family: Family, universe: Records, draws: Draws, base: Array, other: Array, threshold: float | None = None
+) -> Array:
+    """Log ratio (S,) of the unnormalised pseudo posteriors of D and D' at draws of either; the prior cancels.
 
     Args:
         family: the family.
-        universe: the N records of D and D' together.
+        universe: N records, those of D and D' together.
         draws: S draws.
-        one: (N,) likelihood weights of D, 0 for a record that it lacks.
+        base: (N,) likelihood weights of D, 0 for a record that is not in D.
         other: (N,) likelihood weights of D'.
-        threshold: at which both clip each weighted log-likelihood, if they do.
+        threshold: clipping threshold of each weighted log-likelihood under both; None for no clipping.
     """
-    return ratio_of_targets(*family.factors(universe, draws), one, other, (threshold, threshold))
+    return ratio_of_targets(*family.factors(universe, draws), base, other, (threshold, threshold))
 
 
 def ratio_of_targets(
-    left: Array, right: Array | None, one: Array, other: Array, thresholds: tuple[float | None, float | None]
+    left: Array, right: Array | None, base: Array, other: Array, thresholds: tuple[float | None, float | None]
 ) -> Array:
-    """What :func:`log_ratio` gives, from the log-likelihood of the universe under the draws.
+    """Result of :func:`log_ratio`, from the log-likelihood of the universe under the draws.
 
     Args:
-        left: (S, k) factor of the log-likelihood, or all of it (S, N).
-        right: (N, k) factor; None where the left is all of it.
-        one: (N,) likelihood weights of D.
+        left: (S, k) factor of the log-likelihood, or the complete log-likelihood (S, N).
+        right: (N, k) factor; None if ``left`` is complete.
+        base: (N,) likelihood weights of D.
         other: (N,) likelihood weights of D'.
-        thresholds: at which each clips a weighted log-likelihood, if it does.
+        thresholds: clipping thresholds of D and D'; None for no clipping.
     """
-    # a record that counts alike on both sides may have a log-likelihood that is not finite
-    touched = np.flatnonzero((one != other) | (thresholds[0] != thresholds[1]))
-    one, other = one[touched], other[touched]
+    # records with equal weights on both sides are skipped: their log-likelihood may be infinite
+    touched = np.flatnonzero((base != other) | (thresholds[0] != thresholds[1]))
+    base, other = base[touched], other[touched]
     right = None if right is None else right[touched]
     if thresholds == (None, None):
-        plain: Array = left[:, touched] @ (one - other) if right is None else left @ (right.T @ (one - other))
+        plain: Array = left[:, touched] @ (base - other) if right is None else left @ (right.T @ (base - other))
         return plain
     limits = [np.inf if threshold is None else threshold for threshold in thresholds]
-    found = np.zeros(len(left))
+    ratios = np.zeros(len(left))
     for block in blocks(len(left), len(touched)):
         values = left[block][:, touched] if right is None else left[block] @ right.T
-        ours, theirs = (np.clip(w * values, -limit, limit) for w, limit in zip((one, other), limits, strict=True))
-        found[block] = (ours - theirs).sum(axis=1)
-    return found
+        ours, theirs = (np.clip(w * values, -limit, limit) for w, limit in zip((base, other), limits, strict=True))
+        ratios[block] = (ours - theirs).sum(axis=1)
+    return ratios
 
 
 def _log_ratio(pooled: Array, share: float, offset: float) -> float:
-    """The root of ``mean p / (s p + s' p') = 1`` in log(Z / Z')."""
+    """Root of ``mean p / (s p + s' p') = 1`` in log(Z / Z')."""
 
     def excess(log_ratio: float) -> float:
         return float(expit(offset + pooled - log_ratio).mean()) - share

@@ -1,7 +1,7 @@
-"""Pseudo posteriors that are known exactly, by family: what the audit has in place of a sampler.
+"""Exact pseudo posteriors by family, which the audit uses instead of a sampler.
 
-A data set and its neighbours are weights over one universe of records: D has weight 0 on what it lacks. So one set of sums, or
-one grid, serves them all.
+A data set and its neighbours are weights over one universe of records: a record that is not in D has weight 0. One set of sums,
+or one grid, therefore serves all of them.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ Posterior = TypeVar("Posterior")
 
 
 class Exact(Protocol[Posterior]):
-    """The exact pseudo posteriors of one family over one universe of records."""
+    """Exact pseudo posteriors of one family over one universe of records."""
 
     @property
     def dimension(self) -> int:
-        """Uniform numbers that a draw takes."""
+        """Number of uniform numbers per draw."""
 
     def posterior(self, weights: Array, threshold: float | None = None) -> Posterior:
-        """The pseudo posterior with likelihood weights over the universe (N,), each record clipped at the threshold.
+        """Pseudo posterior with likelihood weights over the universe (N,), each record clipped at the threshold.
 
         Raises:
-            ValueError: the family is not known exactly with a threshold, or the posterior is nowhere near a grid.
+            ValueError: the family has no exact posterior with a threshold, or no grid covers the posterior.
         """
 
     def draws(self, posterior: Posterior, uniforms: Array) -> dict[str, Array]:
-        """Draws (S) from uniform numbers (S, dimension), by a smooth map: neighbours get the same numbers."""
+        """Draws (S) from uniform numbers (S, dimension), by a smooth map; neighbours use the same numbers."""
 
-    def divergence(self, one: Posterior, other: Posterior) -> float:
-        """The mean loss in the direction in which it is the larger (Kullback and Leibler), for a first look."""
+    def divergence(self, base: Posterior, other: Posterior) -> float:
+        """Larger of the mean losses in both directions (Kullback-Leibler divergence), to rank neighbours."""
 
-    def losses(self, one: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0) -> Loss:
-        """The privacy loss between two mixtures of posteriors in equal parts; of one each, as a rule.
+    def losses(self, base: Sequence[Posterior], other: Sequence[Posterior], seed: int = 0) -> Loss:
+        """Privacy loss between two mixtures of posteriors in equal parts, usually of one posterior each.
 
-        A mixture is what is released by a mechanism whose weights are random and not told.
+        A mixture is the output of a mechanism with random weights that the attacker does not know.
 
         Args:
-            one: posteriors of D.
+            base: posteriors of D.
             other: posteriors of D'.
-            seed: of the draws, where draws are used.
+            seed: seed of the draws, if draws are used.
         """
 
 
 class Sampled(Exact[Posterior], Protocol[Posterior]):
-    """The same from a sampler, whose draws are all that is known of a posterior."""
+    """Pseudo posteriors from a sampler, represented by draws."""
 
     def close_to(self, near: Posterior, weights: Array, threshold: float | None) -> Posterior:
-        """The pseudo posterior for a first look, at which the draws of a near one may stand for its own."""
+        """Pseudo posterior for ranking, for which reweighted draws of a near posterior may be used."""
 
 
 Maker = Callable[[Family, Records, Mapping[str, float]], Exact[Any]]
 EXACT: Registry[Maker] = Registry("exact posterior", "audit/exact_*.py")
-"""By the name of the family's Stan program."""
+"""Exact posteriors by the name of the family's Stan program."""
 
 
 def exact(*programs: str) -> Callable[[Maker], Maker]:
-    """Register what makes the exact posteriors of families with these Stan programs."""
+    """Register a function that makes the exact posteriors of families with these Stan programs."""
 
     def register(maker: Maker) -> Maker:
         for program in programs:
@@ -75,22 +75,22 @@ def exact(*programs: str) -> Callable[[Maker], Maker]:
 
 
 def exact_posteriors(family: Family, universe: Records, priors: Mapping[str, float]) -> Exact[Any]:
-    """The exact posteriors of a family over a universe of records.
+    """Exact posteriors of a family over a universe of records.
 
     Raises:
-        KeyError: none are known for this family; use :mod:`formalsynth.audit.bridge` with draws of a sampler.
+        KeyError: the family has none; use :mod:`formalsynth.audit.bridge` with draws of a sampler.
     """
     if family.program not in EXACT:
-        EXACT.find()  # a job is told the one module that it needs
+        EXACT.find()  # in a job, imports only the module that the job names
     if family.program not in EXACT:
-        raise KeyError(f"no exact posterior for the program {family.program}: there are {sorted(EXACT)}; audit its draws instead")
+        raise KeyError(f"no exact posterior for the program {family.program}: allowed: {sorted(EXACT)}; audit its draws instead")
     return EXACT[family.program](family, universe, priors)
 
 
 def log_mean(log_densities: Array) -> Array:
     """Log density (G,) of a mixture in equal parts of components (K, G)."""
     largest = log_densities.max(axis=0)
-    kept = np.where(np.isfinite(largest), largest, 0.0)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):
-        mixed: Array = kept + np.log(np.exp(log_densities - kept).mean(axis=0))
+        mixed: Array = shift + np.log(np.exp(log_densities - shift).mean(axis=0))
     return mixed

@@ -1,4 +1,4 @@
-"""The families whose pseudo posterior is summed over a lattice: Poisson, Beta and negative binomial."""
+"""Families whose pseudo posterior is summed over a lattice: Poisson, Beta and negative binomial."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formalsynth.core.family import Family
 
 @exact("poisson")
 def exact_poisson(family: Family, universe: Records, priors: Mapping[str, float]) -> LatticePosteriors:
-    """``log mu``: the weighted posterior is a gamma distribution, which the tests hold the lattice against."""
+    """Posterior in ``log mu``; the weighted posterior is a gamma distribution, to which the tests compare the lattice."""
     centre = np.log(universe.x.mean() + 0.5)
     return LatticePosteriors(
         family,
@@ -31,7 +31,7 @@ def exact_poisson(family: Family, universe: Records, priors: Mapping[str, float]
 
 @exact("negative_binomial")
 def exact_negative_binomial(family: Family, universe: Records, priors: Mapping[str, float]) -> LatticePosteriors:
-    """``log mu`` and ``log (1 / phi)``, with a half-Cauchy prior on the latter's exponential."""
+    """Posterior in ``log mu`` and ``log (1 / phi)``, with a half-Cauchy prior on ``1 / phi``."""
     mean = universe.x.mean() + 0.5
     scale = np.log(priors["dispersion"])
     excess = float(np.clip((universe.x.var() - mean) / mean**2, 1e-3, 1e3))
@@ -55,7 +55,7 @@ def exact_negative_binomial(family: Family, universe: Records, priors: Mapping[s
 
 @exact("beta")
 def exact_beta(family: Family, universe: Records, priors: Mapping[str, float]) -> LatticePosteriors:
-    """``logit phi`` and ``log (lambda - lambda_min)``."""
+    """Posterior in ``logit phi`` and ``log (lambda - lambda_min)``."""
     lowest, shape = priors["lambda_min"], priors["lambda_shape"]
     middle = float(np.clip(universe.x.mean(), 0.02, 0.98))
     precision = float(np.clip(middle * (1 - middle) / max(universe.x.var(), 1e-6) - 1, 0.2, 1e4))
@@ -81,5 +81,5 @@ def exact_beta(family: Family, universe: Records, priors: Mapping[str, float]) -
 
 def _log_gamma(log_mu: Array, priors: Mapping[str, float]) -> Array:
     """Log density of ``log mu`` under ``mu ~ gamma(shape, rate)``, up to a constant."""
-    found: Array = priors["shape"] * log_mu - priors["rate"] * np.exp(log_mu)
-    return found
+    log_density: Array = priors["shape"] * log_mu - priors["rate"] * np.exp(log_mu)
+    return log_density

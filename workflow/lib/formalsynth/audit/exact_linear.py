@@ -1,12 +1,11 @@
-"""Weighted normal and lognormal regressions: the pseudo posterior is normal-inverse-gamma.
+"""Weighted normal and lognormal regressions, whose pseudo posterior is normal-inverse-gamma.
 
 In ``b = beta - origin`` and ``tau = 1 / sigma^2`` its log density is, up to its normaliser, linear in four sums over the records:
 
     (a + p / 2 - 1) log tau - tau (c - h . b + b . Lambda b / 2)
 
-so the densities ``p^(1 + t) p'^(-t)`` between and beyond those of two neighbours are of the same kind. Losses are computed at
-draws of several of them with the weights of multiple importance sampling: their normalisers are known, and the tails are not
-left to luck.
+so the densities ``p^(1 + t) p'^(-t)`` between and beyond those of two neighbours have the same form. Losses are computed at draws
+of several such densities with multiple importance sampling: their normalisers are known, and the draws cover the tails.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ if TYPE_CHECKING:
     from formalsynth.core.family import Family
 
 POINTS = 4000
-"""Draws of each of the densities that cover a pair of posteriors."""
+"""Number of draws of each density that covers a pair of posteriors."""
 REACH = 4.0
-"""Standard deviations of the loss that the outermost of them is away from its mean."""
+"""Distance of the outermost density from the mean loss, in standard deviations of the loss."""
 SMALLEST = 1e-200
-"""Of tau in draws: next to no data, it can be too small for a number."""
+"""Smallest value of tau in draws; with very few data, tau can underflow."""
 SAME = 1e-12
-"""Largest relative difference of the sums of posteriors that count as the same."""
+"""Largest relative difference of the sums of two posteriors that are treated as equal."""
 
 
 class Linear(Protocol):
-    """A family whose transformed outcome is linear in the design."""
+    """Family whose transformed outcome is linear in the design."""
 
     def outcome(self, records: Records) -> Array:
-        """The outcome (n,) on the scale of the normal errors."""
+        """Outcome (n,) on the scale of the normal errors."""
 
 
 @dataclass(frozen=True)
 class NormalInverseGamma:
-    """``tau ~ gamma(a, rate)``, ``b | tau ~ normal(mean, (tau precision)^-1)``, by its natural parameters."""
+    """Distribution ``tau ~ gamma(a, rate)``, ``b | tau ~ normal(mean, (tau precision)^-1)``, by its natural parameters."""
 
     a: float
     precision: Array
@@ -53,26 +52,26 @@ class NormalInverseGamma:
 
     @property
     def mean(self) -> Array:
-        """Of b."""
+        """Mean of b."""
         return np.asarray(np.linalg.solve(self.precision, self.h), dtype=float)
 
     @property
     def rate(self) -> float:
-        """Of tau."""
+        """Rate of tau."""
         return self.c - 0.5 * float(self.h @ self.mean)
 
     @property
     def log_normaliser(self) -> float:
-        """Log integral of the unnormalised density, up to a constant of the dimension."""
+        """Log integral of the unnormalised density, up to a constant that depends on the dimension."""
         return float(gammaln(self.a) - self.a * np.log(self.rate) - 0.5 * np.linalg.slogdet(self.precision)[1])
 
     @property
     def proper(self) -> bool:
-        """Whether it is a distribution."""
+        """True for the parameters of a proper distribution."""
         return bool(self.a > 0 and np.linalg.eigvalsh(self.precision)[0] > 0 and self.rate > 0)
 
     def plus(self, other: NormalInverseGamma, times: float) -> NormalInverseGamma:
-        """The sum of the natural parameters, the other's taken so many times."""
+        """Sum of the natural parameters, those of the other multiplied by ``times``."""
         return NormalInverseGamma(
             self.a + times * other.a,
             self.precision + times * other.precision,
@@ -81,30 +80,30 @@ class NormalInverseGamma:
         )
 
     def tilted(self, other: NormalInverseGamma, t: float) -> NormalInverseGamma:
-        """The density in proportion to ``p^(1 + t) other^(-t)``."""
+        """Density proportional to ``p^(1 + t) other^(-t)``."""
         return self.plus(self.plus(other, -1), t)
 
     def at(self, log_tau: Array, noise: Array) -> Array:
-        """``sqrt(tau) b`` (S, p) from standard normal noise (S, p): it stays finite however small tau is."""
+        """Values of ``sqrt(tau) b`` (S, p) from standard normal noise (S, p), finite for any tau."""
         # precision = L L', so L'^-1 noise has the covariance precision^-1
         return np.exp(log_tau / 2)[:, None] * self.mean + noise @ np.linalg.inv(np.linalg.cholesky(self.precision))
 
     def exponent(self, log_tau: Array, scaled: Array) -> Array:
-        """``a log tau - tau (c - h . b + b . Lambda b / 2)`` (S,) at draws ``scaled = sqrt(tau) b``."""
+        """Exponent ``a log tau - tau (c - h . b + b . Lambda b / 2)`` (S,) at draws ``scaled = sqrt(tau) b``."""
         root = np.exp(log_tau / 2)
         quadratic = ((0.5 * scaled @ self.precision - root[:, None] * self.h) * scaled).sum(axis=1)
-        found: Array = self.a * log_tau - root**2 * self.c - quadratic
-        return found
+        exponent: Array = self.a * log_tau - root**2 * self.c - quadratic
+        return exponent
 
     def mean_exponent(self, other: NormalInverseGamma) -> float:
-        """The mean under this distribution of the other's exponent, which need not be that of a distribution."""
+        """Mean of the other's exponent under this distribution; the other may be improper."""
         mean, tau = self.mean, self.a / self.rate
         quadratic = np.trace(np.linalg.solve(self.precision, other.precision)) + tau * mean @ other.precision @ mean
         log_tau = digamma(self.a) - np.log(self.rate)
         return float(other.a * log_tau - tau * (other.c - other.h @ mean) - quadratic / 2)
 
     def log_density(self, log_tau: Array, scaled: Array) -> Array:
-        """Log density (S,) up to a constant of the dimension."""
+        """Log density (S,), up to a constant that depends on the dimension."""
         return self.exponent(log_tau, scaled) + (len(self.h) / 2 - 1) * log_tau - self.log_normaliser
 
 
@@ -112,12 +111,12 @@ class ExactLinear:
     """Exact pseudo posteriors of a weighted linear regression."""
 
     def __init__(self, family: Linear, universe: Records, priors: Mapping[str, float]) -> None:
-        """Take the sums that all data sets share.
+        """Compute the sums that all data sets share.
 
         Args:
-            family: normal or lognormal.
+            family: normal or lognormal regression.
             universe: N records.
-            priors: those of :class:`formalsynth.families.linear.LinearFamily`.
+            priors: parameters of the prior, as in :class:`formalsynth.families.linear.LinearFamily`.
         """
         self._design, y = universe.design, family.outcome(universe)
         p = self._design.shape[1]
@@ -129,7 +128,7 @@ class ExactLinear:
         self.dimension = p + 1
 
     def posterior(self, weights: Array, threshold: float | None = None) -> NormalInverseGamma:
-        """The pseudo posterior."""
+        """Pseudo posterior with these weights (N,)."""
         if threshold is not None:
             raise ValueError("a censored linear regression has no closed form: audit its draws instead")
         kept = weights > 0
@@ -148,40 +147,40 @@ class ExactLinear:
         sigma = 1 / np.sqrt(tau)
         return {"beta": self._origin + sigma[:, None] * posterior.at(np.log(tau), ndtri(uniforms[:, 1:])), "sigma": sigma}
 
-    def divergence(self, one: NormalInverseGamma, other: NormalInverseGamma) -> float:
-        """The larger mean loss, in closed form."""
-        ratio, constant = one.plus(other, -1), one.log_normaliser - other.log_normaliser
-        return max(one.mean_exponent(ratio) - constant, constant - other.mean_exponent(ratio))
+    def divergence(self, base: NormalInverseGamma, other: NormalInverseGamma) -> float:
+        """Larger of the two mean losses, in closed form."""
+        ratio, constant = base.plus(other, -1), base.log_normaliser - other.log_normaliser
+        return max(base.mean_exponent(ratio) - constant, constant - other.mean_exponent(ratio))
 
-    def losses(self, one: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0) -> Losses:
-        """The privacy loss; its Monte Carlo error is some hundredths at a delta of 1e-5 and less above."""
+    def losses(self, base: Sequence[NormalInverseGamma], other: Sequence[NormalInverseGamma], seed: int = 0) -> Losses:
+        """Privacy loss; its Monte Carlo error is a few hundredths at delta = 1e-5, and smaller at a larger delta."""
         generator = np.random.default_rng(seed)
-        if len(one) == len(other) == 1:
-            return _pair(one[0], other[0], generator)
-        size = -(-4 * POINTS // len(one))
-        parts = [_points(component, size, generator) for component in (*one, *other)]
+        if len(base) == len(other) == 1:
+            return _pair(base[0], other[0], generator)
+        size = -(-4 * POINTS // len(base))
+        parts = [_points(component, size, generator) for component in (*base, *other)]
         where = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-        p, q = (log_mean(np.stack([component.log_density(*where) for component in side])) for side in (one, other))
-        share = len(one) / (len(one) + len(other))
+        p, q = (log_mean(np.stack([component.log_density(*where) for component in side])) for side in (base, other))
+        share = len(base) / (len(base) + len(other))
         drawn = np.logaddexp(p + np.log(share), q + np.log(1 - share))
         return Losses.weighted(p - q, p - drawn, (np.inf, np.inf))
 
 
 def _points(component: NormalInverseGamma, size: int, generator: np.random.Generator) -> tuple[Array, Array]:
-    """``log tau`` and ``sqrt(tau) b`` of so many draws."""
+    """Draws of ``log tau`` and ``sqrt(tau) b``, ``size`` of them."""
     # a gamma variable of shape a is one of shape a + 1 times u^(1 / a)
     log_tau = np.log(generator.standard_gamma(component.a + 1, size)) + np.log(generator.random(size)) / component.a
     log_tau -= np.log(component.rate)
     return log_tau, component.at(log_tau, generator.standard_normal((size, len(component.h))))
 
 
-def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator) -> Losses:
-    if _same(one, other):
+def _pair(base: NormalInverseGamma, other: NormalInverseGamma, generator: np.random.Generator) -> Losses:
+    if _same(base, other):
         return Losses(np.zeros(1), np.ones(1), np.ones(1))
-    first = _points(one, POINTS, generator)
-    ratio, ours, theirs = one.plus(other, -1), one.log_normaliser, other.log_normaliser
-    steps = [0.0, -1.0, -0.5, *_tilts(one, other, float(np.std(ratio.exponent(*first))))]
-    tilted = [one.tilted(other, t) for t in steps]
+    first = _points(base, POINTS, generator)
+    ratio, ours, theirs = base.plus(other, -1), base.log_normaliser, other.log_normaliser
+    steps = [0.0, -1.0, -0.5, *_tilts(base, other, float(np.std(ratio.exponent(*first))))]
+    tilted = [base.tilted(other, t) for t in steps]
     # log integral of p^(1 + t) p'^(-t)
     log_z = [part.log_normaliser - (1 + t) * ours + t * theirs for t, part in zip(steps, tilted, strict=True)]
     parts = [first, *(_points(part, POINTS, generator) for part in tilted[1:])]
@@ -191,25 +190,27 @@ def _pair(one: NormalInverseGamma, other: NormalInverseGamma, generator: np.rand
     return Losses.weighted(loss, -drawn, (np.inf, np.inf))
 
 
-def _same(one: NormalInverseGamma, other: NormalInverseGamma) -> bool:
-    ours, theirs = (np.concatenate([[each.a, each.c], each.h, each.precision.ravel()]) for each in (one, other))
-    scale = np.sqrt(np.abs(one.c * one.precision).max())
+def _same(base: NormalInverseGamma, other: NormalInverseGamma) -> bool:
+    ours, theirs = (
+        np.concatenate([[posterior.a, posterior.c], posterior.h, posterior.precision.ravel()]) for posterior in (base, other)
+    )
+    scale = np.sqrt(np.abs(base.c * base.precision).max())
     return bool(np.allclose(ours, theirs, rtol=SAME, atol=SAME * scale))
 
 
-def _tilts(one: NormalInverseGamma, other: NormalInverseGamma, spread: float) -> list[float]:
-    """Exponents beyond both ends, as far as there is a density and the tails need one."""
-    found = []
+def _tilts(base: NormalInverseGamma, other: NormalInverseGamma, spread: float) -> list[float]:
+    """Exponents t beyond both posteriors, as far as the tilted density is proper and the tails need it."""
+    tilts = []
     for side, reach in ((0.0, REACH), (0.0, REACH / 2), (-1.0, -REACH), (-1.0, -REACH / 2)):
         t = reach / max(spread, 1e-6)
-        while abs(t) > 1e-3 * abs(reach) and not one.tilted(other, side + t).proper:
+        while abs(t) > 1e-3 * abs(reach) and not base.tilted(other, side + t).proper:
             t /= 2
-        if one.tilted(other, side + t).proper:
-            found.append(side + t)
-    return found
+        if base.tilted(other, side + t).proper:
+            tilts.append(side + t)
+    return tilts
 
 
 @exact("linear_regression")
 def exact_linear(family: Family, universe: Records, priors: Mapping[str, float]) -> ExactLinear:
-    """Normal and lognormal regression."""
+    """Exact posteriors of normal and lognormal regressions."""
     return ExactLinear(family, universe, priors)  # type: ignore[arg-type]

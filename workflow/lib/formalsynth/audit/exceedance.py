@@ -1,6 +1,6 @@
-"""pi(n): in what share of data sets the audited loss exceeds the claimed local epsilon.
+"""Share pi(n) of data sets in which the audited loss exceeds the claimed local epsilon.
 
-An asymptotic guarantee says that this share falls to 0 as n grows. As the audited loss is a lower bound, so is the share.
+Under an asymptotic guarantee this share tends to 0 as n grows. The audited loss is a lower bound, and so is the share.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from formalsynth.core.arrays import Array
 
 @dataclass(frozen=True)
 class Exceedance:
-    """pi(n) with exact limits."""
+    """Share pi(n) with exact confidence limits."""
 
     share: float
     low: float
     high: float
-    """Limits of the probability, with 95 % confidence together."""
+    """Upper limit; both limits hold jointly at 95 % confidence."""
     data_sets: int
 
 
 def exceedance(audited: Array, claimed: Array) -> Exceedance:
-    """The share of data sets (R,) whose audited epsilon is more than the claimed one.
+    """Share of data sets (R,) whose audited epsilon exceeds the claimed epsilon.
 
     Raises:
-        ValueError: there is no data set, or a number is missing.
+        ValueError: there are no data sets, or an epsilon is missing.
     """
     if not len(audited) or np.isnan(audited).any() or np.isnan(claimed).any():
         raise ValueError("pi(n) needs the audited and the claimed epsilon of each data set")

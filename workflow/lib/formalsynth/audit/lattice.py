@@ -1,8 +1,8 @@
-"""Posteriors of one or two parameters, summed over a lattice that is laid where their mass is.
+"""Posteriors of one or two parameters, summed over a lattice that covers their mass.
 
-The lattice stands in unconstrained coordinates, turned and scaled by the posterior's own spread, so that its axes are those
-of a standard normal; each side is moved out until the posterior has nothing left there. The mass at its border is measured,
-and a posterior with more than :data:`MISSED` there is not taken.
+The lattice is defined in unconstrained coordinates, rotated and scaled by the covariance of the posterior, so that its axes are
+those of a standard normal. Each side is moved outwards until the posterior is negligible there. A posterior with more than
+:data:`MISSED` of its mass at the border is rejected.
 """
 
 from __future__ import annotations
@@ -20,46 +20,46 @@ from formalsynth.core.arrays import BLOCK, Array, Index, Records
 from formalsynth.core.family import Family
 
 STEP = {1: 0.02, 2: 0.15}
-"""Distance of points in standard deviations of the posterior, by the number of parameters."""
+"""Distance between points in standard deviations of the posterior, by the number of parameters."""
 CENSORED_STEP = 0.25
-"""The same for two parameters where every log-likelihood is clipped, which takes as many operations as there are records."""
+"""Distance for two parameters with clipped log-likelihoods, whose cost grows with the number of records."""
 THIN = {1: 20, 2: 4}
-"""Every so many points of an axis are enough to see where a posterior is, and for its mean loss."""
+"""Stride along an axis of the thin lattice, which suffices to locate a posterior and for its mean loss."""
 REACH = 8.0
-"""Standard deviations that the lattice covers at first, on each side."""
+"""Initial half-width of the lattice, in standard deviations."""
 DROP = 30.0
-"""Log density below its maximum at which a side ends."""
+"""Drop of the log density from its maximum at which a side ends."""
 MISSED = 1e-8
-"""Most mass at the border."""
+"""Largest mass at the border."""
 MOST = {1: 5000, 2: 400}
-"""Points of an axis."""
+"""Largest number of points of an axis, by the number of parameters."""
 NARROWEST = 0.4
-"""Standard deviation, in units of the lattice, of the narrowest posterior that it can hold."""
+"""Smallest standard deviation of a posterior that a lattice resolves, in units of the lattice."""
 WIDER = 14
-"""How often a side is moved out at most."""
+"""Largest number of times that the sides are moved outwards."""
 ROUGH = 33
-"""Points of an axis of the rough lattices, on which a posterior is found."""
+"""Points of an axis of the rough lattices, which locate a posterior."""
 SETTLING = 12
-"""Rough lattices at most."""
+"""Largest number of rough lattices."""
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What a lattice needs to know of a family."""
+    """Unconstrained coordinates of a family."""
 
     start: Array
-    """(d,) a point to look for the mode from."""
+    """(d,) starting point of the search for the mode."""
     draws: Callable[[Array], dict[str, Array]]
-    """From unconstrained points (G, d) to draws of the family's parameters."""
+    """Map from unconstrained points (G, d) to draws of the family's parameters."""
     log_prior: Callable[[Array], Array]
     """Log prior density (G,) in these coordinates."""
     support: tuple[tuple[float, float], ...]
-    """Limits of each coordinate that hold all but a trace of the prior: where the supremum of a censored loss is looked for."""
+    """Limits of each coordinate, which contain nearly all of the prior; used to search the supremum of a censored loss."""
 
 
 @dataclass
 class Lattice:
-    """Points, and the log-likelihood of the universe there."""
+    """Points with the log-likelihood of the universe at each of them."""
 
     centre: Array
     root: Array
@@ -75,21 +75,21 @@ class Lattice:
 
     @cached_property
     def thin(self) -> Lattice:
-        """Some of its points."""
+        """Lattice with a subset of the points."""
         sizes = [len(axis) for axis in self.axes]
         steps = tuple(slice(None, None, max(1, min(THIN[len(sizes)], (size - 1) // 8))) for size in sizes)
-        kept = np.arange(len(self.left)).reshape(sizes)[steps].ravel()
+        subset = np.arange(len(self.left)).reshape(sizes)[steps].ravel()
         axes = tuple(axis[step] for axis, step in zip(self.axes, steps, strict=True))
-        return Lattice(self.centre, self.root, axes, self.log_prior[kept], self.left[kept], self.right)
+        return Lattice(self.centre, self.root, axes, self.log_prior[subset], self.left[subset], self.right)
 
     @cached_property
     def log_volume(self) -> float:
-        """Of the cell of a point."""
+        """Log volume of the cell of a point."""
         steps = [axis[1] - axis[0] for axis in self.axes if len(axis) > 1]
         return float(np.linalg.slogdet(self.root)[1] + np.log(steps).sum())
 
     def log_likelihood(self, weights: Array, threshold: float | None) -> Array:
-        """The sum over records of ``clip(weight * log p, -threshold, threshold)``: (G,)."""
+        """Sum over records of ``clip(weight * log p, -threshold, threshold)``: (G,)."""
         if threshold is None:
             plain: Array = self.left @ (self.right.T @ weights)
             return plain
@@ -116,7 +116,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class LatticePosterior:
-    """A pseudo posterior on the lattice that was laid for it, or for a neighbour of it."""
+    """Pseudo posterior on a lattice that was built for it or for one of its neighbours."""
 
     weights: Array
     """(N,)."""
@@ -125,33 +125,33 @@ class LatticePosterior:
     _elsewhere: dict[int, Array] = field(default_factory=dict, repr=False)
 
     def log_density(self, lattice: Lattice) -> Array:
-        """Log density (G,) at the points of a lattice, up to the normaliser; computed once for each."""
+        """Log density (G,) at the points of a lattice, up to the normaliser; computed once per lattice."""
         if id(lattice) not in self._elsewhere:
             self._elsewhere[id(lattice)] = lattice.log_prior + lattice.log_likelihood(self.weights, self.threshold)
         return self._elsewhere[id(lattice)]
 
     @cached_property
     def log_mass(self) -> Array:
-        """(G,) at its own lattice, up to a constant."""
+        """(G,) log mass at the points of its own lattice, up to a constant."""
         return self.log_density(self.lattice)
 
     @cached_property
     def log_normaliser(self) -> float:
-        """Log integral of the density without its normaliser."""
+        """Log integral of the unnormalised density."""
         return log_sum(self.log_mass) + self.lattice.log_volume
 
     @cached_property
     def thin(self) -> LatticePosterior:
-        """The same on some of the points."""
+        """Posterior on the thin lattice."""
         return LatticePosterior(self.weights, self.threshold, self.lattice.thin)
 
     def loss(self, others: Sequence[LatticePosterior], mixed: Sequence[LatticePosterior]) -> Array:
-        """Log density (G,) of a mixture in equal parts over that of another, at the points of its own lattice."""
-        found = [
-            log_mean(np.stack([each.log_density(self.lattice) - each.log_normaliser for each in side]))
+        """Log ratio (G,) of the densities of two mixtures, ``mixed`` over ``others``, at the points of its own lattice."""
+        log_densities = [
+            log_mean(np.stack([posterior.log_density(self.lattice) - posterior.log_normaliser for posterior in side]))
             for side in (mixed, others)
         ]
-        return found[0] - found[1]
+        return log_densities[0] - log_densities[1]
 
     @cached_property
     def log_shares(self) -> Array:
@@ -160,18 +160,18 @@ class LatticePosterior:
 
     @cached_property
     def shares(self) -> Array:
-        """The mass of each point, with an axis for each parameter."""
+        """Mass of each point, with an axis for each parameter."""
         return np.exp(self.log_shares).reshape([len(axis) for axis in self.lattice.axes])
 
     @cached_property
     def missed(self) -> float:
-        """Mass at the border of the lattice: what lies beyond is less where the tails fall."""
+        """Mass at the border of the lattice, which bounds the mass outside it if the tails decrease."""
         return float(sum(self.shares.take(at, axis=axis).sum() for axis in range(self.shares.ndim) for at in (0, -1)))
 
     @cached_property
     def moments(self) -> tuple[Array, Array]:
-        """Mean (d,), and a root (d, d) of the covariance, in the units of the lattice."""
-        standard = np.stack([each.ravel() for each in np.meshgrid(*self.lattice.axes, indexing="ij")], axis=1)
+        """Mean (d,) and a root (d, d) of the covariance, in units of the lattice."""
+        standard = np.stack([axis.ravel() for axis in np.meshgrid(*self.lattice.axes, indexing="ij")], axis=1)
         mass = self.shares.ravel()
         mean = mass @ standard
         covariance = (standard - mean).T @ (mass[:, None] * (standard - mean))
@@ -179,7 +179,7 @@ class LatticePosterior:
 
     @property
     def held(self) -> bool:
-        """Whether the lattice reaches to its tails and is fine enough for it."""
+        """True if the lattice covers the tails and resolves the posterior."""
         narrowest = np.linalg.svd(self.moments[1], compute_uv=False).min()
         return self.missed <= MISSED and bool(narrowest > NARROWEST)
 
@@ -188,32 +188,32 @@ class LatticePosteriors:
     """Exact pseudo posteriors of a family with one or two parameters; see :class:`formalsynth.audit.exact.Exact`."""
 
     def __init__(self, family: Family, universe: Records, coordinates: Coordinates) -> None:
-        """Lay no lattice yet.
+        """Prepare the posteriors; lattices are built on demand.
 
         Args:
             family: the family; its factors are the log-likelihood.
             universe: N records.
-            coordinates: its parameters without constraints.
+            coordinates: unconstrained coordinates of the family.
         """
         self._family, self._universe, self._coordinates = family, universe, coordinates
         self._lattices: list[tuple[Lattice, float | None]] = []
         self.dimension = len(coordinates.start)
 
     def posterior(self, weights: Array, threshold: float | None = None) -> LatticePosterior:
-        """The pseudo posterior, on a lattice that holds it."""
+        """Pseudo posterior on a lattice that covers it."""
         tried = [lattice for lattice, clipped in self._lattices if clipped == threshold]
         for lattice in reversed(tried):
-            found = LatticePosterior(weights, threshold, lattice)
-            if found.thin.held:
-                return found
-        found = LatticePosterior(weights, threshold, self._lay(*self._settled(weights, threshold), weights, threshold))
-        if found.missed > MISSED:
-            raise ValueError(f"{found.missed:.2g} of a posterior is at the border of its lattice")
-        self._lattices.append((found.lattice, threshold))
-        return found
+            posterior = LatticePosterior(weights, threshold, lattice)
+            if posterior.thin.held:
+                return posterior
+        posterior = LatticePosterior(weights, threshold, self._lay(*self._settled(weights, threshold), weights, threshold))
+        if posterior.missed > MISSED:
+            raise ValueError(f"{posterior.missed:.2g} of a posterior is at the border of its lattice")
+        self._lattices.append((posterior.lattice, threshold))
+        return posterior
 
     def draws(self, posterior: LatticePosterior, uniforms: Array) -> dict[str, Array]:
-        """Draws by the inverse distribution functions of the first axis, and of the second given the first."""
+        """Draws by the inverse distribution function of the first axis, and of the second axis given the first."""
         lattice, mass = posterior.lattice, posterior.shares
         first = mass if mass.ndim == 1 else mass.sum(axis=1)
         at = np.interp(uniforms[:, 0], _distribution(first[None])[0], np.arange(len(first)))
@@ -225,40 +225,40 @@ class LatticePosteriors:
             columns.append(_inverse(given, uniforms[:, 1], lattice.axes[1]))
         return self._coordinates.draws(lattice.centre + np.column_stack(columns) @ lattice.root.T)
 
-    def divergence(self, one: LatticePosterior, other: LatticePosterior) -> float:
-        """The larger mean loss, by sums."""
-        ours, theirs = one.thin, other.thin
+    def divergence(self, base: LatticePosterior, other: LatticePosterior) -> float:
+        """Larger of the two mean losses, by sums."""
+        ours, theirs = base.thin, other.thin
         forward = ours.shares.ravel() @ ours.loss([theirs], [ours])
         return float(max(forward, theirs.shares.ravel() @ theirs.loss([ours], [theirs])))
 
-    def losses(self, one: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
-        """The privacy loss, by sums: no random number is used.
+    def losses(self, base: Sequence[LatticePosterior], other: Sequence[LatticePosterior], seed: int = 0) -> Losses:
+        """Privacy loss by sums, without random numbers.
 
-        Each direction is summed over the lattices of its own posteriors, so two posteriors may be as far apart as they are.
+        Each direction is summed over the lattices of its own posteriors, so the two posteriors may be far apart.
         """
-        if len(one) == len(other) == 1 and self._same(one[0], other[0]):
+        if len(base) == len(other) == 1 and self._same(base[0], other[0]):
             return Losses(np.zeros(1), np.ones(1), np.ones(1), (0.0, 0.0))
-        forward = [each.loss(other, one) for each in one]
-        backward = [each.loss(one, other) for each in other]
-        masses = [np.concatenate([each.shares.ravel() / len(side) for each in side]) for side in (one, other)]
+        forward = [posterior.loss(other, base) for posterior in base]
+        backward = [posterior.loss(base, other) for posterior in other]
+        masses = [np.concatenate([posterior.shares.ravel() / len(side) for posterior in side]) for side in (base, other)]
         losses = Losses(
-            np.concatenate([*forward, *(-each for each in backward)]),
+            np.concatenate([*forward, *(-loss for loss in backward)]),
             np.append(masses[0], np.zeros(len(masses[1]))),
             np.append(np.zeros(len(masses[0])), masses[1]),
         )
-        if len(one) + len(other) > 2:
+        if len(base) + len(other) > 2:
             return losses
-        return replace(losses, suprema=self._suprema(one[0], other[0], losses))
+        return replace(losses, suprema=self._suprema(base[0], other[0], losses))
 
     @staticmethod
-    def _same(one: LatticePosterior, other: LatticePosterior) -> bool:
-        return np.array_equal(one.weights, other.weights) and one.threshold == other.threshold
+    def _same(base: LatticePosterior, other: LatticePosterior) -> bool:
+        return np.array_equal(base.weights, other.weights) and base.threshold == other.threshold
 
-    def _suprema(self, one: LatticePosterior, other: LatticePosterior, losses: Losses) -> tuple[float, float]:
-        """Without censoring the log-likelihood has no bound, and nor has the loss; with it, a scan of the prior's support."""
-        if one.threshold is None or other.threshold is None:
+    def _suprema(self, base: LatticePosterior, other: LatticePosterior, losses: Losses) -> tuple[float, float]:
+        """Suprema of the loss: infinite without censoring, else from a scan of the prior's support."""
+        if base.threshold is None or other.threshold is None:
             return np.inf, np.inf
-        p, q = (each.log_density(self._scan) - each.log_normaliser for each in (one, other))
+        p, q = (posterior.log_density(self._scan) - posterior.log_normaliser for posterior in (base, other))
         loss = np.append(p - q, losses.loss)
         return float(loss.max()), float(-loss.min())
 
@@ -268,20 +268,20 @@ class LatticePosteriors:
         return self._at(np.zeros(self.dimension), np.eye(self.dimension), tuple(axes))
 
     def _settled(self, weights: Array, threshold: float | None) -> tuple[Array, Array]:
-        """Mean and a root of the covariance, by the moments on rough lattices that move and turn until they fit.
+        """Mean and a root of the covariance, from moments on rough lattices that are moved and rotated until they fit.
 
-        No derivative is used: a censored log-likelihood has edges.
+        No derivative is used, because a censored log-likelihood is not differentiable everywhere.
         """
         centre = self._mode(weights, threshold)
         root = 2 * np.eye(self.dimension) / np.sqrt(weights.sum() + 4)
         axis = np.linspace(-REACH, REACH, ROUGH)
         for _ in range(SETTLING):
             mean, spread = LatticePosterior(weights, threshold, self._at(centre, root, (axis,) * self.dimension)).moments
-            # a mass between two points of the rough lattice has no spread to see
+            # a posterior narrower than the rough lattice shows no spread
             widths = np.linalg.cholesky(spread @ spread.T + (0.4 * (axis[1] - axis[0])) ** 2 * np.eye(self.dimension))
-            found = np.linalg.svd(spread, compute_uv=False)
+            scales = np.linalg.svd(spread, compute_uv=False)
             centre = centre + root @ mean
-            if found.min() > 0.7 and found.max() < 1.5 and np.abs(mean).max() < 1:
+            if scales.min() > 0.7 and scales.max() < 1.5 and np.abs(mean).max() < 1:
                 break
             root = root @ widths
         return centre, root
@@ -296,7 +296,7 @@ class LatticePosteriors:
         return mode
 
     def _lay(self, centre: Array, root: Array, weights: Array, threshold: float | None) -> Lattice:
-        """A lattice whose sides are where the posterior has fallen by :data:`DROP`."""
+        """Lattice whose sides are at a drop of the log density by :data:`DROP`."""
         limits = [[-REACH, REACH] for _ in centre]
         for _ in range(WIDER):
             rough = self._at(centre, root, tuple(np.linspace(low, high, 17) for low, high in limits))
@@ -314,7 +314,7 @@ class LatticePosteriors:
         return np.linspace(low, high, min(MOST[self.dimension], 1 + int(np.ceil((high - low) / step))))
 
     def _at(self, centre: Array, root: Array, axes: tuple[Array, ...]) -> Lattice:
-        standard = np.stack([each.ravel() for each in np.meshgrid(*axes, indexing="ij")], axis=1)
+        standard = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
         points = centre + standard @ root.T
         return Lattice(centre, root, axes, self._coordinates.log_prior(points), *self._factors(points))
 
@@ -323,19 +323,19 @@ class LatticePosteriors:
 
 
 def _distribution(mass: Array) -> Array:
-    """Distribution functions (S, k) at the points of each row, the density taken as linear between them."""
+    """Distribution functions (S, k) at the points of each row, for a density that is linear between them."""
     steps = np.cumsum((mass[:, 1:] + mass[:, :-1]) / 2, axis=1)
     return np.column_stack([np.zeros(len(mass)), steps / steps[:, -1:]])
 
 
 def _inverse(distribution: Array, uniforms: Array, values: Array) -> Array:
-    """The values (S,) at which each row's distribution function is the uniform number."""
+    """Values (S,) at which the distribution function of each row equals the uniform number."""
     k = np.clip((distribution < uniforms[:, None]).sum(axis=1), 1, len(values) - 1)
     rows = np.arange(len(k))
     low, high = distribution[rows, k - 1], distribution[rows, k]
     share = np.clip((uniforms - low) / np.where(high > low, high - low, 1.0), 0, 1)
-    found: Array = values[k - 1] + share * (values[k] - values[k - 1])
-    return found
+    inverse: Array = values[k - 1] + share * (values[k] - values[k - 1])
+    return inverse
 
 
 def log_sum(log_mass: Array) -> float:

@@ -1,12 +1,12 @@
-"""Privacy loss between the outputs on two neighbouring data sets, and the epsilon that it takes at a given delta.
+"""Privacy loss between the outputs on two neighbouring data sets, and the epsilon at a given delta.
 
-Two output distributions are held as masses on shared points: the cells of a grid, or draws with importance weights. With
-``L = log p(theta | D) - log p(theta | D')``, ``delta(eps) = E[(1 - exp(eps - L))_+]`` under ``D``; the audited epsilon at delta
-is the least one with ``delta(eps) <= delta`` in both directions. It is a lower bound of what a mechanism can claim.
+Two output distributions are represented by masses on shared points: the cells of a grid, or draws with importance weights. With
+``L = log p(theta | D) - log p(theta | D')``, ``delta(eps) = E[(1 - exp(eps - L))_+]`` under ``D``. The audited epsilon at delta
+is the smallest epsilon with ``delta(eps) <= delta`` in both directions, a lower bound of the epsilon that a mechanism can claim.
 
-For several releases losses are rounded down to multiples of an interval, so that the result stays a lower bound, and their
-distribution is convolved with itself by the Fourier transform, as the library dp-accounting does, against which the tests hold
-it. One release needs no rounding and is counted exactly.
+For several releases, losses are rounded down to multiples of an interval, which keeps the result a lower bound, and their
+distribution is convolved with itself by the Fourier transform, as in the library dp-accounting, the reference of the tests. One
+release is computed without rounding.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from scipy.fft import next_fast_len
 from formalsynth.core.arrays import Array
 
 INTERVAL = 1e-3
-"""Losses are rounded down to multiples of this before several releases are composed."""
+"""Interval to whose multiples losses are rounded down before several releases are composed."""
 MOST_CELLS = 8000
-"""Of a rounded distribution; one that is wider gets a wider interval."""
+"""Largest number of cells of a rounded distribution; a wider distribution gets a larger interval."""
 DROPPED = 1e-4
-"""Share of delta that is cut off each tail before that: it lowers epsilon by next to nothing, and never raises it."""
+"""Share of delta that is cut off each tail before rounding; it lowers epsilon slightly and never raises it."""
 
 
 @dataclass(frozen=True)
 class Direction:
-    """The privacy loss of one output distribution against another: losses with their probabilities under the first."""
+    """Privacy loss of one output distribution against another: losses with their probabilities under the first."""
 
     loss: Array
-    """(G,) losses; plus infinity where the other distribution has no mass."""
+    """(G,) losses; infinite at points where the other distribution has no mass."""
     mass: Array
     """(G,) probabilities, which sum to 1."""
     largest: float | None = None
-    """The supremum of the loss, where it is known beyond the points."""
+    """Supremum of the loss over all outputs, if known."""
     drawn: bool = False
-    """Whether the points are draws."""
+    """True if the points are draws."""
 
     @cached_property
     def _tails(self) -> tuple[Array, Array, Array, float]:
-        """Distinct losses in decreasing order, log tail masses under both distributions, and the mass without a bound."""
+        """Losses in decreasing order, their tail masses, log tail masses under the other distribution, and the infinite mass."""
         kept = self.mass > 0
         loss, mass = self.loss[kept], self.mass[kept]
         unbounded = np.isposinf(loss)
@@ -55,7 +55,7 @@ class Direction:
         return loss, infinite + np.cumsum(mass), log_other, infinite
 
     def delta(self, epsilon: float) -> float:
-        """The least delta at which this epsilon holds in this direction."""
+        """Smallest delta at which this epsilon holds in this direction."""
         loss, tail, log_other, infinite = self._tails
         above = int(np.searchsorted(-loss, -epsilon, side="left"))
         if above == 0:
@@ -63,11 +63,11 @@ class Direction:
         return max(0.0, float(tail[above - 1] - np.exp(epsilon + log_other[above - 1])))
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
-        """The least epsilon from 0 that holds at this delta in this direction, for so many independent draws.
+        """Smallest nonnegative epsilon that holds at this delta in this direction, for independent draws.
 
         Args:
-            delta: from 0 to 1; 0 asks for the supremum of the loss.
-            releases: m, how many draws are released.
+            delta: from 0 to 1; 0 gives the supremum of the loss.
+            releases: m, the number of released draws.
         """
         if delta == 0:
             return self.supremum * releases
@@ -84,7 +84,7 @@ class Direction:
         return max(0.0, math.log(rest) - float(log_other[first - 1])) if rest > 0 else 0.0
 
     def error(self, delta: float) -> float:
-        """Monte Carlo standard error of ``epsilon(delta)``: 0 for points that are no draws, and for 0 and infinity."""
+        """Monte Carlo standard error of ``epsilon(delta)``; 0 unless the points are draws and epsilon is positive and finite."""
         epsilon = self.epsilon(delta) if delta > 0 else math.inf
         if not (self.drawn and 0 < epsilon < math.inf):
             return 0.0
@@ -95,7 +95,7 @@ class Direction:
 
     @property
     def supremum(self) -> float:
-        """The largest loss that has any mass: the epsilon of pure DP."""
+        """Largest loss with positive mass: the epsilon of pure DP."""
         if self.largest is not None:
             return max(0.0, self.largest)
         kept = self.loss[self.mass > 0]
@@ -110,29 +110,28 @@ class Direction:
         loss, mass = loss[kept], mass[kept]
         interval = max(INTERVAL, float(np.ptp(loss)) / MOST_CELLS)
         cells = np.floor(loss / interval).astype(np.int64)
-        one = np.bincount(cells - cells.min(), mass)
-        size = releases * (len(one) - 1) + 1
+        single = np.bincount(cells - cells.min(), mass)
+        size = releases * (len(single) - 1) + 1
         length = next_fast_len(size + 1, real=True)
-        together = np.fft.irfft(np.fft.rfft(one, length) ** releases, length)[:size]
+        composed = np.fft.irfft(np.fft.rfft(single, length) ** releases, length)[:size]
         losses = interval * (releases * int(cells.min()) + np.arange(size))
-        # what has no bound in one release has none in all of them
+        # an infinite loss in one release makes the composed loss infinite
         unbounded = -math.expm1(releases * math.log1p(-infinite))
-        found = np.append(losses, np.inf), np.append(np.maximum(together, 0.0), unbounded)
-        return Direction(*found).epsilon(delta)
+        return Direction(np.append(losses, np.inf), np.append(np.maximum(composed, 0.0), unbounded)).epsilon(delta)
 
 
 class Loss(Protocol):
-    """The privacy loss between the outputs on two neighbouring data sets."""
+    """Privacy loss between the outputs on two neighbouring data sets."""
 
     @property
     def note(self) -> str:
-        """What to say of it beside the numbers; empty as a rule."""
+        """Note on the loss; usually empty."""
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
-        """The audited epsilon at this delta for so many released draws."""
+        """Audited epsilon at this delta for this number of released draws."""
 
     def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
-        """The same under D and under D'."""
+        """Audited epsilon under D and under D'."""
 
     def error(self, delta: float) -> float:
         """Standard error of ``epsilon(delta)``."""
@@ -140,29 +139,29 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Losses:
-    """The outputs on two neighbouring data sets D and D', as masses on shared points."""
+    """Outputs on two neighbouring data sets D and D', as masses on shared points."""
 
     loss: Array
-    """(G,) ``log p(theta | D) - log p(theta | D')``; infinite where one of them has no mass."""
+    """(G,) ``log p(theta | D) - log p(theta | D')``; infinite if one of the two has no mass."""
     mass: Array
     """(G,) probabilities under D."""
     other: Array
     """(G,) probabilities under D'."""
     suprema: tuple[float, float] | None = None
-    """The largest loss under D, and under D', where they are known beyond the points."""
+    """Suprema of the loss under D and under D' over all outputs, if known."""
     drawn: bool = False
-    """Whether the points are draws."""
+    """True if the points are draws."""
     note: str = ""
-    """What to say of them beside the numbers."""
+    """Note on the losses; usually empty."""
 
     @classmethod
-    def of(cls, one: Array, other: Array) -> Losses:
-        """From two log masses (G,) on the same points, each up to a constant.
+    def of(cls, base: Array, other: Array) -> Losses:
+        """Losses from two log masses (G,) on the same points, each up to a constant.
 
         Raises:
             ValueError: one of them has no mass.
         """
-        log_p, log_q = _normalised(one), _normalised(other)
+        log_p, log_q = _normalised(base), _normalised(other)
         with np.errstate(invalid="ignore"):
             loss = log_p - log_q
         neither = np.isneginf(log_p) & np.isneginf(log_q)
@@ -170,41 +169,41 @@ class Losses:
 
     @classmethod
     def weighted(cls, loss: Array, log_weight: Array, suprema: tuple[float, float] | None = None) -> Losses:
-        """From the losses at draws of any distribution, and the log ratio of D's density to that distribution's.
+        """Losses at draws of any distribution, weighted by the log ratio of the density of D to that distribution.
 
-        Both masses are scaled to sum to 1.
+        Both masses are normalised to sum 1.
         """
         return cls(loss, np.exp(_normalised(log_weight)), np.exp(_normalised(log_weight - loss)), suprema, True)
 
     @classmethod
-    def apart(cls) -> Losses:
-        """Of two distributions that have no point in common: everything is told."""
+    def disjoint(cls) -> Losses:
+        """Losses between two distributions with disjoint supports: infinite in both directions."""
         return cls(np.array([np.inf, -np.inf]), np.array([1.0, 0.0]), np.array([0.0, 1.0]), (np.inf, np.inf))
 
     @cached_property
     def forward(self) -> Direction:
-        """The loss under D against D'."""
+        """Loss under D against D'."""
         return Direction(self.loss, self.mass, None if self.suprema is None else self.suprema[0], self.drawn)
 
     @cached_property
     def backward(self) -> Direction:
-        """The loss under D' against D."""
+        """Loss under D' against D."""
         return Direction(-self.loss, self.other, None if self.suprema is None else self.suprema[1], self.drawn)
 
     def delta(self, epsilon: float) -> float:
-        """The least delta at which this epsilon holds in both directions."""
+        """Smallest delta at which this epsilon holds in both directions."""
         return max(self.forward.delta(epsilon), self.backward.delta(epsilon))
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
-        """The audited epsilon at this delta for so many released draws; see :meth:`Direction.epsilon`."""
+        """Audited epsilon at this delta for this number of released draws; see :meth:`Direction.epsilon`."""
         return max(self.epsilons(delta, releases))
 
     def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
-        """The same under D and under D'."""
+        """Audited epsilon under D and under D'."""
         return self.forward.epsilon(delta, releases), self.backward.epsilon(delta, releases)
 
     def error(self, delta: float) -> float:
-        """Monte Carlo standard error of ``epsilon(delta)`` where the points are draws."""
+        """Monte Carlo standard error of ``epsilon(delta)``; 0 unless the points are draws."""
         worse = max((self.forward, self.backward), key=lambda direction: direction.epsilon(delta))
         return worse.error(delta)
 
@@ -212,6 +211,6 @@ class Losses:
 def _normalised(log_mass: Array) -> Array:
     largest = log_mass.max(initial=-np.inf)
     if not np.isfinite(largest):
-        raise ValueError("a distribution without mass, or with an infinite one, has no privacy loss")
+        raise ValueError("the privacy loss is undefined: a distribution has no mass, or infinite mass")
     normalised: Array = log_mass - (largest + np.log(np.exp(log_mass - largest).sum()))
     return normalised

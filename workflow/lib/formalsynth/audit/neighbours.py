@@ -1,6 +1,6 @@
-"""Neighbours of a data set: which records are taken away, which are added, and what the smallest data sets look like.
+"""Neighbours of a data set: candidate removals, additions and replacements, and small data sets.
 
-The audit is the largest loss over the neighbours that are tried, so a candidate left out can only lower it.
+The audited epsilon is the largest loss over the neighbours that are tried, so a missing candidate can only lower it.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 
 REASONS = ("largest risk", "smallest risk", "largest bound", "largest weight", "largest pull")
-"""Why a record is taken away, beside at random; the pull is the spread of its weighted log-likelihood over the posterior."""
+"""Reasons for a removal, apart from random ones; the pull is the posterior spread of the weighted log-likelihood."""
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbour:
-    """One neighbour of D, as positions in the universe."""
+    """Neighbour of D, as positions in the universe."""
 
     kind: Kind
     candidate: str
-    """Why it was tried."""
+    """Reason for trying it."""
     index: Index
-    """The records of D'."""
+    """Positions of the records of D'."""
     removed: int | None = None
-    """Position of the record that D' lacks."""
+    """Position of the record that is in D but not in D'."""
     added: int | None = None
-    """Position of the record that D lacks."""
+    """Position of the record that is in D' but not in D."""
 
     def value(self, universe: Records) -> float:
-        """Outcome of the record that is added, else of the one that is removed; NaN for the same data."""
+        """Outcome of the added record, else of the removed record; NaN for the same data."""
         position = self.removed if self.added is None else self.added
         return float("nan") if position is None else float(universe.x[position])
 
 
 def additions(records: Records, outcomes: Array, predictors: Sequence[Array] = ()) -> Records:
-    """Records to add: every combination of values of the outcome and of the predictors.
+    """Candidate records for additions: every combination of outcome and predictor values.
 
     Args:
-        records: D, whose constant columns of the design are kept.
-        outcomes: values between the declared bounds of the outcome, ends included.
-        predictors: the same for each column of the design that is not constant, in their order.
+        records: D; the constant columns of its design are used for all candidates.
+        outcomes: values between the declared bounds of the outcome, bounds included.
+        predictors: values of each varying column of the design, in column order.
 
     Raises:
-        ValueError: there are not as many predictors as columns that vary.
+        ValueError: the number of predictors differs from the number of varying columns.
     """
     varies = np.ptp(records.design, axis=0) > 0
     if len(predictors) != varies.sum():
@@ -61,17 +61,17 @@ def additions(records: Records, outcomes: Array, predictors: Sequence[Array] = (
 
 
 def joined(records: Records, more: Records) -> Records:
-    """The universe: D first, then what can be added."""
+    """Universe: the records of D, then the candidates for additions."""
     return Records(np.append(records.x, more.x), np.concatenate([records.design, more.design]))
 
 
 def added(n: int, universe: int) -> list[Neighbour]:
-    """D with each of the records that follow its n in the universe."""
+    """Neighbours that add one of the records after the first n of the universe."""
     return [Neighbour("add", "grid", np.append(np.arange(n), k), added=k) for k in range(n, universe)]
 
 
 def removed(n: int, chosen: Mapping[str, Iterable[int]]) -> list[Neighbour]:
-    """D without each of the chosen records, once; the first reason is kept."""
+    """Neighbours that remove one of the chosen records, without duplicates; the first reason counts."""
     reasons: dict[int, str] = {}
     for reason, positions in chosen.items():
         for position in positions:
@@ -80,27 +80,32 @@ def removed(n: int, chosen: Mapping[str, Iterable[int]]) -> list[Neighbour]:
 
 
 def replaced(n: int, remove: int, add: int) -> Neighbour:
-    """D with one record for another."""
+    """Neighbour that replaces one record by another."""
     return Neighbour("replace", "worst with worst", np.append(np.delete(np.arange(n), remove), add), remove, add)
 
 
 def same(n: int) -> Neighbour:
-    """D itself, for the floor: other seeds alone."""
+    """D itself with other seeds: the noise floor of the audit."""
     return Neighbour("same", "other seeds", np.arange(n))
 
 
 def to_remove(
-    family: Family, records: Records, outcomes: Mapping[str, Outcome], each: int, random: int, generator: np.random.Generator
+    family: Family,
+    records: Records,
+    outcomes: Mapping[str, Outcome],
+    per_reason: int,
+    random: int,
+    generator: np.random.Generator,
 ) -> dict[str, list[int]]:
-    """Records of D whose removal is likely to cost most, by reason.
+    """Records of D whose removal is likely to have the largest loss, by reason.
 
     Args:
         family: the family.
         records: D.
-        outcomes: every synthesizer on D, with its bounds.
-        each: how many for each reason and synthesizer.
-        random: how many at random.
-        generator: for those.
+        outcomes: outcome of every synthesizer on D, with bounds.
+        per_reason: number of records for each reason and synthesizer.
+        random: number of random removals.
+        generator: random numbers for the random removals.
     """
     chosen: dict[str, list[int]] = {
         "largest risk": [],
@@ -112,20 +117,20 @@ def to_remove(
     n = len(records)
     for outcome in outcomes.values():
         if outcome.bounds is None or outcome.draws is None:
-            raise ValueError("the synthesizers have to be run on D with their bounds")
+            raise ValueError("the outcomes on D have no bounds: run the synthesizers with bounds=True")
         weights, bounds = outcome.weights[:n], outcome.bounds.by_record
         if (weights == 1).all():
-            chosen["largest risk"] += _largest(bounds, each)
+            chosen["largest risk"] += _largest(bounds, per_reason)
             chosen["smallest risk"] += _largest(-bounds, 1)
-        chosen["largest bound"] += _largest(bounds, each)
+        chosen["largest bound"] += _largest(bounds, per_reason)
         chosen["largest weight"] += _largest(weights, 1)
-        chosen["largest pull"] += _largest(weights * pull(family, records, outcome.draws), each)
+        chosen["largest pull"] += _largest(weights * pull(family, records, outcome.draws), per_reason)
     chosen["random"] = generator.choice(n, min(random, n), replace=False).tolist()
     return chosen
 
 
 def pull(family: Family, records: Records, draws: Draws) -> Array:
-    """Standard deviation (n,) over the draws of each record's log-likelihood: how far it alone moves the posterior."""
+    """Standard deviation (n,) of each record's log-likelihood over the draws: its influence on the posterior."""
     if evaluated := whole(family):
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)
@@ -140,18 +145,18 @@ def _largest(values: Array, k: int) -> list[int]:
 
 
 def small_data_sets(records: Records, sizes: Sequence[int] = (2, 3, 5, 10)) -> dict[str, Records]:
-    """Data sets of few records at which the worst case is looked for, made of records that are given.
+    """Small data sets for a worst-case search, made from given records.
 
-    For each size: all of them the record in the middle; in halves the records at the outer twentieths; and one of those beside
-    copies of the record in the middle.
+    For each size: copies of the median record; two halves with the records at the 5 % and 95 % quantiles; copies of the median
+    record with one record at the 95 % quantile.
     """
     order = np.argsort(records.x, kind="stable")
     n = len(order)
     middle, low, high = (int(order[int(share * (n - 1))]) for share in (0.5, 0.05, 0.95))
-    found = {}
+    data_sets = {}
     for size in sizes:
         half = size // 2
-        found[f"{size} alike"] = records.take([middle] * size)
-        found[f"{size} in two clusters"] = records.take([low] * half + [high] * (size - half))
-        found[f"{size}, one apart"] = records.take([middle] * (size - 1) + [high])
-    return found
+        data_sets[f"{size} alike"] = records.take([middle] * size)
+        data_sets[f"{size} in two clusters"] = records.take([low] * half + [high] * (size - half))
+        data_sets[f"{size}, one apart"] = records.take([middle] * (size - 1) + [high])
+    return data_sets

@@ -1,7 +1,7 @@
-"""Risks of records at the true parameter: their tails, and data sets with the fits that an LW synthesizer goes through.
+"""Risks of records at the true parameter: tails of their distributions, and data sets with the fits of an LW synthesizer.
 
-A risk is ``r = |log p(x | theta)|``. Fits are posterior modes under a flat prior; draws are about
-``1 / sqrt(n)`` from them.
+A risk is ``r = |log p(x | theta)|``. Fits are posterior modes under a flat prior; posterior draws differ from them by about
+``1 / sqrt(n)``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 class DataSet(ABC):
-    """One confidential data set."""
+    """Confidential data set with the risks of its records."""
 
     @property
     @abstractmethod
@@ -31,21 +31,21 @@ class DataSet(ABC):
         """(n,) risks at the mode of the pseudo posterior with these weights (n,)."""
 
 
-class Population(ABC):
-    """What data sets are drawn from."""
+class RiskPopulation(ABC):
+    """Distribution of data sets with a known tail of the risks."""
 
     name: str
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, n: int) -> DataSet:
-        """A data set of n records; equal ones may stand as one where a weight says how many."""
+        """Data set of n records; equal records may be merged into one with a count."""
 
     @abstractmethod
     def log_tail(self, risk: float) -> float:
-        """``log Pr(r > risk)`` of a record."""
+        """Log probability ``log Pr(r > risk)`` for a record."""
 
     def quantile(self, log_tail: float) -> float:
-        """The risk that a record exceeds with this log probability."""
+        """Risk that a record exceeds with this log probability."""
         high = 4.0
         while self.log_tail(high) > log_tail:
             high *= 2
@@ -54,18 +54,18 @@ class Population(ABC):
 
 @dataclass(frozen=True)
 class BetaData(DataSet):
-    """Shares."""
+    """Data set of shares, as logarithms of x and of 1 - x."""
 
     log_x: Array
     log_rest: Array
 
     @property
     def true_risk(self) -> Array:
-        """Under Beta(0.5, 3)."""
+        """(n,) risks under Beta(0.5, 3)."""
         return self._risk(0.5, 3.0)
 
     def risk(self, weights: Array) -> Array:
-        """By Newton's method from the truth, in the logarithms of both shapes."""
+        """(n,) risks at the mode, by Newton's method in the logarithms of both shapes."""
         total = weights.sum()
         means = np.array([weights @ self.log_x, weights @ self.log_rest]) / total
         at = np.log([0.5, 3.0])
@@ -83,19 +83,19 @@ class BetaData(DataSet):
         return np.abs((first - 1) * self.log_x + (second - 1) * self.log_rest - special.betaln(first, second))
 
 
-class BetaPopulation(Population):
-    """``Beta(0.5, 3)``, as in the censor paper: the density is infinite at 0, and the tail there is the heavier one, a = 1."""
+class BetaPopulation(RiskPopulation):
+    """Population ``Beta(0.5, 3)`` of the censor paper; the density is infinite at 0, where the tail is heavier (a = 1)."""
 
     name = "Beta(0.5, 3)"
 
     def draw(self, generator: np.random.Generator, n: int) -> BetaData:
-        """Records as ratios of gamma variables, so that log x is exact near 0."""
+        """Data set from ratios of gamma variables, which keeps log x exact near 0."""
         first, second = generator.standard_gamma(0.5, n), generator.standard_gamma(3.0, n)
         log_sum = np.log(first + second)
         return BetaData(np.log(first) - log_sum, np.log(second) - log_sum)
 
     def log_tail(self, risk: float) -> float:
-        """Both ends: the density falls from infinity at 0 to 0 at 1."""
+        """Log tail probability from both ends; the density falls from infinity at 0 to 0 at 1."""
         low = self._where(risk)
         high = self._where(-risk)
         return math.log(special.betainc(0.5, 3.0, special.expit(low)) + special.betainc(3.0, 0.5, special.expit(-high)))
@@ -112,18 +112,18 @@ class BetaPopulation(Population):
 
 @dataclass(frozen=True)
 class LognormalData(DataSet):
-    """Logarithms of the outcome, and the predictor."""
+    """Data set of a lognormal regression: logarithms of the outcome, and the predictor."""
 
     y: Array
     z: Array
 
     @property
     def true_risk(self) -> Array:
-        """At intercept, slope and sigma 1."""
+        """(n,) risks at intercept, slope and sigma 1."""
         return self._risk(1.0, 1.0, 1.0)
 
     def risk(self, weights: Array) -> Array:
-        """By weighted least squares."""
+        """(n,) risks at the weighted least squares fit."""
         share = weights / weights.sum()
         z, y = self.z - share @ self.z, self.y - share @ self.y
         slope = (share * z) @ y / ((share * z) @ z)
@@ -135,18 +135,18 @@ class LognormalData(DataSet):
         return np.abs(self.y + math.log(sigma) + LOG_ROOT + error**2 / 2)
 
 
-class LognormalPopulation(Population):
-    """``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``, as in the range paper: a falls to 1, about as ``1 + 1 / sqrt(2 log n)``."""
+class LognormalPopulation(RiskPopulation):
+    """Population of the range paper, ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``; a is about ``1 + 1 / sqrt(2 log n)``."""
 
     name = "lognormal regression"
 
     def draw(self, generator: np.random.Generator, n: int) -> LognormalData:
-        """Records."""
+        """Data set of n records."""
         z = generator.normal(2.0, 1.0, n)
         return LognormalData(z + 1 + generator.standard_normal(n), z)
 
     def log_tail(self, risk: float) -> float:
-        """A sum over the errors; given one, the risk is normal."""
+        """Log tail probability by a sum over the errors; given an error, the risk is normal."""
         error = np.linspace(-12.0, 12.0, 4801)
         middle = 3 + LOG_ROOT + error + error**2 / 2
         both = special.ndtr(middle - risk) + special.ndtr(-middle - risk)
@@ -155,40 +155,40 @@ class LognormalPopulation(Population):
 
 @dataclass(frozen=True)
 class PoissonData(DataSet):
-    """The distinct counts, and how many records have each."""
+    """Data set of counts: the distinct counts and the number of records with each."""
 
     x: Array
     records: Array
 
     @property
     def true_risk(self) -> Array:
-        """At mean 100."""
+        """Risks of the distinct counts at mean 100."""
         return -stats.poisson(100).logpmf(self.x)
 
     def risk(self, weights: Array) -> Array:
-        """At the weighted mean."""
-        of_all = weights * self.records
-        return -stats.poisson(float(of_all @ self.x / of_all.sum())).logpmf(self.x)
+        """Risks of the distinct counts at the weighted mean."""
+        total = weights * self.records
+        return -stats.poisson(float(total @ self.x / total.sum())).logpmf(self.x)
 
 
-class PoissonPopulation(Population):
-    """``Poisson(100)``, as in the reweight paper (where the mean is not printed): a tends to 1 while counts are dense."""
+class PoissonPopulation(RiskPopulation):
+    """Population ``Poisson(100)`` of the reweight paper, which does not print the mean; a tends to 1 while counts are dense."""
 
     name = "Poisson(100)"
 
     def draw(self, generator: np.random.Generator, n: int) -> PoissonData:
-        """Counts of each value."""
+        """Data set of n counts."""
         values = np.arange(301.0)
         p = stats.poisson(100).pmf(values)
         records = generator.multinomial(n, p / p.sum())
         return PoissonData(values[records > 0], records[records > 0].astype(float))
 
     def log_tail(self, risk: float) -> float:
-        """Linear between the risks of neighbouring counts, which no record has."""
+        """Log tail probability, interpolated between the risks of neighbouring counts."""
         values = -stats.poisson(100).logpmf(np.arange(301))
         order = np.argsort(-values)
         log_tails = np.log(np.cumsum(np.exp(-values[order])))
         return float(np.interp(risk, values[order][::-1], log_tails[::-1]))
 
 
-POPULATIONS: tuple[Population, ...] = (BetaPopulation(), PoissonPopulation(), LognormalPopulation())
+RISK_POPULATIONS: tuple[RiskPopulation, ...] = (BetaPopulation(), PoissonPopulation(), LognormalPopulation())

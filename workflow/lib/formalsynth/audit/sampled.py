@@ -1,8 +1,7 @@
-"""Pseudo posteriors that are known by a sampler's draws alone: for every family without exact ones, own Stan programs among them.
+"""Sampled pseudo posteriors, for families without exact ones, including those with a user's own Stan program.
 
-The posteriors of D and of the neighbours that are computed in full are sampled, and their loss comes from bridge sampling. For
-the first look at many neighbours the draws of D are enough as long as they cover the neighbour's posterior: reweighted, they
-stand for its own.
+The posteriors of D and of the refined neighbours are sampled, and their loss comes from bridge sampling. To rank many
+neighbours, the draws of D are reweighted to the posterior of each neighbour, as long as they cover it.
 """
 
 from __future__ import annotations
@@ -17,60 +16,60 @@ from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.family import Family, StanData, whole
 
 Sampler = Callable[[StanData, int], tuple[Draws, float]]
-"""From data of a Stan program and a seed to draws and their effective sample size; a ValueError says why there are none."""
+"""Function from the data of a Stan program and a seed to draws and their effective sample size; may raise ValueError."""
 LARGEST_SEED = 2**31 - 2
-"""Less one, of a sampler."""
+"""Stan's largest seed minus 1."""
 COVERED = 0.1
-"""Share of the draws of D that has to be effective for a neighbour's posterior, for them to stand for its own."""
+"""Smallest effective share of the draws of D at which they are reweighted to the posterior of a neighbour."""
 
 
 @dataclass(eq=False)
 class SampledPosterior:
-    """A pseudo posterior: what it is, and its draws once they are wanted."""
+    """Pseudo posterior with draws that are made on demand."""
 
     weights: Array
-    """(N,) over the universe."""
+    """(N,) likelihood weights over the universe."""
     threshold: float | None
     near: SampledPosterior | None = None
-    """A sampled posterior whose draws may stand for its own at a first look."""
+    """Sampled posterior whose draws may be reweighted to this one for ranking."""
     draws: Draws | None = None
     effective: float = float("nan")
     """Effective sample size of the draws."""
     factors: tuple[Array, Array | None] | None = None
-    """Log-likelihood of the universe under the draws, as factors or as a whole; kept of those that many are compared with."""
+    """Log-likelihood of the universe under the draws, as two factors or complete; cached for posteriors with many comparisons."""
 
 
 class SampledPosteriors:
-    """The pseudo posteriors of one family over one universe of records, from a sampler."""
+    """Pseudo posteriors of one family over one universe of records, from a sampler."""
 
     dimension = 1
 
     def __init__(self, family: Family, universe: Records, priors: Mapping[str, float], sampler: Sampler, seed: int) -> None:
-        """Take what all fits share.
+        """Set the inputs that all fits share.
 
         Args:
             family: the family.
             universe: the N records of D and all its neighbours.
-            priors: of the family.
-            sampler: what samples a posterior.
-            seed: the sampler's, of posteriors that nothing builds on.
+            priors: parameters of the family's prior.
+            sampler: function that samples a posterior.
+            seed: sampler seed of posteriors without children.
         """
         self._family, self._universe, self._priors = family, universe, priors
         self._sampler, self._seed = sampler, seed
 
     def posterior(self, weights: Array, threshold: float | None = None) -> SampledPosterior:
-        """The pseudo posterior, not sampled yet."""
+        """Pseudo posterior, not yet sampled."""
         return SampledPosterior(weights, threshold)
 
     def close_to(self, near: SampledPosterior, weights: Array, threshold: float | None) -> SampledPosterior:
-        """The pseudo posterior for a first look: it is sampled only where the draws of a near one do not cover it."""
+        """Pseudo posterior for ranking; it is sampled only if the draws of a near posterior do not cover it."""
         return SampledPosterior(weights, threshold, near)
 
     def draws(self, posterior: SampledPosterior, uniforms: Array) -> dict[str, Array]:
-        """The draws of a posterior; its seed, or which draws of the near one are taken, is made of the uniform numbers.
+        """Draws of a posterior; the uniform numbers determine its seed, or the selection from the draws of the near posterior.
 
         Raises:
-            ValueError: it cannot be sampled.
+            ValueError: sampling failed.
         """
         if posterior.draws is None and posterior.near is not None:
             ratio = self._ratio(posterior.near, posterior, posterior.near)
@@ -82,57 +81,57 @@ class SampledPosteriors:
                 return dict(take(posterior.near.draws, chosen))
         return dict(self._sampled(posterior, 1 + int(uniforms.ravel()[0] * LARGEST_SEED)))
 
-    def divergence(self, one: SampledPosterior, other: SampledPosterior) -> float:
-        """The larger mean loss, by reweighted draws of the one where they cover the other.
+    def divergence(self, base: SampledPosterior, other: SampledPosterior) -> float:
+        """Larger of the two mean losses, from reweighted draws of ``base`` if they cover ``other``.
 
         Raises:
-            ValueError: the other has to be sampled and cannot be.
+            ValueError: sampling of ``other`` failed.
         """
-        self._keep(one)
+        self._cache_factors(base)
         if other.draws is None:
-            ratio = self._ratio(one, one, other)
+            ratio = self._ratio(base, base, other)
             shares = _shares(-ratio)
             if _covered(shares):
                 least = float((-ratio).max())
                 loss = ratio + least + np.log(np.exp(-ratio - least).mean())
                 return max(float(loss.mean()), float(-shares @ loss))
-        found = self._bridged(one, other)
-        low, high = found.limits
-        return max(high - found.log_ratio, found.log_ratio - low)
+        bridged = self._bridged(base, other)
+        low, high = bridged.limits
+        return max(high - bridged.log_ratio, bridged.log_ratio - low)
 
-    def losses(self, one: Sequence[SampledPosterior], other: Sequence[SampledPosterior], seed: int = 0) -> Bridged:
-        """The privacy loss between two posteriors.
+    def losses(self, base: Sequence[SampledPosterior], other: Sequence[SampledPosterior], seed: int = 0) -> Bridged:
+        """Privacy loss between two posteriors.
 
         Raises:
-            ValueError: one is a mixture of several, a log-likelihood is not finite, or one cannot be sampled.
+            ValueError: a side is a mixture of several posteriors, a log-likelihood is infinite, or sampling failed.
         """
-        if len(one) != 1 or len(other) != 1:
-            raise ValueError("the loss between mixtures of posteriors needs exact ones")
-        return self._bridged(one[0], other[0])
+        if len(base) != 1 or len(other) != 1:
+            raise ValueError("the loss between mixtures of posteriors needs exact posteriors")
+        return self._bridged(base[0], other[0])
 
-    def _bridged(self, one: SampledPosterior, other: SampledPosterior) -> Bridged:
-        for each in (one, other):
-            self._sampled(each, self._seed)
-        self._keep(one)
-        sizes = one.effective, other.effective
-        return bridge(self._ratio(one, one, other), self._ratio(other, one, other), sizes)
+    def _bridged(self, base: SampledPosterior, other: SampledPosterior) -> Bridged:
+        for posterior in (base, other):
+            self._sampled(posterior, self._seed)
+        self._cache_factors(base)
+        sizes = base.effective, other.effective
+        return bridge(self._ratio(base, base, other), self._ratio(other, base, other), sizes)
 
     def _sampled(self, posterior: SampledPosterior, seed: int) -> Draws:
-        """The draws of a posterior, which are made once."""
+        """Draws of a posterior, made once."""
         if posterior.draws is None:
-            kept = np.flatnonzero(posterior.weights > 0)
-            records, weights = self._universe.take(kept), posterior.weights[kept]
+            positive = np.flatnonzero(posterior.weights > 0)
+            records, weights = self._universe.take(positive), posterior.weights[positive]
             data = self._family.stan_data(records, weights, self._priors, posterior.threshold)
             posterior.draws, effective = self._sampler(data, seed)
             posterior.effective = min(effective, float(count(posterior.draws)))
         return posterior.draws
 
-    def _ratio(self, at: SampledPosterior, one: SampledPosterior, other: SampledPosterior) -> Array:
-        """Log ratio (S,) of the unnormalised densities of two posteriors at draws of one of them."""
-        thresholds = one.threshold, other.threshold
-        return ratio_of_targets(*self._factors(at), one.weights, other.weights, thresholds)
+    def _ratio(self, at: SampledPosterior, base: SampledPosterior, other: SampledPosterior) -> Array:
+        """Log ratio (S,) of the unnormalised densities of two posteriors at draws of ``at``."""
+        thresholds = base.threshold, other.threshold
+        return ratio_of_targets(*self._factors(at), base.weights, other.weights, thresholds)
 
-    def _keep(self, posterior: SampledPosterior) -> None:
+    def _cache_factors(self, posterior: SampledPosterior) -> None:
         self._sampled(posterior, self._seed)
         posterior.factors = self._factors(posterior)
 
@@ -146,12 +145,12 @@ class SampledPosteriors:
 
 
 def _shares(log_weights: Array) -> Array:
-    """Weights (S,) that sum to 1."""
+    """Normalised weights (S,)."""
     with np.errstate(invalid="ignore"):
         weights = np.exp(log_weights - log_weights.max())
     return np.asarray(weights / weights.sum())
 
 
 def _covered(shares: Array) -> bool:
-    """Whether weighted draws can stand for those of another posterior."""
+    """True if the effective share of weighted draws is sufficient."""
     return bool(np.isfinite(shares).all() and 1 / (shares @ shares) >= COVERED * len(shares))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.audit.audit import Found, audit
+from formalsynth.audit.audit import ConfidentialRow, audit
 from formalsynth.audit.neighbours import joined
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
@@ -101,7 +101,7 @@ def audit_candidates(
         why = f"not audited: {sampled}{n} rows are more than {largest}: internal_audit.largest in study.yaml allows more"
         return {id: Audited(math.nan, why) for id in ids}
     universe = joined(records_of(declared.schema, table), records_of(declared.schema, additions(declared.schema, study)))
-    seed, rows = int(np.random.default_rng().integers(LARGEST_SEED)), list[Found]()
+    seed, rows = int(np.random.default_rng().integers(LARGEST_SEED)), list[ConfidentialRow]()
     try:
         replay = _replay(declared, study, universe, n, executable, ids)
         for delta, members in _by_delta(declared, replay.synthesizers, ids).items():
@@ -184,7 +184,7 @@ def _values(column: Column) -> list[object]:
     return [low, round((low + high) / 2, column.places), high]
 
 
-def _audited(rows: Sequence[Found], schema: Schema, sets: int) -> Audited:
+def _audited(rows: Sequence[ConfidentialRow], schema: Schema, sets: int) -> Audited:
     """What the rows of one candidate say."""
     kinds = KINDS[schema.neighbours]
     counted = [row for row in rows if row.neighbour in kinds and row.releases == sets and not math.isnan(row.audited)]

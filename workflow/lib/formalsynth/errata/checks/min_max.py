@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formalsynth.audit.limit_law import law
-from formalsynth.audit.risks import POPULATIONS, DataSet, Population
+from formalsynth.audit.risks import RISK_POPULATIONS, DataSet, RiskPopulation
 from formalsynth.core.arrays import Array
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.errata.check import Comparison, Interval, Reading, exactly, near, numeric_check
@@ -53,19 +53,19 @@ class Bounds:
 class Contraction:
     """Spread and median of the bounds at the larger size, from those at the smaller one."""
 
-    sd: Callable[[Population, float], float]
-    growth: Callable[[Population], float]
+    sd: Callable[[RiskPopulation, float], float]
+    growth: Callable[[RiskPopulation], float]
 
 
-def _root_n(population: Population, first: float) -> float:
+def _root_n(population: RiskPopulation, first: float) -> float:
     return first / math.sqrt(LAST / FIRST)
 
 
-def _law_sd(population: Population, first: float) -> float:
+def _law_sd(population: RiskPopulation, first: float) -> float:
     return law(population, LAST).sd
 
 
-def _law_growth(population: Population) -> float:
+def _law_growth(population: RiskPopulation) -> float:
     return law(population, LAST).median - law(population, FIRST).median
 
 
@@ -78,7 +78,7 @@ def drawn(n: int) -> Array:
 def table() -> Iterator[str]:
     """Every size of every population, beside the law."""
     head = f"{'n':>8} {'a':>5} {'law':>12} {COLUMNS[0]:>24} {COLUMNS[1]:>18} {COLUMNS[2]:>18} {COLUMNS[3]:>18}"
-    for population in POPULATIONS:
+    for population in RISK_POPULATIONS:
         yield f"  {population.name}: median and sd of Δ (± Monte Carlo error of the sd)"
         yield "  " + head
         for n in SIZES:
@@ -107,7 +107,7 @@ def table() -> Iterator[str]:
 def bounds_of_min_max_weights(formula: Contraction) -> Sequence[Comparison]:
     """Bounds of LW weights over data sets, from n = 1000 to 100,000: spread and growth of the median."""
     rows = []
-    for population in POPULATIONS:
+    for population in RISK_POPULATIONS:
         first, last = simulated(population, FIRST), simulated(population, LAST)
         sd, error = last.sd("min-max")
         says, how = formula.sd(population, first.sd("min-max")[0]), f"{SIZES[LAST]} simulated data sets, both fits"
@@ -128,7 +128,7 @@ def _growth(first: Bounds, last: Bounds) -> Interval:
 
 def _contracting() -> Iterator[Comparison]:
     """A declared scale contracts without predictors, and a censored likelihood does, whatever min-max weights do."""
-    for population in POPULATIONS:
+    for population in RISK_POPULATIONS:
         first, last = simulated(population, FIRST), simulated(population, LAST)
         if population.name != REGRESSION:
             ratio = last.sd("declared scale")[0] / first.sd("declared scale")[0]
@@ -139,9 +139,9 @@ def _contracting() -> Iterator[Comparison]:
 
 
 @functools.cache
-def simulated(population: Population, n: int) -> Bounds:
+def simulated(population: RiskPopulation, n: int) -> Bounds:
     """Bounds of as many data sets as :data:`SIZES` says."""
-    generator = np.random.default_rng([16, POPULATIONS.index(population), n])
+    generator = np.random.default_rng([16, RISK_POPULATIONS.index(population), n])
     rows = np.array([_bounds(population.draw(generator, n)) for _ in range(SIZES[n])])
     return Bounds(tuple(rows.T))
 

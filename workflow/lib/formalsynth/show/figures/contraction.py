@@ -62,9 +62,9 @@ class Contraction(Figure):
         if not self.law:
             return tidy
         from formalsynth.audit.limit_law import law
-        from formalsynth.audit.risks import POPULATIONS
+        from formalsynth.audit.risks import RISK_POPULATIONS
 
-        population = next(each for each in POPULATIONS if each.name == self.law)
+        population = next(each for each in RISK_POPULATIONS if each.name == self.law)
         laws = {int(n): law(population, int(n)) for n in tidy["n"].unique()}
         here = tidy["synthesizer"] == self.law_of
         return tidy.assign(

@@ -1,24 +1,24 @@
-"""What leaves the mechanism on either of two neighbouring data sets, many times over, for the attack."""
+"""Attack on mechanisms with a posterior: repeated releases from two neighbouring data sets, and their scores."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from formalsynth.audit.attack import Attack, ratio_of_means, scores, told_apart
+from formalsynth.audit.attack import Attack, attack_bound, ratio_of_means, scores
 from formalsynth.audit.neighbours import Neighbour
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, count, take
 from formalsynth.core.family import Family
 
 SCORING = 400
-"""Draws of each hypothesis behind a score."""
+"""Number of draws of each hypothesis per score."""
 LATER = 500_000
-"""First of the streams that the runs take, so that no run shares one with the audit."""
+"""First stream of the runs, which keeps them separate from the streams of the audit."""
 TOGETHER = 20
-"""Blocks of synthetic values that are scored together."""
+"""Number of records per released draw by which the block size is divided."""
 
 
-def attack(
+def attack_posterior(
     replay: Replay,
     n: int,
     id: str,
@@ -26,43 +26,43 @@ def attack(
     runs: int,
     delta: float,
     seed: int,
-    told: bool = True,
+    weights_known: bool = True,
     outcomes: tuple[Outcome, Outcome] | None = None,
 ) -> Attack:
-    """Tell D from its neighbour by one synthetic data set, at the predictors of the records that both have.
+    """Distinguish D from its neighbour by one synthetic data set, at the predictors of the records that both contain.
 
     Args:
         replay: the replicate; D is the first n records of its universe.
-        n: records of D.
+        n: number of records of D.
         id: the synthesizer.
         neighbour: D'.
-        runs: of the mechanism on each of them.
-        delta: of the guarantee that is attacked.
-        seed: of the released draws and synthetic values.
-        told: whether all runs of the mechanism have the random numbers of stream 0 behind their weights, as if they were told to
-            the attacker; otherwise each run has its own, and the attacker has runs of their own to learn from.
-        outcomes: of stream 0 on both data sets, where they are there already.
+        runs: number of runs of the mechanism on each data set.
+        delta: delta of the attacked guarantee.
+        seed: seed of the released draws and synthetic values.
+        weights_known: if True, all runs use the random numbers of stream 0 for their weights, and the attacker knows them; if
+            False, each run has its own stream, and the attacker learns from separate runs.
+        outcomes: outcomes of stream 0 on both data sets, if already computed.
     """
     data, generator = np.arange(n), np.random.default_rng(seed)
     records = replay.universe.take(np.intersect1d(data, neighbour.index))
     released, learnt = [], []
     for place, index in enumerate((data, neighbour.index)):
-        if told:
+        if weights_known:
             outcome = outcomes[place] if outcomes is not None else replay.run(index, only=[id])[id]
             released.append(replay.draw(outcome.posterior, generator, runs))
             learnt.append(replay.draw(outcome.posterior, generator, SCORING))
         else:
-            released.append(_untold(replay, id, index, runs, LATER * (1 + place), generator))
-            learnt.append(_untold(replay, id, index, SCORING, LATER * (3 + place), generator))
-    found = [_scored(replay.family, records, each, (learnt[0], learnt[1]), generator) for each in released]
-    return told_apart(found[0], found[1], delta)
+            released.append(_own_streams(replay, id, index, runs, LATER * (1 + place), generator))
+            learnt.append(_own_streams(replay, id, index, SCORING, LATER * (3 + place), generator))
+    scored = [_scored(replay.family, records, side, (learnt[0], learnt[1]), generator) for side in released]
+    return attack_bound(scored[0], scored[1], delta)
 
 
-def _untold(replay: Replay, id: str, index: Index, runs: int, first: int, generator: np.random.Generator) -> Draws:
-    # a few draws share the weights of a run where the attacker learns; a released draw never does
+def _own_streams(replay: Replay, id: str, index: Index, runs: int, first: int, generator: np.random.Generator) -> Draws:
+    # several draws share a run when the attacker learns; released draws never share one
     streams = range(first, first + (runs if first < 3 * LATER else 20))
     outcomes = [replay.run(index, stream, only=[id])[id] for stream in streams]
-    parts = [replay.draw(each.posterior, generator, -(-runs // len(outcomes))) for each in outcomes]
+    parts = [replay.draw(outcome.posterior, generator, -(-runs // len(outcomes))) for outcome in outcomes]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return take(joined, slice(0, runs))
 
@@ -70,28 +70,28 @@ def _untold(replay: Replay, id: str, index: Index, runs: int, first: int, genera
 def _scored(
     family: Family, records: Records, released: Draws, learnt: tuple[Draws, Draws], generator: np.random.Generator
 ) -> Array:
-    """Scores (R,) of a synthetic data set for each released draw."""
+    """Scores (R,) of one synthetic data set per released draw."""
     if family.program == "linear_regression":
         return linear_scores(records.design, released, learnt, generator)
-    found = []
+    values = []
     for block in blocks(count(released), len(records) // TOGETHER):
         synthetic = family.predict(generator, records, take(released, block))
-        found.append(scores(family, synthetic, records.design, *learnt))
-    return np.concatenate(found)
+        values.append(scores(family, synthetic, records.design, *learnt))
+    return np.concatenate(values)
 
 
 def linear_scores(design: Array, released: Draws, learnt: tuple[Draws, Draws], generator: np.random.Generator) -> Array:
-    """Scores (R,) of a linear regression, whose synthetic data sets are drawn as what is sufficient of them.
+    """Scores (R,) of a linear regression, from simulated sufficient statistics of the synthetic data sets.
 
-    In an orthonormal basis of the design the least squares coefficients of a synthetic data set are normal about those of its
-    draw, with the draw's variance, and the squares left over are that variance times a chi-squared variable with n - p degrees
-    of freedom; the two are independent. Given them the values do not depend on the draw, so no score is lost.
+    In an orthonormal basis of the design, the least squares coefficients of a synthetic data set are normal around those of its
+    draw with the variance of the draw. The residual sum of squares is that variance times a chi-squared variable with n - p
+    degrees of freedom, independent of the coefficients. The score depends on the synthetic data only through these statistics.
 
     Args:
         design: (n, p) predictors.
         released: R draws.
-        learnt: draws of both hypotheses, made for the attack alone.
-        generator: of the synthetic data.
+        learnt: draws of both hypotheses, used by the attack only.
+        generator: random numbers of the synthetic data.
     """
     n, p = design.shape
     basis = np.linalg.qr(design)[1]
