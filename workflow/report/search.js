@@ -76,10 +76,13 @@ const Search = (() => {
     const pool = all().filter((one) => phrases.every((phrase) => one.plain.includes(phrase)));
     const weights = pool.map((one) => terms.map((term) => weight(term, one.counts, one.keys)));
     const rarity = terms.map((_, k) => Math.log(1 + pool.length / (0.5 + weights.filter((each) => each[k] > 0).length)));
+    const total = rarity.reduce((sum, value) => sum + value, 0) || 1;
     const scored = pool.map((one, place) => {
       const found = weights[place].filter(Boolean).length;
-      const sum = weights[place].reduce((total, value, k) => total + rarity[k] * value / (value + 1), 0);
-      return { ...one, found, score: sum * (found / (terms.length || 1)) ** 2 * (one.boost || 1) * (terms.some((term) => normal(one.title).startsWith(`${term.word}:`)) ? 2 : 1) / (1 + one.keys.length / 400) };
+      const sum = weights[place].reduce((sum, value, k) => sum + rarity[k] * value / (value + 3), 0);
+      // Share of the question that the document answers: rare words count most, a word only in the text counts about half.
+      const share = weights[place].reduce((sum, value, k) => sum + rarity[k] * Math.min(1, value / 2), 0) / total;
+      return { ...one, found, score: sum * share * (one.boost || 1) * (terms.some((term) => normal(one.title).startsWith(`${term.word}:`)) ? 2 : 1) / (1 + one.keys.length / 400) };
     }).filter((one) => one.found || !terms.length);
     scored.sort((a, b) => b.score - a.score);
     const whole = scored.filter((one) => one.found === terms.length);
