@@ -82,7 +82,7 @@ test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for 
 test-slow: setup ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)
 
-lint: setup ## style and types of the code, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
+lint: setup ## style and types of the code, the words of code and texts, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
@@ -91,6 +91,7 @@ lint: setup ## style and types of the code, the English of documents and caption
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.plan.docs --check
 	@$(RUN) python -m formalsynth.report.reference --check
+	@$(RUN) python .ci/words.py
 	@$(RUN) python .ci/prose.py
 
 check-study: setup ## whether what a study of your own registers keeps to its contract (STUDY=<file>)

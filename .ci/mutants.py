@@ -74,7 +74,7 @@ class Mutant:
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Changed copies of one node."""
+    """Yield changed copies of one node."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         yield _with(node, ops=[COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
@@ -161,7 +161,7 @@ def _put(parent: ast.AST, field: str, place: int | None, node: ast.AST) -> None:
 
 
 def _line(statement: ast.AST) -> str:
-    """The first line of a statement as text, with its decorators for a function."""
+    """First line of a statement as text, with its decorators for a function."""
     text = ast.unparse(ast.fix_missing_locations(copy.deepcopy(statement)))
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return " ".join(text.split('"""')[0].split())[:200]
@@ -169,7 +169,7 @@ def _line(statement: ast.AST) -> str:
 
 
 def named(entries: list[dict[str, str]]) -> list[Mutant]:
-    """The mutants of ``mutants.yaml``.
+    """Mutants of ``mutants.yaml``.
 
     Raises:
         SystemExit: a line that is to be changed is not in its module exactly once.
@@ -211,7 +211,7 @@ def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> 
 
 
 def _copy_of_repository() -> Path:
-    """A folder with a package of its own and links to everything else."""
+    """Folder with a package of its own and links to everything else."""
     folder = Path(tempfile.mkdtemp(prefix="mutants-", dir=SCRATCH.name))
     for path in REPOSITORY.iterdir():
         if path.name != "workflow":

@@ -58,7 +58,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def prose(text: str) -> str:
-    """A document without code: its lines stay where they were; code becomes made-up words, none twice in a row."""
+    """Document without code: its lines stay where they were; code becomes made-up words, none twice in a row."""
     number = itertools.count()
     return CODE.sub(lambda part: "\n" * part.group().count("\n") or chr(97 + next(number) % 26) * 3, text)
 

@@ -48,7 +48,7 @@ PREDICTORS = [np.linspace(-2, 6, 3)]
 
 
 def synthesizer(id: str, mechanism: str, *parents: str, **parameters: float) -> Synthesizer:
-    """A synthesizer with a fit of its own."""
+    """Synthesizer with a fit of its own."""
     words = MECHANISMS[mechanism].words(parameters)
     return Synthesizer(id=id, mechanism=mechanism, parameters=parameters, parents=parents, fit=id, words=words)
 
@@ -75,7 +75,7 @@ def lognormal(
     priors: Mapping[str, float] | None = None,
     draws: int = 1000,
 ) -> Replay:
-    """A replay of the range paper's population, with the grid of records to add."""
+    """Replay of the range paper's population, with the grid of records to add."""
     address = Address(20260205, 90, 1, n, replicate)
     settings = {"predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 1}
     records = POPULATIONS["lognormal_on_normal"].draw(address.generator("data"), n, settings)
@@ -147,7 +147,7 @@ def value(data_sets: int) -> None:
 
 
 def estimator(pairs: int) -> None:
-    """The general estimator against exact posteriors."""
+    """General estimator against exact posteriors."""
     with ProcessPoolExecutor(2) as pool:
         found = pd.DataFrame(pool.map(one_pair, range(pairs)))
     found["difference"] = (found.bridged - found.exact).abs()
@@ -163,7 +163,7 @@ def estimator(pairs: int) -> None:
 
 
 def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object]:
-    """A random pair: a record more, weights moved by a random share, of a random family."""
+    """Random pair: a record more, weights moved by a random share, of a random family."""
     generator = np.random.default_rng([20260205, k])
     name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
     threshold = float(generator.uniform(0.5, 3)) if k % 6 == 5 else None
@@ -191,7 +191,7 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object
 
 
 def records_of(name: str, n: int, generator: np.random.Generator) -> Records:
-    """Records of a family, with a far one at the end."""
+    """Generate records of a family, with an outlier at the end."""
     z = generator.normal(2, 1, n)
     noise = generator.standard_normal(n)
     noise[-1] = generator.uniform(2, 6)
@@ -209,7 +209,7 @@ def records_of(name: str, n: int, generator: np.random.Generator) -> Records:
 
 
 def small(_: int) -> None:
-    """The worst neighbours of the smallest data sets."""
+    """Worst neighbours of the smallest data sets."""
     source = lognormal(2000, 0).universe.take(np.arange(2000))
     family, rows = FAMILIES["lognormal_regression"], []
     for name, records in small_data_sets(source).items():
@@ -270,7 +270,7 @@ def removals(_: int) -> None:
 
 
 def attacks(data_sets: int) -> None:
-    """The attack on the worst addition and removal, told and untold, beside the audit of the same neighbour."""
+    """Attack on the worst addition and removal, told and untold, beside the audit of the same neighbour."""
     for replicate in range(data_sets):
         n = 2000
         replay = lognormal(n, replicate)

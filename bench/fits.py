@@ -53,7 +53,7 @@ class Comparison:
 
 
 def comparisons() -> list[Comparison]:
-    """What is compared, on simulated data of the papers' own sizes."""
+    """List the comparisons, on simulated data of the papers' own sizes."""
     lognormal = lognormal_on_normal(np.random.default_rng(1), 2000, predictor_mean=2, predictor_sd=1, intercept=1, sigma=1)
     counts = negative_binomial_mixture(np.random.default_rng(1), 1000, share=0.2, mu1=100, phi1=5, mu2=100, phi2=20)
     return [
@@ -115,7 +115,7 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
 
 
 def ours(comparison: Comparison, executable: Path, weights: np.ndarray, seed: int) -> float:
-    """Sampling and bounds as the workflow does them, the gate's diagnostics included."""
+    """Sample and bound as the workflow does, with the diagnostics of its gate."""
     family = FAMILIES[comparison.family]
     data = family.stan_data(comparison.records, weights, family.priors, comparison.threshold)
     fit = sample(executable, data, family.inits(data), family.parameters, seed, SETTINGS)
@@ -133,7 +133,7 @@ def straightforward(comparison: Comparison, model: cmdstanpy.CmdStanModel, weigh
 
 
 def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """A weighted lognormal regression at growing sample sizes: sufficient statistics make the cost nearly the same."""
+    """Weighted lognormal regression at growing sample sizes: sufficient statistics make the cost nearly the same."""
     executable = folder / "linear_regression"
     compile_program(ROOT / "stan" / "linear_regression.stan", executable, cmdstan)
     family = FAMILIES["lognormal_regression"]
@@ -159,7 +159,7 @@ def compare_sizes(folder: Path, cmdstan: Path, repetitions: int) -> None:
 
 
 def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
-    """What a run returns; its processor seconds, with those of the programs that it starts, are added to the list."""
+    """Return the result of a call and append its processor seconds, with those of the programs that it starts."""
     start = processor_seconds()
     result = run()
     seconds.append(processor_seconds() - start)
@@ -167,7 +167,7 @@ def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
 
 
 def processor_seconds() -> float:
-    """What this process and the programs that it has waited for have used."""
+    """Processor seconds of this process and of the programs that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 

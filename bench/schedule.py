@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The jobs of a run: the label of each, and those that it needs."""
+    """Jobs of a run: the label of each, and those that it needs."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--forceall", "--dag"]
     config = [f"scale={scale}", *([f"papers=[{','.join(papers)}]"] if papers else [])]
     drawn = subprocess.run([*command, "--config", *config], stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -1,0 +1,55 @@
+"""Check the language of code and texts against .ci/words.yaml: words and names that this project does not use.
+
+Run as ``python .ci/words.py [paths]`` from the repository's folder: it prints a line for each use, with the word to write
+instead, and ends with 1 if there is one. Given paths are checked even where they are listed as not clean yet.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CAMEL = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
+"""Joints inside an identifier."""
+
+
+def main(paths: list[str]) -> int:
+    """Check the files of the repository, or those under the given paths."""
+    rules = yaml.safe_load(Path(".ci", "words.yaml").read_text(encoding="utf-8"))
+    files = {path for pattern in rules["files"] for path in Path().glob(pattern)} - set(map(Path, rules["not checked"]))
+    if paths:
+        files = {path for path in files if any(path.is_relative_to(folder) for folder in paths)}
+    else:
+        files = {path for path in files if not any(path.is_relative_to(folder) for folder in rules["not yet"])}
+    uses = 0
+    for path in sorted(files):
+        for line, use, instead in check(path.read_text(encoding="utf-8"), rules, python=path.suffix == ".py"):
+            print(f"{path}:{line}: {use}: {instead}")
+            uses += 1
+    return int(uses > 0)
+
+
+def check(text: str, rules: dict[str, Any], *, python: bool) -> Iterator[tuple[int, str, str]]:
+    """Line, forbidden use and replacement; names and docstrings are checked in Python files only."""
+    words = {re.compile(word, re.IGNORECASE): instead for word, instead in rules["words"].items()}
+    forbidden = re.compile(rf"\b(?:{'|'.join(rules['words'])})\b", re.IGNORECASE)
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in forbidden.finditer(CAMEL.sub(" ", line)):
+            yield number, match.group(), next(instead for word, instead in words.items() if word.fullmatch(match.group()))
+    for node in ast.walk(ast.parse(text)) if python else ():
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            start = (node.value.value.split() or [""])[0]
+            if start in rules["docstring starts"]:
+                yield node.lineno, f'"{start} ..."', rules["docstring starts"][start]
+        elif isinstance(node, ast.Name | ast.arg):
+            name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node.ctx, ast.Store) else ""
+            if name in rules["names"]:
+                yield node.lineno, f"variable {name}", rules["names"][name]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
