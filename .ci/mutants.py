@@ -32,12 +32,12 @@ ROOMS = {
     "core/weights.py": "tests/core tests/mechanisms",
     "mechanisms/*.py": "tests/mechanisms",
     "audit/*.py": "tests/audit",
-    "custody/auditing.py": "tests/custody tests/release",
-    "custody/budget.py": "tests/custody tests/release",
-    "custody/candidates.py": "tests/custody tests/release",
-    "custody/drawing.py": "tests/custody tests/release",
-    "custody/synthesizing.py": "tests/custody tests/release",
-    "custody/noise.py": "tests/custody tests/release",
+    "custodian/internal_audit.py": "tests/custodian",
+    "custodian/budget.py": "tests/custodian",
+    "custodian/candidates.py": "tests/custodian",
+    "custodian/synthetic_sets.py": "tests/custodian",
+    "custodian/outcomes.py": "tests/custodian",
+    "custodian/noise.py": "tests/custodian",
     "ledger/tests/*.py": "tests/ledger",
 }
 """Modules that are changed, and the tests that have to notice."""

@@ -7,14 +7,14 @@ import incomes
 import numpy as np
 import pandas as pd
 from formalsynth.core.job import Synthesizer
-from formalsynth.custody.candidates import Candidate
-from formalsynth.custody.checking import typed
-from formalsynth.custody.drawing import draw_sets
-from formalsynth.custody.schema import Declared, ReleaseConfig, Schema
+from formalsynth.custodian.candidates import Candidate
+from formalsynth.custodian.leak_scan import MANIFEST, Confidential, manifest_text, scan
+from formalsynth.custodian.release import published, write
+from formalsynth.custodian.rows import typed
+from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
+from formalsynth.custodian.synthetic_sets import draw_sets
+from formalsynth.custodian.texts import Telling
 from formalsynth.mechanisms.histogram import BinPredictor
-from formalsynth.release.describing import Telling
-from formalsynth.release.gate import MANIFEST, Confidential, manifest_text, scan
-from formalsynth.release.publishing import published, write
 from formalsynth.runtime.files import checksum
 
 COLUMNS = {

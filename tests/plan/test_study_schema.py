@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from formalsynth.custody.starting import study_text
+from formalsynth.custodian.study_files import study_text
 from formalsynth.plan.docs import REPOSITORY
 from formalsynth.plan.studies import read_study
 from jsonschema import Draft202012Validator

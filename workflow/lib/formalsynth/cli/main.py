@@ -15,7 +15,7 @@ from typing import TextIO
 
 from formalsynth.core.registry import DuplicateError
 from formalsynth.core.text import visible
-from formalsynth.custody.schema import SCHEMA
+from formalsynth.custodian.schema import SCHEMA
 from formalsynth.data.files import DataError, is_file
 from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.private import forbid_core_dumps
@@ -128,8 +128,8 @@ def _study(text: str) -> Path:
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    from formalsynth.custody.formats import read_metadata
-    from formalsynth.custody.inspecting import inspect
+    from formalsynth.custodian.inspect import inspect
+    from formalsynth.custodian.metadata import read_metadata
 
     known = read_metadata(options.metadata) if options.metadata else None
     _say(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, known))
@@ -137,12 +137,12 @@ def _inspect(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from formalsynth.custody.checking import check_rows
-    from formalsynth.custody.findings import check_and_write
-    from formalsynth.custody.schema import read_declared
+    from formalsynth.custodian.check import check
+    from formalsynth.custodian.rows import check_rows
+    from formalsynth.custodian.schema import read_declared
 
     declared = read_declared(options.study)
-    checked, lines = check_and_write(declared)
+    checked, lines = check(declared)
     _say(*lines)
     if checked.table is None:
         return 1
@@ -151,25 +151,25 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from formalsynth.custody.schema import read_declared
-    from formalsynth.custody.trying import dry_run
+    from formalsynth.custodian.plan import plan
+    from formalsynth.custodian.schema import read_declared
 
-    _say(*dry_run(read_declared(options.study)))
+    _say(*plan(read_declared(options.study)))
     return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from formalsynth.custody.schema import read_declared
-    from formalsynth.custody.trying import internal_run
+    from formalsynth.custodian.compare import compare
+    from formalsynth.custodian.schema import read_declared
 
-    _say(*internal_run(read_declared(options.study)))
+    _say(*compare(read_declared(options.study)))
     return 0
 
 
 def _release(options: argparse.Namespace) -> int:
-    from formalsynth.custody.budget import read_ledger, spent_since
-    from formalsynth.custody.schema import read_declared
-    from formalsynth.release.publishing import release
+    from formalsynth.custodian.budget import read_ledger, spent_since
+    from formalsynth.custodian.release import release
+    from formalsynth.custodian.schema import read_declared
 
     entries = len(read_ledger(options.study))
     try:
@@ -193,16 +193,16 @@ def _say_if_heard(*lines: object) -> None:
 
 
 def _gate(options: argparse.Namespace) -> int:
-    from formalsynth.custody.schema import read_declared
-    from formalsynth.release.publishing import look_again
+    from formalsynth.custodian.schema import read_declared
+    from formalsynth.custodian.verify import verify
 
-    _say(*look_again(read_declared(options.study), options.release))
+    _say(*verify(read_declared(options.study), options.release))
     return 0
 
 
 def _budget(options: argparse.Namespace) -> int:
-    from formalsynth.custody.budget import read_ledger, table
-    from formalsynth.custody.schema import RELEASE
+    from formalsynth.custodian.budget import read_ledger, table
+    from formalsynth.custodian.schema import RELEASE
     from formalsynth.plan.yaml_file import load_yaml
 
     budget = load_yaml(options.study / RELEASE).get("budget")
@@ -211,7 +211,7 @@ def _budget(options: argparse.Namespace) -> int:
 
 
 def _purge(options: argparse.Namespace) -> int:
-    from formalsynth.custody.budget import purge
+    from formalsynth.custodian.budget import purge
 
     _say(*purge(options.study))
     return 0
@@ -234,8 +234,8 @@ def _query(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from formalsynth.custody.formats import write_metadata
-    from formalsynth.custody.schema import read_declared
+    from formalsynth.custodian.metadata import write_metadata
+    from formalsynth.custodian.schema import read_declared
 
     write_metadata(read_declared(options.study).schema, options.to)
     _say(f"Written: {options.to}. It holds what was declared and nothing of the data.")

@@ -1,0 +1,209 @@
+"""Data that cannot be used, or not well: each ends in a clear sentence or an honest warning, and no sentence holds a value."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.custodian.inspect import inspect
+from formalsynth.custodian.rows import check_file, check_rows
+from formalsynth.custodian.schema import Declared, Schema
+from formalsynth.data.files import DataError
+
+SECRET = "73519"
+"""An outcome that is in every file; no sentence may hold it."""
+
+
+def good(n=60):
+    generator = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {"income": generator.integers(20_000, 90_000, n).astype(str), "age": generator.integers(20, 70, n).astype(str)}
+    )
+    table["region"] = np.where(np.arange(n) % 2, "North", "South")
+    table.loc[7, "income"] = SECRET
+    return table
+
+
+def written(table, **options):
+    return table.to_csv(index=False, **options).encode()
+
+
+def changed(column, rows, value):
+    table = good()
+    table.loc[rows, column] = value
+    return written(table)
+
+
+def schema(text="", **changes):
+    columns = {
+        "income": {"type": "number", "lower": 1000, "upper": 200_000},
+        "age": {"type": "whole", "lower": 18, "upper": 90, "release": "as_is"},
+        "region": {"type": "category", "categories": ["North", "South"], "release": "as_is"},
+    }
+    for name, column in changes.pop("columns", {}).items():
+        columns[name] = columns.get(name, {}) | column
+    values = {
+        "file": "income.csv", "rows": max(text.count(b"\n") - 1, 2) if text else 60, "protected": "person", "rows_each": 1,
+        "neighbours": "replace", "outside_bounds": "refuse", "missing": "refuse", "zeros": "refuse", "outcome": "income",
+    }  # fmt: skip
+    return Schema.model_validate(values | {"columns": columns} | changes)
+
+
+def constant():
+    return changed("income", slice(None), SECRET)
+
+
+def with_first_line(line):
+    return line + b"\n" + written(good()).split(b"\n", 1)[1]
+
+
+def million():
+    table = good(1000)
+    return b"income,age,region\n" + written(table).split(b"\n", 1)[1] * 1000
+
+
+def with_ages(ages, missing=()):
+    table = good().assign(age=[str(age) for age in ages])
+    table.loc[list(missing), "income"] = ""
+    return written(table)
+
+
+def one_in(category):
+    table = good()
+    table.loc[3, "region"] = category
+    return written(table)
+
+
+THREE = ["North", "South", "Islands"]
+KINDS = {
+    # what is wrong: the file, what differs in its schema, a part of the sentence
+    "empty": (b"", {}, "is empty"),
+    "blank": (b"\n\n  \n", {}, "is empty"),
+    "header only": (b"income,age,region\n", {}, "header and no rows"),
+    "three rows": (written(good().iloc[5:8]), {}, "at least 20 are needed"),
+    "constant outcome": (constant(), {}, "nothing to synthesize"),
+    "one person in a category": (one_in("Islands"), {"columns": {"region": {"categories": THREE}}}, "Islands is rare"),
+    "nobody in a category": (written(good()), {"columns": {"region": {"categories": THREE}}}, "no row has the category Islands"),
+    "unknown category": (one_in("Nowhere"), {}, "region: 1 row is not of a declared category"),
+    "category in other case": (one_in("NORTH"), {}, "not of a declared category"),
+    "above the bounds": (changed("income", [1, 2], "900000"), {}, "income: 2 rows are not between the declared bounds"),
+    "below the bounds": (changed("income", [1], "-5"), {}, "not between the declared bounds"),
+    "clipped": (changed("income", [1], "900000"), {"outside_bounds": "clip"}, "at a declared bound or was clipped"),
+    "predictor outside": (changed("age", [1], "117"), {}, "age: 1 row is not between"),
+    "infinite": (changed("income", [1], "inf"), {"outside_bounds": "clip"}, "not a number"),
+    "not a number": (changed("income", [1, 4, 5], "much"), {}, "income: 3 rows are not a number"),
+    "NaN in letters": (changed("income", [1], "NaN"), {}, "not a number"),
+    "digits with underscores": (changed("income", [1], "3_000"), {}, "not a number"),
+    "currency": (changed("income", [1], "€ 30000"), {}, "not a number"),
+    "fraction of a year": (changed("age", [1], "30.5"), {}, "age: 1 row is not a whole number"),
+    "missing outcome": (changed("income", [1, 2], ""), {}, "income: 2 rows are not filled in"),
+    "missing, dropped": (changed("income", [1, 2], ""), {"missing": "drop_rows"}, "2 of 60 rows are left out"),
+    "missing by another mark": (changed("income", [1], "NA"), {}, "not a number"),
+    "all missing": (changed("income", slice(None), ""), {"missing": "drop_rows"}, "at least 20 are needed"),
+    "zeros": (changed("income", [1], "0"), {"outside_bounds": "clip"}, "not other than 0"),
+    "zeros, dropped": (changed("income", [1], "0"), {"outside_bounds": "clip", "zeros": "drop_rows"}, "outcome of 0"),
+    "extreme": (changed("income", [1], "9999999"), {"columns": {"income": {"upper": 10**7}}}, "far above the rest"),
+    "few values": (changed("income", range(1, 60), "30000"), {}, "different values only"),
+    "heaped": (changed("income", range(10, 40), "30000"), {}, "one value has a share of"),
+    "rows that are identified": (
+        with_ages([18 + k // 2 if k < 58 else 60 + k % 2 for k in range(60)]),
+        {"columns": {"region": {"release": "suppressed"}}},
+        "The columns released as_is (age) have 31 combinations of values; 2 of 60 rows (3%) have one that no other row has",
+    ),
+    "rows that are identified by their absence": (
+        with_ages([18 + k // 2 for k in range(60)], missing=[0, 1, 2]),
+        {"missing": "drop_rows", "columns": {"region": {"release": "suppressed"}}},
+        "of 3, 2 have a combination that is then absent from the release, which shows whose they are",
+    ),
+    "constant predictor": (changed("age", slice(None), "40"), {}, "age: has the same value in every row"),
+    "identifier": (
+        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "tells everybody"
+    ),
+    "rows twice": (written(pd.concat([good(), good().iloc[:2]])), {}, "rows say the same as another one"),
+    "another number of rows": (written(good()), {"rows": 61}, "has 60 rows, the schema declares 61"),
+    "a million rows": (million(), {"rows": 1_000_000}, "rows take long to fit"),
+    "absent column": (written(good().drop(columns="age")), {}, "has no column age"),
+    "undeclared column": (written(good().assign(name="x")), {}, "does not declare: name"),
+    "duplicate header": (with_first_line(b"income,income,region"), {}, "by capital letters: income, income"),
+    "header in two cases": (with_first_line(b"income,Region,region"), {}, "by capital letters: Region, region"),
+    "nameless column": (with_first_line(b"income,,region"), {}, "has no name"),
+    "no header": (written(good()[["income", "age"]], header=False), {}, "put a header"),
+    "semicolons": (written(good(), sep=";"), {}, "correct delimiter in schema.yaml"),
+    "long line": (written(good()) + b"30000,40,North,more,still\n", {}, "has 5 values and the header 3 names"),
+    "line ends of another kind": (written(good()).replace(b"\n", "\u2028".encode()), {}, "control character"),
+    "colour of a terminal": (with_first_line(b"income,age,\x1b[31mregion"), {}, "control character"),
+    "too many columns": (with_first_line(b"income," * 2000 + b"age"), {}, "has 2001 columns; allowed: at most 1000"),
+    "no header, mixed": (written(good().iloc[7:], header=False), {}, "is the first row a header"),
+    "long value": (written(good()) + b"30000,40," + b"x" * 200_000 + b"\n", {}, "a value of more than 131072 characters"),
+    "encoding of bytes": (written(good()), {"encoding": "hex"}, "encoding: given 'hex'"),
+    "encoding of nothing": (written(good()), {"encoding": "undefined"}, "is not written in undefined"),
+    "delimiter that ends lines": (written(good()), {"delimiter": "\n"}, "delimiter: given '\\n'"),
+    "delimiter of two bytes": (written(good()), {"delimiter": "\u20ac"}, "delimiter: given '€'"),
+    "points in decimal commas": (written(good().assign(age="30.5"), sep=";"), {"delimiter": ";", "decimal": ","}, "not a number"),
+    "short line": (written(good()) + b"30000\n", {}, "fewer values than the header"),
+    "open quote": (written(good()) + b'"30000,40,North\n', {}, "its quotes do not match"),
+    "wrong encoding": (one_in("Süd").decode().encode("cp1252"), {}, "is not written in utf-8"),
+    "unknown encoding": (written(good()), {"encoding": "utf-9"}, "encoding: given 'utf-9'"),
+    "utf-16": (written(good()).decode().encode("utf-16"), {}, "is not written in utf-8"),
+    "zero bytes": (written(good()) + b"\0\0\0", {}, "zero bytes"),
+    "spreadsheet": (b"PK\x03\x04rest of an xlsx", {}, "a spreadsheet or another zip file"),
+    "compressed": (b"\x1f\x8brest", {}, "a gzip file"),
+}  # fmt: skip
+
+
+def test_there_are_forty_kinds():
+    assert len(KINDS) >= 40
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_data_end_in_a_sentence(kind, tmp_path):
+    content, changes, part = KINDS[kind]
+    (tmp_path / "income.csv").write_bytes(content)
+    declared = Declared("income", tmp_path, schema(content, **changes))
+    said = sentences(declared)
+    assert part in said, said
+    assert SECRET not in said
+    assert "Traceback" not in said
+
+
+def sentences(declared):
+    """All that is said of a file."""
+    try:
+        checked = check_file(declared)
+        if checked.table is not None:
+            check_rows(declared.schema, checked.table)
+    except DataError as error:
+        return str(error)
+    return "\n".join([*(violation.sentence() for violation in checked.violations), *checked.warnings])
+
+
+AMOUNT = re.compile(rb"\n(\d\d)(\d\d\d);")
+WITH_UMLAUT = {"region": {"categories": ["North", "South", "Süd"]}}
+GOOD = {
+    "plain": (written(good()), {}),
+    "byte order mark": (b"\xef\xbb\xbf" + written(good()), {}),
+    "semicolons, declared": (written(good(), sep=";"), {"delimiter": ";"}),
+    "Windows line ends": (written(good(), lineterminator="\r\n"), {}),
+    "quotes": (written(good(), quoting=1), {}),
+    "spaces": (written(good()).replace(b",", b" , "), {}),
+    "cp1252, declared": (one_in("Süd").decode().encode("cp1252"), {"encoding": "cp1252", "columns": WITH_UMLAUT}),
+    "decimal commas": (AMOUNT.sub(rb"\n\1.\2,00;", written(good(), sep=";")), {"delimiter": ";", "decimal": ","}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_however_it_is_written_the_same_rows_are_read(kind, tmp_path):
+    content, changes = GOOD[kind]
+    (tmp_path / "income.csv").write_bytes(content)
+    checked = check_file(Declared("income", tmp_path, schema(content, **changes)))
+    assert checked.violations == ()
+    assert checked.table["income"].tolist() == good()["income"].astype(float).tolist()
+
+
+def test_values_stay_out_of_what_inspect_says(tmp_path):
+    (tmp_path / "income.csv").write_bytes(written(good()))
+    said = "\n".join(inspect(tmp_path / "income.csv", "income", tmp_path / "studies" / "income"))
+    text = (tmp_path / "studies" / "income" / "schema.yaml").read_text()
+    for value in set(good()["income"]) | {"North", "South"}:
+        assert value not in said
+        assert value not in text

@@ -1,0 +1,115 @@
+"""Failures of a release: each says whether epsilon is spent, and none leaves anything of the file behind."""
+
+import os
+import pwd
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import incomes
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.custodian.budget import read_ledger
+from formalsynth.data.files import DataError
+from formalsynth.runtime.private import keep_to_owner
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A declared study, seen from where its file lies."""
+    monkeypatch.chdir(tmp_path)
+    return incomes.declared_study()
+
+
+def failing(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+ERRORS = {
+    "data": DataError("the gate found something"),
+    "disk": OSError(28, "No space left on device", "release"),
+    "unexpected": RuntimeError("73519"),
+    "interrupted": KeyboardInterrupt(),
+}
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("kind", ERRORS)
+def test_every_message_says_that_epsilon_is_spent(study, capsys, monkeypatch, cmdstan, kind):
+    monkeypatch.setattr("formalsynth.custodian.release.fit", failing(ERRORS[kind]))
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert (
+        error.splitlines()[-1]
+        == "An epsilon of 1 counts as spent since this command began: see formalsynth budget studies/income."
+    )
+    assert "73519" not in error
+    assert [entry.outcome for entry in read_ledger(study)] == ["stopped"]
+    assert not Path("release").exists()
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_every_message_says_that_nothing_is_spent(study, capsys, monkeypatch, kind):
+    monkeypatch.setattr("formalsynth.custodian.release.usable", failing(ERRORS[kind]))
+    assert main(["release", "studies/income"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
+    assert read_ledger(study) == []
+
+
+def test_a_release_that_is_ended_says_that_nothing_is_spent(study, capsys, monkeypatch):
+    monkeypatch.setattr("formalsynth.custodian.release.usable", failing(SystemExit(143)))
+    with pytest.raises(SystemExit) as ended:
+        main(["release", "studies/income"])
+    assert ended.value.code == 143
+    assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
+
+
+@pytest.mark.stan
+def test_a_user_without_a_name_makes_a_release(study, monkeypatch, cmdstan):
+    for variable in ("USER", "LOGNAME", "USERNAME", "LNAME", "SUDO_USER", "HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", failing(KeyError("getpwuid(): uid not found: 12345")))
+    assert main(["release", "studies/income"]) == 0
+    assert [entry.outcome for entry in read_ledger(study)] == ["released"]
+
+
+MADE = (
+    "import sys; from formalsynth.cli import main as cli; import formalsynth.custodian.release as publishing;"
+    "publishing.release = lambda *_: ['Released: release/income.'] * 10000; sys.exit(cli.main(['release', 'studies/income']))"
+)
+
+
+@pytest.mark.parametrize("out", ["closed", "a pipe that nobody reads", "full"])
+def test_a_release_that_is_there_is_no_error_when_nobody_reads_what_is_said(study, out):
+    reader, writer = os.pipe()
+    os.close(reader)
+    file = {"closed": None, "a pipe that nobody reads": writer, "full": os.open("/dev/full", os.O_WRONLY)}[out]
+    command = ["sh", "-c", 'exec "$0" "$@"' + " >&-" * (out == "closed"), sys.executable, "-c", MADE]
+    ran = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_progress_that_nobody_reads_ends_nothing(study):
+    code = "from formalsynth.runtime.progress import show_progress, tell; show_progress(); tell('Fitting'); print('done')"
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writer, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, "done\n")
+
+
+def test_no_process_that_holds_the_file_dumps_its_memory(study, tmp_path, monkeypatch):
+    limits = []
+    monkeypatch.setattr(resource, "setrlimit", lambda *limit: limits.append(limit))
+    monkeypatch.setattr("formalsynth.custodian.check.check_file", lambda _: pytest.fail() if not limits else sys.exit(0))
+    with pytest.raises(SystemExit, match="0"):
+        main(["check", "studies/income"])
+    assert limits == [(resource.RLIMIT_CORE, (0, 0))]
+    limits.clear()
+    keep_to_owner([])
+    assert limits == []
+    keep_to_owner([tmp_path / "private"])
+    assert limits == [(resource.RLIMIT_CORE, (0, 0))]

@@ -1,0 +1,130 @@
+"""From a CSV file to a study's folder, and from what is declared there to a file that may be used."""
+
+from pathlib import Path
+
+import incomes
+import pandas as pd
+import pytest
+import yaml
+from formalsynth.cli.main import main
+from formalsynth.custodian.schema import read_declared
+from formalsynth.plan.messages import ConfigError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with income.csv in it, where commands are given."""
+    incomes.incomes().to_csv(tmp_path / "income.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def inspected(*more):
+    return main(["inspect", "income.csv", "--outcome", "income", *more])
+
+
+def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
+    assert inspected() == 0
+    with pytest.raises(ConfigError) as error:
+        read_declared(folder / "studies" / "income")
+    for key in (
+        "rows",
+        "protected",
+        "neighbours",
+        "outside_bounds",
+        "missing",
+        "columns.income.lower",
+        "columns.region.categories",
+    ):
+        assert f"schema.yaml: {key}: is not declared yet" in str(error.value)
+    assert "18 times DECLARE" in capsys.readouterr().out
+    assert main(["check", "studies/income"]) == 1
+
+
+def test_what_is_confidential_is_for_its_owner_only(folder):
+    inspected()
+    main(["check", "studies/income"])
+    found = list(Path("studies").rglob("*"))
+    assert len(found) > 5
+    assert [path for path in found if path.stat().st_mode & 0o077] == []
+
+
+def test_the_values_of_violations_are_in_a_confidential_file_alone(folder, capsys):
+    inspected()
+    incomes.declare("studies/income", {"schema.yaml": incomes.DECLARED["schema.yaml"] | {"outside_bounds": "refuse"}})
+    capsys.readouterr()
+    assert main(["check", "studies/income"]) == 1
+    out = capsys.readouterr().out
+    assert "not between the declared bounds 1000 and 500000" in out
+    lines = (folder / "studies/income/confidential/CONFIDENTIAL-violations.csv").read_text().splitlines()
+    assert lines[0] == "row,column,rule,value"
+    value = lines[1].split(",")[-1]
+    assert float(value) > 500_000
+    assert value not in out
+
+
+def test_a_declared_file_passes_with_its_warnings(folder, capsys):
+    inspected()
+    incomes.declare("studies/income")
+    capsys.readouterr()
+    assert main(["check", "studies/income"]) == 0
+    out = capsys.readouterr().out
+    assert "65 of 3000 rows are left out, as declared" in out
+    assert "The columns released as_is (age, region, sector) have " in out
+    assert "A missing value or an outcome of 0 is not protected in rows that are left out: of 65, " in out
+    assert out.splitlines()[-1] == "The file is what the schema says. Next: formalsynth plan studies/income"
+
+
+def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):
+    assert main(["inspect", "income.csv", "--outcome", "wage"]) == 1
+    assert "allowed: person, income, age, region, sector" in capsys.readouterr().err
+    inspected()
+    assert inspected() == 1
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_metadata_fill_in_what_they_say(folder):
+    (folder / "meta.yaml").write_text("'': {S: {income: {rows: 3000, income: {type: int, lower: 1000, upper: 500000}}}}")
+    assert inspected("--metadata", "meta.yaml") == 0
+    tree = yaml.safe_load((folder / "studies/income/schema.yaml").read_text())
+    assert tree["rows"] == 3000
+    assert tree["columns"]["income"] == {"type": "whole", "lower": 1000, "upper": 500_000}
+    assert tree["columns"]["age"]["lower"] == "DECLARE"
+
+
+def test_a_schema_is_written_as_metadata(folder):
+    inspected()
+    incomes.declare("studies/income")
+    assert main(["export", "studies/income", "--to", "out.json"]) == 0
+    assert main(["export", "studies/income", "--to", "out.txt"]) == 1
+    assert "North" in (folder / "out.json").read_text()
+
+
+def test_an_export_never_writes_over_a_file(folder, capsys):
+    inspected()
+    incomes.declare("studies/income")
+    schema = (folder / "studies/income/schema.yaml").read_bytes()
+    assert main(["export", "studies/income", "--to", "studies/income/schema.yaml"]) == 1
+    assert "schema.yaml: is there already; delete it, or choose another name with --to" in capsys.readouterr().err
+    assert (folder / "studies/income/schema.yaml").read_bytes() == schema
+
+
+def test_a_confidential_file_given_as_metadata_is_not_printed(folder, capsys):
+    assert inspected("--metadata", "income.csv") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("income.csv: ")
+    assert "P00000" not in error
+    assert not Path("studies").exists()
+
+
+def test_no_confidential_table_holds_a_formula(folder):
+    table = incomes.incomes()
+    values = ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "-5", "+7", "plain"]
+    table.loc[: len(values) - 1, "region"] = values
+    table.to_csv("income.csv", index=False)
+    inspected()
+    incomes.declare("studies/income")
+    assert main(["check", "studies/income"]) == 1
+    written = pd.read_csv(folder / "studies/income/confidential/CONFIDENTIAL-violations.csv", dtype=str)
+    expected = ["'=1+1", "'@SUM(A1)", "'+cmd|' /C calc'!A0", "'-2+3", "-5", "+7", "plain"]
+    assert written.sort_values("row", key=lambda rows: rows.astype(int))["value"].tolist() == expected

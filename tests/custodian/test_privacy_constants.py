@@ -1,0 +1,115 @@
+"""The numbers that the privacy of a release rests on, by hand: noise, composition over sets, and ceilings."""
+
+from dataclasses import replace
+
+import incomes
+import numpy as np
+import pytest
+from formalsynth.core.job import Synthesizer
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.custodian import candidates, outcomes, synthetic_sets
+from formalsynth.custodian.rows import typed
+from formalsynth.custodian.schema import Declared
+from formalsynth.custodian.synthetic_sets import draw_sets
+from formalsynth.data.files import DataError
+from scipy import stats
+from small_release import COLUMNS, a_config, a_schema, histogram
+
+MECHANISMS.find()
+SYNTHESIZED = {
+    name: column | {"release": "synthesized"} if column.get("release") == "as_is" else column for name, column in COLUMNS.items()
+}
+ADD_REMOVE = {"neighbours": "add_remove", "columns": SYNTHESIZED}
+
+
+def drawn(schema, **changes):
+    table = typed(schema, incomes.incomes().replace("", np.nan))
+    return draw_sets(Declared("income", None, schema), a_config(**changes), table, histogram(epsilon=1.0))
+
+
+@pytest.fixture
+def noise(monkeypatch):
+    """Record the noise that a release adds to each table of counts."""
+    added = []
+
+    def recorded(counts, epsilon, sensitivity):
+        noisy = original(counts, epsilon, sensitivity)
+        added.append(np.subtract(noisy, counts))
+        return noisy
+
+    original = outcomes.noisy_counts
+    monkeypatch.setattr(outcomes, "noisy_counts", recorded)
+    monkeypatch.setattr(synthetic_sets, "noisy_counts", recorded)
+    return added
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "decays"),
+    [
+        # epsilon 1: replacing a record changes two counts by 1, adding or removing one changes one
+        ({}, {}, [0.5]),
+        ({"columns": SYNTHESIZED}, {"predictors_epsilon": 2, "ceiling": 3}, [1.0, 0.5]),
+        (ADD_REMOVE, {"predictors_epsilon": 2, "ceiling": 3, "rows": 3000}, [2.0, 1.0]),
+    ],
+    ids=["replace", "replace, synthesized predictors", "add or remove"],
+)
+def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, config, decays):
+    """Over 15 releases: noise k has a probability in proportion to exp(-decay |k|); one table for all three sets."""
+    for _ in range(15):
+        drawn(a_schema(**changes), **config)
+    assert len(noise) == 15 * len(decays)
+    for place, decay in enumerate(decays):
+        values = np.abs(np.concatenate(noise[place :: len(decays)]))
+        law = stats.dlaplace(decay)
+        mean = 2 * sum(k * law.pmf(k) for k in range(1, 200))
+        error = np.sqrt((law.var() - mean**2) / len(values))
+        assert abs(values.mean() - mean) < 5 * error
+
+
+def posterior(epsilon, guarantee="DP (add/remove)"):
+    """A candidate whose sets are posterior draws."""
+    parameters = {"epsilon": epsilon}
+    synthesizer = Synthesizer(
+        id="Censor_uw", mechanism="censored_unweighted", parameters=parameters, parents=(), fit="Censor_uw", words=(7,)
+    )
+    ones = np.ones(3)
+    return replace(histogram(epsilon), synthesizer=synthesizer, guarantee=guarantee, by_record=ones, weights=ones)
+
+
+def test_posterior_draws_add_up_and_one_noisy_table_serves_all_sets():
+    assert [posterior(2.0).per_release(sets) for sets in (1, 2, 3)] == [2.0, 4.0, 6.0]
+    assert [histogram(2.0).per_release(sets) for sets in (1, 2, 3)] == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "neighbours", "claims"),
+    [
+        (posterior(2.0), "add_remove", [2.0, 4.0, 6.0]),
+        (posterior(2.0), "replace", [4.0, 8.0, 12.0]),
+        (histogram(2.0), "replace", [2.0, 2.0, 2.0]),
+        (histogram(2.0), "add_remove", [2.0, 2.0, 2.0]),
+    ],
+)
+def test_strict_claims_of_one_to_three_sets(candidate, neighbours, claims):
+    assert [candidates.strict_claim(candidate.synthesizer, neighbours, sets) for sets in (1, 2, 3)] == claims
+
+
+def test_nothing_else_has_a_strict_claim():
+    weighted = posterior(2.0).synthesizer.model_copy(update={"mechanism": "censored_weighted"})
+    assert candidates.strict_claim(weighted, "add_remove") is None
+    assert candidates.strict_claim(weighted.model_copy(update={"mechanism": "weighted"}), "replace") is None
+
+
+@pytest.mark.parametrize(
+    ("sets", "ceiling", "refused"), [(1, 2, False), (1, 1.9, True), (2, 3, True), (2, 3.9, True), (3, 5.9, True)]
+)
+def test_a_ceiling_between_one_set_and_two_admits_one(sets, ceiling, refused):
+    schema = a_schema(columns=SYNTHESIZED, neighbours="add_remove")
+    table = typed(schema, incomes.incomes().replace("", np.nan))
+    config = a_config(sets=sets, ceiling=ceiling + 1, budget=20, predictors_epsilon=1, rows=100)
+    candidate = replace(posterior(2.0), draws={"probability": np.full((5, 50), 0.02)})
+    if refused:
+        with pytest.raises(DataError, match="claims more than the declared ceiling"):
+            draw_sets(Declared("income", None, schema), config, table, candidate)
+    else:
+        assert draw_sets(Declared("income", None, schema), config, table, candidate).epsilon == 3.0

@@ -1,0 +1,158 @@
+"""The rehearsal of a release: what is declared never stops it after epsilon is spent, and contradictions stop it before."""
+
+import contextlib
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import incomes
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.custodian.budget import read_ledger
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A declared study of a histogram, which needs no Stan, seen from where its file lies."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("formalsynth.custodian.release.compiled", lambda *_: contextlib.nullcontext(Path("none")))
+    return incomes.declared_study()
+
+
+TEXTS = [
+    "Incomes: seeds 1 to 9",
+    "Seed: 12, weights: 0.5, delta = 3",
+    "Inverness / Ross / Skye",
+    "The islands of /Muck/Rum/Eigg",
+    "see C:\\data and ~/data",
+    "10.0.12.7 is a code of the classification",
+    "1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11",
+    "An \"office\" of 'quotes' <b>and</b> more, {curly} [square] | pipe & # hash * star ` tick",
+    "Incomes 2019-2026, revised 1234567 times",
+    "a@office.example and b@office.example",
+    "A" * 100,
+    "data:text/html;base64 <script>alert(1)</script> <!-- hidden -->",
+    "Ünïcödé – 日本",
+    "yes: no, on: off, null: ~, 1e5",
+    "North, South, private sector, P000017",
+    "50",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_declared_text_stops_a_release(study, text, capsys):
+    keys = ("title", "intended_use", "region", "licence", "curator.name", "curator.contact")
+    incomes.declare(study, {"release.yaml": dict.fromkeys(keys, text), "schema.yaml": {"protected": text}})
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    assert [entry.outcome for entry in read_ledger(study)] == ["released"]
+    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+
+
+def test_declared_text_is_never_html_nor_another_line(study):
+    text = "Incomes <script>alert(1)</script>\n# Heading <img src=x onerror=alert(1)>\n```python\nimport os\n```"
+    keys = ("title", "intended_use", "region", "licence", "curator.name", "curator.contact")
+    incomes.declare(study, {"release.yaml": dict.fromkeys(keys, text), "schema.yaml": {"protected": text}})
+    assert main(["release", "studies/income"]) == 0
+    for name in ("README.md", "LEGAL.md", "metadata.json", "datapackage.json"):
+        written = Path("release/income", name).read_text()
+        assert "alert(1)" in written
+        assert "<" not in written
+        assert "\n# Heading" not in written
+    assert json.loads(Path("release/income/datapackage.json").read_text())["title"] == " ".join(text.split())
+
+
+@pytest.mark.parametrize("user", ["mean", "csv", "python", "income", "North", "sector", "epsilon", "combine", "release"])
+def test_no_name_of_a_user_stops_a_release(study, user, monkeypatch, capsys):
+    for variable in ("USER", "LOGNAME", "USERNAME"):
+        monkeypatch.setenv(variable, user)
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+
+
+def test_suppressed_columns_of_numbers_and_words_stop_no_release(study, capsys):
+    table, generator = pd.read_csv("income.csv", dtype=str, keep_default_na=False), np.random.default_rng(1)
+    words = ["README", "sha256", "columns", "synthetic", "rows", "the", "Incomes", "teaching", "North", "2026", "3000", "50"]
+    table["household"] = np.arange(len(table)).astype(str)
+    table["weight"] = generator.permutation(np.arange(1000, 1000 + len(table)) * 10).astype(str)
+    table["note"] = [words[k] if k < len(words) else f"note{k}" for k in range(len(table))]
+    table.to_csv("income.csv", index=False)
+    suppressed = {"type": "whole", "release": "suppressed"}
+    columns = {"columns.household": suppressed, "columns.weight": suppressed}
+    columns["columns.note"] = {"type": "category", "release": "suppressed"}
+    incomes.declare(study, {"schema.yaml": columns})
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+
+
+SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}
+CONTRADICTIONS = {
+    "mixed": ({"schema.yaml": {"columns.age.release": "synthesized"}}, "some predictors are as_is and some synthesized"),
+    "no budget for predictors": ({"schema.yaml": SYNTHESIZED}, "predictors_epsilon: is missing"),
+    "no number of rows": (
+        {"schema.yaml": SYNTHESIZED | {"neighbours": "add_remove"}, "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}},
+        "rows: is missing",
+    ),
+    "too many cells": (
+        {"schema.yaml": SYNTHESIZED | {"columns.age.bins": 1000, "columns.person.categories": [f"P{k:06d}" for k in range(3000)],
+                                       "columns.person.release": "synthesized"},
+         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}}, "cells; allowed: up to 100000"
+    ),
+    "the number of rows of the file": (
+        {"schema.yaml": SYNTHESIZED | {"neighbours": "add_remove"},
+         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2, "rows": 3000}},
+        "rows: given 3000; allowed: a number that does not depend on the file",
+    ),
+    "more than the ceiling": ({"release.yaml": {"ceiling": 0.5}}, "ceiling: given 0.5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CONTRADICTIONS)
+def test_what_contradicts_itself_stops_a_release_before_epsilon_is_spent(study, kind, capsys):
+    changes, part = CONTRADICTIONS[kind]
+    incomes.declare(study, changes)
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert part in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+    assert read_ledger(study) == []
+    assert not Path("release").exists()
+
+
+BROKEN = {
+    "a library": ("formalsynth.custodian.noise.noisy_counts", "formalsynth.custodian.outcomes.noisy_counts"),
+    "a text": ("formalsynth.custodian.release.legal",),
+    "the gate": ("formalsynth.custodian.release.check",),
+    "a figure": ("formalsynth.custodian.release._draw",),
+    "the file": ("formalsynth.custodian.release.read_text",),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_fails_on_made_up_rows_costs_nothing(study, kind, monkeypatch, capsys):
+    incomes.declare(study, {"release.yaml": {"figure": True}})
+
+    def fail(*_, **__):
+        raise OSError(5, "Input/output error", kind)
+
+    for name in BROKEN[kind]:
+        monkeypatch.setattr(name, fail)
+    assert main(["release", "studies/income"]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
+    assert read_ledger(study) == []
+
+
+def test_a_disk_without_room_for_all_rows_costs_nothing(study, monkeypatch, capsys):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100_000))  # one set has about 70,000 bytes
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "release: has room for 0 MB, and the release needs about 1 MB" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+    assert read_ledger(study) == []
+
+
+def test_a_set_may_be_larger_than_a_text(study, monkeypatch, capsys):
+    monkeypatch.setattr("formalsynth.custodian.leak_scan.LARGEST", 20_000)
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    assert Path("release/income/synthetic_1.csv").stat().st_size > 20_000

@@ -1,0 +1,129 @@
+"""The command ``formalsynth release``: the ledger is written first, seeds are refused, and nothing leaks on the way."""
+
+import re
+from pathlib import Path
+
+import incomes
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.custodian.budget import read_ledger
+
+SEEDS = ("root_seed", "seed", "random_state")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A declared study, seen from where its file lies."""
+    monkeypatch.chdir(tmp_path)
+    return incomes.declared_study()
+
+
+@pytest.mark.stan
+def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
+    assert main(["release", "studies/income"]) == 0
+    assert "No seed was used" in capsys.readouterr().out
+    folder = Path("release/income")
+    assert {path.name for path in folder.iterdir()} > {"LEGAL.md", "README.md", "MANIFEST.sha256", "synthetic_5.csv"}
+    assert [entry.outcome for entry in read_ledger(study)] == ["released"]
+    assert main(["release", "studies/income"]) == 1
+    assert "a release is never written over" in capsys.readouterr().err
+    assert main(["budget", "studies/income"]) == 0
+    assert "Together: 1 of 3." in capsys.readouterr().out
+    assert main(["gate", "studies/income", "release/income"]) == 0
+    (folder / "README.md").write_text("seed: 7")
+    assert main(["gate", "studies/income", "release/income"]) == 1
+
+
+@pytest.mark.stan
+def test_a_release_of_posterior_draws_says_its_kind(study, capsys, cmdstan):
+    incomes.declare(study, {"release.yaml": {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}})
+    assert main(["release", "studies/income"]) == 0
+    card = Path("release/income/deployment.yaml").read_text()
+    assert "variant_name: Custom" in card
+    assert re.search(r"mechanisms: 'declared_scale of formalsynth [\d.]+: one posterior draw", card)
+    incomes.declare(study, {"release.yaml": {"ceiling": 5}})
+    assert main(["release", "studies/income", "--to", "release/again"]) == 1
+    error = capsys.readouterr().err
+    assert "claims more than the declared ceiling of 5" in error
+    assert "counts as spent" in error
+    assert not Path("release/again").exists()
+    assert [entry.outcome for entry in read_ledger(study)] == ["released", "stopped"]
+    incomes.declare(study, {"release.yaml": {"ceiling": 100}})
+    assert main(["release", "studies/income", "--to", "release/again"]) == 1
+    assert "of the budget of 150 for all releases from the file 105 is spent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_seeds_are_refused(study, name, capsys):
+    incomes.declare(study, {"release.yaml": {name: 1}})
+    assert main(["release", "studies/income"]) == 1
+    assert f"release.yaml: {name}: given 1" in capsys.readouterr().err
+    assert not Path("release").exists()
+    assert read_ledger(study) == []
+
+
+def test_a_damaged_ledger_stops_every_release(study, capsys):
+    (study / "confidential" / "budget.jsonl").write_text("{")
+    assert main(["release", "studies/income"]) == 1
+    assert "is damaged; nothing is released" in capsys.readouterr().err
+
+
+def test_what_an_unexpected_error_says_is_not_told(study, capsys, monkeypatch):
+    def fail(*_):
+        raise KeyError("73519")
+
+    monkeypatch.setattr("formalsynth.custodian.check.check_file", fail)
+    assert main(["check", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "KeyError in check.py, line" in error
+    assert "73519" not in error
+
+
+def test_means_of_results_are_a_line_away(tmp_path, capsys):
+    (tmp_path / "results.csv").write_text(
+        "mechanism,parameters,family,n,status,epsilon\nweighted,c=1,beta,10,ok,2\nweighted,c=1,beta,10,ok,4\n"
+    )
+    assert main(["query", "epsilon", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.split()[-4:] == ["weighted", "10", "3", "2"]
+    assert main(["query", "delta", "--results", str(tmp_path)]) == 1
+    assert "has no column delta; its columns are mechanism, parameters, family, n, status, epsilon" in capsys.readouterr().err
+
+
+ENTRY = (
+    '{"date": "2026-01-02", "synthesizer": "Histogram", "guarantee": "DP", "neighbours": "replace", "sets": 5, "epsilon": %s, '
+    '"outcome": "released"}\n'
+)
+
+
+@pytest.mark.parametrize("epsilon", ["NaN", "-5", '"1"', "null", "true", "Infinity"])
+def test_a_ledger_that_holds_no_budget_stops_every_release(study, capsys, epsilon):
+    """Compared with NaN no budget is ever too small."""
+    (study / "confidential" / "budget.jsonl").write_text(ENTRY % epsilon)
+    for command in ("release", "budget"):
+        assert main([command, "studies/income"]) == 1
+        assert "is damaged; nothing is released" in capsys.readouterr().err
+    assert not Path("release/income").exists()
+
+
+@pytest.mark.parametrize("place", ["income.csv/below", "/dev/null/release", "x" * 300, "link"])
+def test_a_place_that_cannot_be_costs_no_budget(study, capsys, place):
+    Path("link").symlink_to("nowhere")
+    assert main(["release", "studies/income", "--to", place]) == 1
+    assert "unexpected error" not in capsys.readouterr().err
+    assert read_ledger(study) == []
+
+
+def test_names_in_what_a_command_says_are_text(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("\x1b[31mred.csv").write_text("income,age\n1,2\n")
+    assert main(["inspect", "\x1b[31mred.csv", "--outcome", "income"]) == 1
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert "studies/\\x1b[31mred: given " in error
+
+
+def test_purge_keeps_the_ledger(study, capsys):
+    (study / "confidential" / "budget.jsonl").write_text("")
+    assert main(["purge", "studies/income"]) == 0
+    assert [path.name for path in (study / "confidential").iterdir()] == ["budget.jsonl"]
+    assert "Deleted: questions.txt." in capsys.readouterr().out

@@ -1,0 +1,164 @@
+"""The ledger of a file: what was spent on it, written down before anything is drawn, and never taken back."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import math
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import Field
+
+from formalsynth.core.model import Model
+from formalsynth.custodian.guarantees import ledger_kind
+from formalsynth.data.files import DataError
+from formalsynth.plan.yaml_file import check_size
+from formalsynth.runtime.private import private_folder, write_private
+
+FILE = "confidential/budget.jsonl"
+TINY = 1e-9
+
+
+class Spent(Model):
+    """A release, or the attempt at one."""
+
+    date: str
+    synthesizer: str
+    guarantee: str
+    neighbours: str
+    sets: int
+    epsilon: float = Field(ge=0)
+    """What it may claim at most: its declared ceiling."""
+    outcome: str
+    """started, released, or why it was stopped; what was started counts."""
+
+
+def read_ledger(folder: Path) -> list[Spent]:
+    """Everything that was spent on the file of a study.
+
+    Raises:
+        DataError: the ledger is damaged, or a link.
+    """
+    path = folder / FILE
+    if path.is_symlink():
+        raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
+    if not path.exists():
+        return []
+    try:
+        lines = check_size(path).read_text(encoding="utf-8").splitlines()
+        if not lines:  # a ledger is written with its first entry, so an empty one has lost them
+            raise ValueError("no entries")
+        return [Spent.model_validate_json(line, strict=True) for line in lines]
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
+
+
+def spent(ledger: Sequence[Spent]) -> float:
+    """Epsilon that all entries may claim together: they add up, whatever became of them."""
+    try:
+        return math.fsum(entry.epsilon for entry in ledger)
+    except OverflowError:
+        return math.inf
+
+
+def start(folder: Path, entry: Spent, budget: float) -> int:
+    """Write down a release before anything is drawn for it; which entry it is.
+
+    Raises:
+        DataError: it would go beyond the budget.
+    """
+    with _alone(folder):
+        return _start(folder, entry, budget)
+
+
+def _start(folder: Path, entry: Spent, budget: float) -> int:
+    ledger = read_ledger(folder)
+    before = spent(ledger)
+    if before + entry.epsilon > budget + TINY:
+        raise DataError(
+            f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from the "
+            f"file {before:g} is spent: lower the ceiling, or publish no more of it"
+        )
+    _write(folder, [*ledger, entry])
+    return len(ledger)
+
+
+def finish(folder: Path, place: int, outcome: str) -> None:
+    """Say what became of an entry; it stays spent."""
+    with _alone(folder):
+        ledger = read_ledger(folder)
+        ledger[place] = ledger[place].model_copy(update={"outcome": outcome})
+        _write(folder, ledger)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """The ledger for one release at a time, so that two together do not both find the same rest of the budget."""
+    private_folder((folder / FILE).parent)
+    held = os.open((folder / FILE).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def spent_since(folder: Path, entries: int) -> str:
+    """The sentence on what counts as spent by entries that came after the first ``entries`` ones."""
+    try:
+        epsilon = spent(read_ledger(folder)[entries:])
+    except DataError:
+        return f"Whether epsilon is spent cannot be read from {folder / FILE}: restore it from a copy before anything else."
+    if not epsilon:
+        return "No epsilon is spent."
+    return f"An epsilon of {epsilon:g} counts as spent since this command began: see formalsynth budget {folder}."
+
+
+def purge(folder: Path) -> list[str]:
+    """Delete everything confidential of a study but its ledger, without which nobody knows what is spent.
+
+    Returns:
+        What was deleted, and what was not, in sentences.
+
+    Raises:
+        DataError: the folder is a link to another one.
+    """
+    kept = folder / FILE
+    if kept.parent.is_symlink():
+        raise DataError(f"{kept.parent}: is a link; nothing was deleted: delete what it points to yourself, or remove the link")
+    gone = [path for path in sorted(kept.parent.iterdir()) if path != kept] if kept.parent.is_dir() else []
+    for path in gone:
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
+    return [
+        f"Deleted: {names}.",
+        f"Kept: {kept.name}, which says what is spent. The file itself, the results of runs and releases are where they were. "
+        "Deleting does not overwrite the disk.",
+    ]
+
+
+def today() -> str:
+    """The date, as it stands in the ledger."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _write(folder: Path, ledger: Sequence[Spent]) -> None:
+    write_private(folder / FILE, "".join(entry.model_dump_json() + "\n" for entry in ledger))
+
+
+def table(ledger: Sequence[Spent], budget: float | None) -> list[str]:
+    """The ledger in lines."""
+    lines = [
+        f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
+        f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
+        for entry in ledger
+    ] or ["Nothing was released from this file yet."]
+    total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
+    kinds = {ledger_kind(entry.guarantee) for entry in ledger}
+    if len(kinds) > 1:
+        total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
+    return [*lines, total]

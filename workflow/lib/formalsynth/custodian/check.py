@@ -1,0 +1,42 @@
+"""The command ``check``: counts of violations to read, and a confidential file with their rows and values."""
+
+from __future__ import annotations
+
+import re
+
+from formalsynth.custodian.rows import Checked, check_file
+from formalsynth.custodian.schema import Declared
+from formalsynth.runtime.private import private_folder, write_private
+
+FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
+"""Beginning of a cell that spreadsheets compute; a number with a sign is none."""
+VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
+
+
+def check(declared: Declared) -> tuple[Checked, list[str]]:
+    """Check a file and write down the rows and values that break a rule.
+
+    Returns:
+        What was found, and lines to print, which hold counts and no values.
+
+    Raises:
+        DataError: the file cannot be read, or has other columns or another number of rows than declared.
+    """
+    checked = check_file(declared)
+    path = declared.folder / VIOLATIONS
+    private_folder(path.parent)
+    path.unlink(missing_ok=True)
+    lines = ["CONFIDENTIAL: the counts below are of the data."] if checked.violations or checked.warnings else []
+    if checked.violations:
+        cases = checked.cases.assign(**{name: checked.cases[name].map(_harmless) for name in ("column", "value")})
+        write_private(path, cases.to_csv(index=False, lineterminator="\n"))
+        lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
+        lines += [f"Which rows and values they are is in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
+        return checked, lines
+    lines += [f"Warning: {warning}" for warning in checked.warnings]
+    return checked, [*lines, f"The file is what the schema says. Next: formalsynth plan {declared.folder}"]
+
+
+def _harmless(value: object) -> object:
+    """A value that no spreadsheet takes for a formula: numbers as they are, others behind an apostrophe where need be."""
+    return f"'{value}" if FORMULA.match(str(value)) else value

@@ -1,0 +1,68 @@
+"""The command ``compare``: the candidates of a study tried on the file, for the internal report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.core.job import SamplerSettings
+from formalsynth.custodian.candidates import Study, fit, read_study
+from formalsynth.custodian.comparison import compare_candidates, recommend
+from formalsynth.custodian.internal_audit import audit_candidates
+from formalsynth.custodian.program import compiled
+from formalsynth.custodian.records import records_of
+from formalsynth.custodian.report import Run, page
+from formalsynth.custodian.rows import check_file, usable
+from formalsynth.custodian.schema import RELEASE, Declared, read_draft
+from formalsynth.custodian.synthetic_sets import check_draft
+from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.runtime.progress import tell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPORT = "confidential/CONFIDENTIAL-report.html"
+
+
+def compare(declared: Declared) -> list[str]:
+    """Try the candidates on the file, for the internal report.
+
+    Returns:
+        What came of it, in sentences that say nothing of the data.
+
+    Raises:
+        ConfigError: something is not declared yet, or not allowed.
+        DataError: the file cannot be used, or there is no CmdStan.
+    """
+    study, table = read_study(declared), usable(declared)
+    private_folder((declared.folder / REPORT).parent)
+    try_candidates(declared, study, table, declared.folder / REPORT, check_file(declared).warnings, made=False)
+    return [
+        f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
+        f"Next: read it, choose in {declared.folder / RELEASE}, then formalsynth release {declared.folder}",
+    ]
+
+
+def try_candidates(
+    declared: Declared, study: Study, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
+) -> tuple[float, list[tuple[str, str]]]:
+    """Fit, audit and compare all candidates on some rows, and write the report.
+
+    Returns:
+        Seconds, and id and reason of each candidate that failed.
+    """
+    draft, start, schema = read_draft(declared.folder), time.monotonic(), declared.schema
+    check_draft(schema, draft)
+    with compiled(declared, study) as executable:
+        found = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
+        audited = audit_candidates(declared, study, table, found, executable, draft.sets)
+        tell("Comparing synthetic data with the rows")
+        compared = compare_candidates(schema, table, found, audited, draft)
+    chosen, seconds = recommend(compared, draft.ceiling), time.monotonic() - start
+    run = Run(
+        declared.name, schema.protected, schema.neighbours, len(table), draft.sets, made, seconds, draft.ceiling, warnings
+    )  # fmt: skip
+    write_private(to, page(run, compared, chosen))
+    return seconds, [(one.id, one.reason) for one in compared if one.reason]

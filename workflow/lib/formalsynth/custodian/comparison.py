@@ -1,0 +1,282 @@
+"""What each candidate would be worth to analysts and what it would cost, for the custodian's eyes only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.utility import ecdf_distances
+from formalsynth.core.words import counted
+from formalsynth.custodian.candidates import Candidate
+from formalsynth.custodian.guarantees import SAMPLER
+from formalsynth.custodian.internal_audit import Audited
+from formalsynth.custodian.records import design_of, names_of
+from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
+from formalsynth.custodian.synthetic_sets import synthetic_sets, with_predictors
+from formalsynth.data.files import DataError
+
+EXPOSED = 10
+"""Records of the largest risk that are listed."""
+LEVEL = 0.95
+ALIKE = 0.02
+"""Difference of two max-ECDF below which they count as alike, and of the level of a quantile below which it is kept."""
+NEAR = 0.1
+"""Relative difference of a coefficient below which it is kept, however many rows the file has."""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient of a regression, in the file and in the synthetic data."""
+
+    regression: str
+    name: str
+    file: tuple[float, float]
+    """Interval."""
+    synthetic: tuple[float, float]
+    overlap: float
+    """Share of the intervals that they have in common: 1 where they agree, below 0 where they lie apart."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the synthetic value lies in the interval of the file or is near its value."""
+        file, synthetic = (sum(interval) / 2 for interval in (self.file, self.synthetic))
+        return self.file[0] <= synthetic <= self.file[1] or abs(synthetic - file) <= NEAR * abs(file)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A candidate with what it is worth."""
+
+    id: str
+    guarantee: str
+    reason: str
+    epsilon: float
+    """Epsilon of a release: of all sets together, with the noisy table of predictors."""
+    pure: bool
+    ecdf_max: float
+    quantiles: Mapping[float, tuple[float, float]]
+    """At each level that of the file and the mean of those of the synthetic sets."""
+    coefficients: tuple[Coefficient, ...]
+    exposed: tuple[tuple[int, float], ...]
+    """Rows, of those that are used, with the largest bounds."""
+    audited: Audited | None = None
+    """What the audit found; None where there was none."""
+    direct: bool = False
+    """Whether all its sets come from one noisy table, and not from posterior draws."""
+    lost: tuple[str, ...] = ()
+    """Declared analyses that do not give with its synthetic data what they give with the file."""
+    predictors: float = 0.0
+    """Part of epsilon for the noisy table of predictors, which is not audited."""
+
+    @property
+    def claim(self) -> float:
+        """Part of epsilon that is audited: the claim for the outcomes."""
+        return self.epsilon - self.predictors
+
+    @property
+    def shown(self) -> float:
+        """The epsilon that has to be reckoned with: what is claimed, or what was found where that is more."""
+        if self.audited is None or not self.audited.done:
+            return self.epsilon
+        return self.predictors + max(self.claim, self.audited.epsilon)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the audit found more than is claimed."""
+        return self.audited is not None and self.audited.refutes(self.claim)
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which candidate, why, and what speaks against it."""
+
+    id: str
+    reason: str
+    weakness: str
+
+
+def compare_candidates(
+    schema: Schema, table: pd.DataFrame, found: Mapping[str, Candidate], audited: Mapping[str, Audited], draft: ReleaseDraft
+) -> list[Compared]:  # fmt: skip
+    """The sets that a release of each candidate would have beside the file, with what the audit found of it."""
+    compared = [_drawn(schema, table, one, draft) for one in found.values()]
+    return [replace(one, audited=audited.get(one.id)) for one in compared]
+
+
+def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft) -> Compared:
+    if candidate.reason:
+        return _failed(candidate, candidate.reason)
+    try:
+        sets = synthetic_sets(schema, draft, table, candidate)
+    except DataError as error:
+        return _failed(candidate, str(error))
+    return _compared(schema, table, candidate, draft, sets)
+
+
+def _failed(candidate: Candidate, reason: str) -> Compared:
+    id, nothing = candidate.synthesizer.id, float("nan")
+    return Compared(id, candidate.guarantee, reason, nothing, False, nothing, {}, (), ())
+
+
+def _compared(
+    schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft, sets: Sequence[pd.DataFrame]
+) -> Compared:
+    analyses, epsilon = draft.analyses, with_predictors(schema, draft, candidate.per_release(len(sets)))
+    synthetic = np.stack([each[schema.outcome].to_numpy(dtype=float) for each in sets])
+    x = table[schema.outcome].to_numpy(dtype=float)
+    levels = {
+        level: (float(np.quantile(x, level)), float(np.quantile(synthetic, level, axis=1).mean())) for level in analyses.quantiles
+    }
+    coefficients = [one for regression in analyses.regressions for one in _coefficients(schema, table, regression, sets)]
+    lost = [one.regression for one in coefficients if not one.kept]
+    for level, (_, synthetic_quantile) in levels.items():
+        low, high = np.quantile(x, [max(level - ALIKE, 0), min(level + ALIKE, 1)])
+        if not low <= synthetic_quantile <= high:
+            lost.append(f"the {level:g} quantile")
+    exposed: list[tuple[int, float]] = []
+    if candidate.by_record is not None:
+        exposed = [(int(k) + 1, float(candidate.by_record[k])) for k in np.argsort(-candidate.by_record)[:EXPOSED]]
+    return Compared(
+        candidate.synthesizer.id, candidate.guarantee, "", epsilon, candidate.pure,
+        float(np.mean([ecdf_distances(x, each)[0] for each in synthetic])), levels, tuple(coefficients), tuple(exposed),
+        direct=candidate.direct, lost=tuple(dict.fromkeys(lost)), predictors=with_predictors(schema, draft, 0),
+    )  # fmt: skip
+
+
+def _coefficients(schema: Schema, table: pd.DataFrame, regression: Regression, sets: Sequence[pd.DataFrame]) -> list[Coefficient]:
+    kept = [name for name in schema.columns if name == schema.outcome or name in regression.predictors]
+    part = schema.model_copy(update={"columns": {name: schema.columns[name] for name in kept}})
+    names, (of_file, *of_sets) = names_of(part), [_fit(part, each, regression.log) for each in (table, *sets)]
+    mean, variance = combined(np.stack([fit[0] for fit in of_sets]), np.stack([fit[1] for fit in of_sets]))
+    ours, theirs = _interval(*of_file), _interval(mean, variance)
+    label = f"{'log ' * regression.log}{schema.outcome} on {', '.join(regression.predictors)}"
+    return [
+        Coefficient(label, name, ours[k], theirs[k], overlap(ours[k], theirs[k])) for k, name in enumerate(names) if k
+    ]  # fmt: skip
+
+
+def _fit(schema: Schema, table: pd.DataFrame, log: bool) -> tuple[Array, Array]:
+    """Least squares of the outcome, or of its logarithm, on all predictors: coefficients and their variances."""
+    design, outcome = design_of(schema, table), table[schema.outcome].to_numpy(dtype=float)
+    y = np.log(outcome) if log else outcome
+    inverse = np.linalg.pinv(design.T @ design)
+    coefficients = inverse @ design.T @ y
+    residual = y - design @ coefficients
+    return coefficients, np.diag(inverse) * float(residual @ residual) / max(len(y) - design.shape[1], 1)
+
+
+def combined(estimates: Array, variances: Array) -> tuple[Array, Array]:
+    """Combine estimates and variances (m, k) of m synthetic sets, each from a posterior draw of its own, as a release does.
+
+    With U the variance of an estimate from the file, the draw of a set adds U, as its posterior is as wide as the estimate is
+    uncertain, and drawing the values of the set adds U again: the mean over the sets has the variance U + 2 U / m. The variance
+    between the sets estimates 2 U, poorly for small m; it is less where predictors are those of the file, and more where weights
+    widen the posterior. Taken as at least 2 U, the interval is never shorter than it has to be.
+
+    Sources: Raab, Nowok and Dibben (2016), Journal of Privacy and Confidentiality 7(3), for 1 + 2 / m; Reiter (2003), Survey
+    Methodology 29, 181-188, for the variance between the sets.
+    """
+    m = len(estimates)
+    within, between = variances.mean(axis=0), estimates.var(axis=0, ddof=1) if m > 1 else 0.0
+    return estimates.mean(axis=0), within + np.maximum(between, 2 * within) / m
+
+
+def _interval(estimate: Array, variance: Array) -> list[tuple[float, float]]:
+    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(variance)
+    return [(float(low), float(high)) for low, high in zip(estimate - half, estimate + half, strict=True)]
+
+
+def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Share of two intervals that they have in common, averaged over the two; below 0 where they lie apart.
+
+    Source: Karr et al. (2006), The American Statistician 60, 224-232.
+    """
+    common = min(first[1], second[1]) - max(first[0], second[0])
+    lengths = [max(end - start, 1e-300) for start, end in (first, second)]
+    return common * sum(1 / length for length in lengths) / 2
+
+
+def recommend(compared: Sequence[Compared], ceiling: float | None) -> Recommendation | None:
+    """The candidate with the best utility among those that fit under the ceiling; None where there is none.
+
+    One of which the audit shows more than is claimed is not recommended. Those that lose the fewest declared analyses come first;
+    of these, among candidates that are alike in utility, the one whose guarantee is for every file, then that with less epsilon.
+    """
+    limit = math.inf if ceiling is None else ceiling
+    fitting = [one for one in compared if not one.reason and one.epsilon <= limit]
+    possible = [one for one in fitting if not one.refuted]
+    if not possible:
+        return None
+    fewest = min(len(one.lost) for one in possible)
+    keeping = [one for one in possible if len(one.lost) == fewest]
+    best = min(one.ecdf_max for one in keeping)
+    chosen = min(
+        (one for one in keeping if one.ecdf_max <= best + ALIKE), key=lambda one: (not one.pure, one.epsilon, one.ecdf_max)
+    )
+    refuted = [one for one in fitting if one.refuted]
+    limits = "" if ceiling is None else f" whose epsilon is at most {ceiling:g}"
+    limits += " with the fewest lost analyses" if len(keeping) < len(possible) else ""
+    reason = _reason(chosen, keeping, refuted, best, limits) + _others(possible, keeping)
+    return Recommendation(chosen.id, reason, _losses(chosen, possible) + _weakness(chosen))
+
+
+def _others(possible: Sequence[Compared], keeping: Sequence[Compared]) -> str:
+    """The candidates that lose more of the declared analyses than the recommended one."""
+    others = [f"{one.id} loses {', '.join(one.lost)}" for one in possible if one not in keeping]
+    return f" Others lose more of the declared analyses: {'; '.join(others)}." if others else ""
+
+
+def _losses(chosen: Compared, possible: Sequence[Compared]) -> str:
+    """The declared analyses that the recommended candidate loses, each with the candidates that keep it."""
+    sentences = []
+    for analysis in chosen.lost:
+        keeping = [one.id for one in possible if analysis not in one.lost]
+        who = f"is kept by {', '.join(keeping)}" if keeping else "no candidate keeps"
+        sentences.append(f"It loses {analysis}, which {who}. ")
+    return "".join(sentences)
+
+
+def _reason(chosen: Compared, possible: Sequence[Compared], refuted: Sequence[Compared], best: float, limit: str) -> str:
+    if len(possible) == 1:
+        reason = f"It is the only candidate{limit or ' that came through'}"
+        reason += f" (max-ECDF {chosen.ecdf_max:.3f})" + (", and its guarantee is for every file." if chosen.pure else ".")
+    else:
+        reason = (
+            f"Of the {counted(len(possible), 'candidate')}{limit}, none is clearly nearer to the file (max-ECDF "
+            f"{chosen.ecdf_max:.3f}, the best has {best:.3f}), "
+        )
+        reason += (
+            "and its guarantee is for every file." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
+        )
+    for one in refuted:
+        reason += f" {one.id} is out: it claims {one.epsilon:.3g}, and the audit found at least {one.shown:.3g}."
+    return reason
+
+
+def _weakness(chosen: Compared) -> str:
+    if chosen.direct:
+        return (
+            "It knows nothing of the predictors: what the outcome has to do with them is lost. "
+            "Inside a bin the values are spread evenly, so details narrower than a bin are lost, too."
+        )
+    if chosen.pure:
+        return f"{SAMPLER} Each further synthetic set costs as much again. {_audit_of(chosen)}"
+    return (
+        f"Its guarantee is of the kind {chosen.guarantee!r}: epsilon was found from this file, as a maximum over posterior "
+        "draws, and holds in the limit of many records rather than as it stands. Each further synthetic set costs as much again. "
+        + _audit_of(chosen)
+    )
+
+
+def _audit_of(chosen: Compared) -> str:
+    audited = chosen.audited
+    if audited is None or not audited.done:
+        return "It was not audited."
+    tried = counted(audited.tried, "neighbour")
+    return f"The audit found at least {audited.epsilon:.3g} among {tried}: what was not tried may cost more."

@@ -1,0 +1,159 @@
+"""A first look at a file: types are guessed, all else is asked, and what only the data say goes into a confidential file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth.core.model import PATTERNS
+from formalsynth.custodian.csv_file import Written, guess, listed, read_text
+from formalsynth.custodian.metadata import Known
+from formalsynth.custodian.rows import far_above, with_points
+from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
+from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
+from formalsynth.custodian.workflow import CODE, TEXT
+from formalsynth.data.files import DataError
+from formalsynth.runtime.private import private_folder, write_private
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUESTIONS = "confidential/questions.txt"
+MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-")
+MOST_CATEGORIES = 30
+RARE = 5
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column looks like."""
+
+    name: str
+    type: str
+    decimals: int
+    questions: tuple[str, ...]
+    """Confidential: they say what is in the file."""
+
+
+def inspect(csv: Path, outcome: str, folder: Path, known: Known | None = None) -> list[str]:
+    """Write the folder of a study for a file, with what its owner has to declare left open.
+
+    Args:
+        csv: the file.
+        outcome: the column that is confidential and will be made synthetic.
+        folder: of the study; it must not be there with a schema in it.
+        known: what metadata say of the file already.
+
+    Returns:
+        What was written, and what to do next, in sentences without any value of the file.
+
+    Raises:
+        DataError: the file cannot be used, the outcome is none of its columns, or the folder holds a study.
+    """
+    if (folder / SCHEMA).exists():
+        raise DataError(f"{folder / SCHEMA}: is there already; delete it, or choose another folder with --to")
+    _check_name(folder)
+    written = guess(csv)
+    table = read_text(csv, written)
+    if outcome not in table.columns:
+        raise DataError(f"{csv}: --outcome: given {outcome!r}; allowed: {listed(list(table.columns))}")
+    missing = sorted(mark for mark in MISSING_MARKS if (table == mark).any().any()) or [""]
+    guesses = [_guessed(name, table[name], written, missing, name == outcome) for name in table.columns]
+    private_folder(folder)
+    private_folder((folder / QUESTIONS).parent)
+    known = known or Known()
+    columns = [_column(one, outcome, known.columns.get(one.name, {})) for one in guesses]
+    write_private(folder / SCHEMA, schema_text(_relative(csv, folder), written, missing, outcome, columns, known))
+    write_private(folder / STUDY, study_text(folder.resolve().name))
+    write_private(folder / CODE, TEXT)
+    write_private(folder / RELEASE, release_text())
+    write_private(folder / QUESTIONS, _questions(csv, table, guesses))
+    open_keys = (folder / SCHEMA).read_text(encoding="utf-8").count(DECLARE) - 1
+    return [
+        f"Written: {folder}, which only you can read: {SCHEMA}, {STUDY}, {RELEASE} and {QUESTIONS}.",
+        f"Next: read {folder / QUESTIONS} (CONFIDENTIAL), answer what {SCHEMA} asks ({open_keys} times {DECLARE}), then run "
+        f"formalsynth check {folder}",
+    ]
+
+
+def _check_name(folder: Path) -> None:
+    import re
+
+    expression, words = PATTERNS["name"]
+    if not re.fullmatch(expression, folder.resolve().name):
+        raise DataError(
+            f"{folder}: given {folder.resolve().name!r} as the name of the study; allowed: {words}: choose another with --to"
+        )
+
+
+def _relative(csv: Path, folder: Path) -> str:
+    import os
+
+    return os.path.relpath(csv.resolve(), folder.resolve())
+
+
+def _guessed(name: str, values: pd.Series, written: Written, missing: Sequence[str], is_outcome: bool) -> Guess:
+    import pandas as pd
+
+    present = values[~values.isin(missing)]
+    plain = with_points(present) if written.decimal == "," else present
+    numbers = pd.to_numeric(plain, errors="coerce")
+    numeric = len(present) > 0 and numbers.notna().mean() > 0.95
+    few = present.nunique() <= MOST_CATEGORIES and not is_outcome
+    if not numeric or (few and present.nunique() <= 5):
+        return Guess(name, "category", 0, tuple(_category_questions(name, values, present, missing)))
+    decimals = int(plain.str.extract(r"\.(\d+)$")[0].str.len().fillna(0).max())
+    kind = "number" if decimals else "whole"
+    return Guess(name, kind, min(decimals, 10), tuple(_number_questions(name, values, numbers.dropna(), missing, is_outcome)))
+
+
+def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
+    counts = present.value_counts()
+    if counts.size > MOST_CATEGORIES:
+        found = [f"{name}: has {counts.size} different values; is it a name or a number of a person? Then suppress it."]
+    else:
+        found = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
+        found += [
+            f"{name}: {category} is rare ({number} rows): merge it, or accept poor utility."
+            for category, number in counts.items()
+            if number < RARE
+        ]
+    return found + _missing_question(name, values, missing)
+
+
+def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
+    found = [f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak."]
+    far = far_above(numbers)
+    if far:
+        found.append(f"{name}: {far} value{'s lie' if far != 1 else ' lies'} far above the rest; declare public bounds.")
+    if is_outcome and (numbers == 0).any():
+        found.append(f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else?")
+    if (numbers < 0).any():
+        found.append(f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant?")
+    return found + _missing_question(name, values, missing)
+
+
+def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> list[str]:
+    absent = int(values.isin(missing).sum())
+    return [f"{name}: {absent} values are missing; are these rows to be left out?"] if absent else []
+
+
+def _column(one: Guess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
+    column: dict[str, object] = {"type": known.get("type", one.type)}
+    wanted = ("categories",) if column["type"] == "category" else ("lower", "upper")
+    column |= {key: known.get(key, DECLARE) for key in wanted}
+    if column["type"] == "number":
+        column["decimals"] = one.decimals
+    return {"name": one.name, **column} if one.name == outcome else {"name": one.name, **column, "release": DECLARE}
+
+
+def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[Guess]) -> str:
+    lines = [
+        "CONFIDENTIAL: what follows was read from the data. Do not send it to anybody, and do not copy it into a release.",
+        "",
+    ]
+    lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace a release shows it."]
+    lines += [f"Who is protected: what is one row, and is each of them in one row only? {NEIGHBOURS}", ""]
+    return "\n".join([*lines, *(f"- {question}" for one in guesses for question in one.questions), ""])

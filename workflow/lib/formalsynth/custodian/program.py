@@ -1,0 +1,84 @@
+"""The Stan program of a study, compiled, with the user's own code held against its contract."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from formalsynth.contract.family import broken_family, trial
+from formalsynth.contract.mechanism import check_mechanism
+from formalsynth.contract.program import broken
+from formalsynth.core.family import FAMILIES, program
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.registry import is_own
+from formalsynth.custodian.candidates import REPOSITORY, Study
+from formalsynth.custodian.records import made_up, records_of
+from formalsynth.custodian.schema import Declared
+from formalsynth.data.files import DataError
+from formalsynth.plan.messages import ConfigError
+from formalsynth.runtime.progress import tell
+from formalsynth.stan.build import build
+from formalsynth.stan.generate import generate
+from formalsynth.stan.install import CmdStanError, ensure
+
+
+@contextlib.contextmanager
+def compiled(declared: Declared, study: Study) -> Iterator[Path]:
+    """The compiled Stan program of a study; one of the user's own, or of a family of theirs, keeps to its contract.
+
+    Raises:
+        DataError: there is no CmdStan.
+        ConfigError: own code does not keep to its contract.
+    """
+    family = FAMILIES[study.family]
+    with tempfile.TemporaryDirectory() as folder:
+        executable = Path(folder) / family.program
+        try:
+            cmdstan = ensure(REPOSITORY / ".cmdstan")
+        except CmdStanError as error:
+            raise DataError(str(error)) from error
+        try:
+            build(study.program, executable, cmdstan)
+        except RuntimeError as error:
+            raise ConfigError(str(error)) from error
+        if problems := _broken(declared, study, executable):
+            raise ConfigError("\n".join(f"{study.program.name if study.use else study.family}: {each}" for each in problems))
+        if own := program(family):
+            own.bind(functools.partial(generate, executable), study.priors)
+        if problems := list(_broken_mechanisms(declared, study, executable)):
+            raise ConfigError("\n".join(problems))
+        yield executable
+
+
+def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
+    """What own code does not keep to; nothing of the file is used for it."""
+    if study.use is not None:
+        tell(f"Checking {study.program.name} against its contract")
+        return broken(FAMILIES[study.family], executable, [study.use])
+    if is_own(FAMILIES.module(study.family)):
+        tell(f"Checking the family {study.family} against its contract")
+        records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
+        return broken_family(FAMILIES[study.family], records, executable, study.priors)
+    return []
+
+
+def _broken_mechanisms(declared: Declared, study: Study, executable: Path) -> Iterator[str]:
+    """Faults of the user's own mechanisms on made-up rows."""
+    own = [one for one in study.expanded.synthesizers.values() if is_own(MECHANISMS.module(one.mechanism))]
+    if not own:
+        return
+    tell("Checking own mechanisms against their contract")
+    records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
+    tried = trial(FAMILIES[study.family], records, executable, study.priors)
+    for one in own:
+        problems = (
+            [tried]
+            if isinstance(tried, str)
+            else check_mechanism(MECHANISMS[one.mechanism], one.parameters, tried.family, tried.records, tried.draws)
+        )
+        yield from (f"mechanism {one.mechanism}: {problem}" for problem in dict.fromkeys(problems))

@@ -1,0 +1,86 @@
+"""From typed rows to records with a design, by what is declared alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers, Records
+from formalsynth.custodian.rows import clipped, outcomes_of
+from formalsynth.custodian.schema import Column, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def records_of(schema: Schema, table: pd.DataFrame) -> Records:
+    """Outcomes and predictors of some rows."""
+    return Records(outcomes_of(schema, table), design_of(schema, table))
+
+
+def design_of(schema: Schema, table: pd.DataFrame) -> Array:
+    """The design (n, p): a constant, a column for each category but the first declared one, numbers on the scale of their bounds.
+
+    Nothing is centred or scaled on the data: a row's part of the design depends on that row and on the schema alone.
+    """
+    columns = [np.ones(len(table))]
+    for name, column in schema.predictors.items():
+        columns += _coded(column, table[name])
+    return np.column_stack(columns)
+
+
+def names_of(schema: Schema) -> list[str]:
+    """What the columns of the design are called."""
+    names = ["constant"]
+    for name, column in schema.predictors.items():
+        names += [f"{name}: {category}" for category in (column.categories or [])[1:]] if column.type == "category" else [name]
+    return names
+
+
+def _coded(column: Column, values: pd.Series) -> list[Array]:
+    if column.type == "category":
+        return [(values == category).to_numpy(dtype=float) for category in (column.categories or [])[1:]]
+    low, high = column.ends
+    return [(values.to_numpy(dtype=float) - low) / (high - low)]
+
+
+def to_unit(column: Column, values: Array) -> Array:
+    """Numbers between the declared bounds as shares of the way from the lower to the upper one, on the declared scale."""
+    low, high = column.ends
+    if column.scale == "log":
+        return np.log(values / low) / np.log(high / low)
+    return (values - low) / (high - low)
+
+
+def from_unit(column: Column, shares: Array) -> Array:
+    """The inverse of :func:`to_unit`."""
+    low, high = column.ends
+    return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
+
+
+def cells(column: Column, values: Array, bins: int) -> Integers:
+    """Bins of equal width on the declared scale into which numbers fall, from 0."""
+    return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
+
+
+def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
+    """As many rows as declared, made up from the schema: nothing in them comes from the file."""
+    import pandas as pd
+
+    n = schema.rows
+    columns = {}
+    for name, column in schema.released.items():
+        if column.type == "category":
+            columns[name] = generator.choice(np.array(column.categories, dtype=object), n)
+        else:
+            low, high = column.ends
+            share = generator.beta(2, 6, n) if name == schema.outcome else generator.random(n)
+            columns[name] = np.round(low + (high - low) * share, column.places)
+    return clipped(schema, pd.DataFrame(columns))
+
+
+def finished(schema: Schema, outcomes: Array) -> Array:
+    """Synthetic outcomes as they are released: inside the declared bounds and rounded as declared; both without the data."""
+    low, high = schema.target.ends
+    return np.clip(np.round(np.clip(outcomes, low, high), schema.target.places), low, high)

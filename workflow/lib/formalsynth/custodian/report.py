@@ -1,0 +1,202 @@
+"""The internal report as a page: for the custodian, and for nobody else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from formalsynth.core.mechanism import Neighbours
+from formalsynth.core.words import counted
+from formalsynth.custodian.comparison import Compared, Recommendation
+from formalsynth.custodian.guarantees import sentences
+from formalsynth.custodian.internal_audit import DELTA
+
+CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
+MADE_UP = "MADE-UP ROWS: nothing here was made from the data."
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 4.5rem auto 3rem; max-width: 62rem; padding: 0 1rem;
+  color: #222; background: #fff }
+.mark { position: fixed; top: 0; left: 0; right: 0; z-index: 1;
+  background: #8b0000; color: #fff; padding: .5rem 1rem; font-weight: 700 }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+th, td { border-bottom: 1px solid #999; padding: .25rem .75rem; text-align: left; vertical-align: top }
+td.n { text-align: right; font-variant-numeric: tabular-nums }
+@media print { .mark { -webkit-print-color-adjust: exact; print-color-adjust: exact } body { margin-top: 5rem } }
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a page tells of."""
+
+    study: str
+    protected: str
+    neighbours: Neighbours
+    rows: int
+    sets: int
+    made_up: bool
+    seconds: float
+    ceiling: float | None
+    warnings: Sequence[str]
+
+
+def page(run: Run, compared: Sequence[Compared], chosen: Recommendation | None) -> str:
+    """The whole page."""
+    mark = MADE_UP if run.made_up else CONFIDENTIAL
+    parts = [
+        f"<h1>{escape(run.study)}: candidates for a release</h1>",
+        f"<p>{counted(run.rows, 'row')}, {counted(run.sets, 'synthetic set')} of each candidate, "
+        f"{counted(round(run.seconds), 'second')}.</p>",
+        *(f"<p>Warning: {escape(warning)}</p>" for warning in run.warnings),
+        _recommended(run, chosen), _overview(run, compared), _audit(run, compared), _meaning(run, compared), _quantiles(compared),
+        _regressions(compared), _exposed(compared), _lost(compared),
+    ]  # fmt: skip
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(run.study)}: internal report</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><div class="mark">{mark}</div>'
+        f"<main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    def cell(value: object) -> str:
+        return f'<td class="n">{_number(value)}</td>' if isinstance(value, float | int) else f"<td>{escape(str(value))}</td>"
+
+    lines = ["".join(map(cell, row)) for row in rows]
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines)}</tbody></table>"
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else "–" if math.isnan(value) else f"{value:.4g}"
+
+
+def _recommended(run: Run, chosen: Recommendation | None) -> str:
+    if chosen is None:
+        limit = "" if run.ceiling is None else f" with an epsilon of at most {run.ceiling:g}"
+        return (
+            f"<h2>Recommendation</h2><p>None: no candidate came through{limit}, or the audit found more than is claimed. "
+            "See below why, and change study.yaml.</p>"
+        )
+    return (
+        f"<h2>Recommendation: {escape(chosen.id)}</h2><p>Reason: {escape(chosen.reason)}</p>"
+        f"<p>Weakness: {escape(chosen.weakness)}</p>"
+        "<p>To choose a candidate after looking at this report is itself a look at the data that no epsilon here pays for.</p>"
+    )
+
+
+def _overview(run: Run, compared: Sequence[Compared]) -> str:
+    rows = [
+        (
+            one.id,
+            one.epsilon,
+            one.audited.epsilon if one.audited else math.nan,
+            one.guarantee,
+            one.ecdf_max,
+            "" if one.reason else "; ".join(one.lost) or "none",
+            one.reason,
+        )
+        for one in compared
+    ]
+    kinds = {one.guarantee: sentences(one.guarantee, run.neighbours, one.direct) for one in compared if not one.reason}
+    words = "".join(f"<p><strong>{escape(kind)}</strong>: {escape(meaning)}</p>" for kind, meaning in kinds.items())
+    head = [
+        "candidate",
+        "claimed epsilon, all sets",
+        "audited epsilon, at least",
+        "kind",
+        "max-ECDF",
+        "lost analyses",
+        "failed because",
+    ]
+    lost = (
+        "<p>A declared regression is lost where one of its synthetic coefficients lies outside the 95 % interval of the file and "
+        "differs by more than a tenth; a quantile, where its level in the file differs by more than .02.</p>"
+    )
+    return f"<h2>Candidates</h2>{_table(head, rows)}{lost}{words}"
+
+
+def _audit(run: Run, compared: Sequence[Compared]) -> str:
+    """What the audit found, and where it stands against the claims."""
+    if not any(one.audited for one in compared):
+        return "<h2>Audit</h2><p>None was made: study.yaml says internal_audit: false.</p>"
+    found = [(one, one.audited) for one in compared if one.audited]
+    rows = [
+        (one.id, one.claim, audited.epsilon, _standing(one), audited.neighbour, audited.tried or "") for one, audited in found
+    ]
+    words = (
+        f"<p>Candidates were run again on data sets that differ in one row, and what is released was compared, for "
+        f"{counted(run.sets, 'set')} together, at δ = 0 where a guarantee is for every file and at δ = {DELTA:g} for others. The "
+        "largest loss over the neighbours that were tried is a lower bound: one that was not tried may cost more. A claim below "
+        "it does not hold for this file; one above it is not shown to hold. <code>internal_audit</code> in study.yaml has more "
+        "neighbours tried, or leaves the audit out.</p>"
+    )
+    head = [
+        "candidate",
+        "claim for outcomes",
+        "audited epsilon, at least",
+        "claim",
+        "neighbour that attains it",
+        "neighbours tried",
+    ]
+    return f"<h2>Audit</h2>{words}{_table(head, rows)}"
+
+
+def _standing(one: Compared) -> str:
+    """Whether a claim stands."""
+    if one.audited is None or not one.audited.done:
+        return "not audited"
+    return "does not hold for this file" if one.refuted else "stands"
+
+
+def _meaning(run: Run, compared: Sequence[Compared]) -> str:
+    """What epsilon means for one of those who are protected."""
+    what = "is in the file" if run.neighbours == "add_remove" else "has one or another value in the file"
+    rows = [(one.id, one.shown, 1 / (1 + math.exp(-min(one.shown, 700)))) for one in compared if not one.reason]
+    head = ["candidate", "epsilon, the larger of both", "at most this sure afterwards"]
+    whom = escape(run.protected)
+    words = (
+        f"<p>Somebody who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
+        "sure after seeing the release, as far as the guarantee holds:</p>"
+    )
+    return f"<h2>What epsilon means for one {whom}</h2>{words}{_table(head, rows)}"
+
+
+def _quantiles(compared: Sequence[Compared]) -> str:
+    rows = [(one.id, level, *values) for one in compared for level, values in one.quantiles.items()]
+    return f"<h2>Quantiles of the outcome</h2>{_table(['candidate', 'level', 'file', 'synthetic'], rows)}" if rows else ""
+
+
+def _regressions(compared: Sequence[Compared]) -> str:
+    rows = [
+        (one.id, each.regression, each.name, *each.file, *each.synthetic, each.overlap)
+        for one in compared
+        for each in one.coefficients
+    ]
+    head = ["candidate", "regression", "coefficient", "file: from", "to", "synthetic: from", "to", "overlap"]
+    note = (
+        "<p>95 % intervals. An overlap of 1 is full agreement; below 0 the intervals lie apart. The synthetic interval of a "
+        "histogram knows neither its noise nor its bins.</p>"
+    )
+    return f"<h2>Regressions</h2>{note}{_table(head, rows)}" if rows else ""
+
+
+def _exposed(compared: Sequence[Compared]) -> str:
+    rows = [(one.id, ", ".join(f"{row} ({bound:.3g})" for row, bound in one.exposed)) for one in compared if one.exposed]
+    note = "<p>Used rows with the largest bounds, by their number among the used rows, with the bound of each.</p>"
+    return f"<h2>Most exposed rows</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
+
+
+def _lost(compared: Sequence[Compared]) -> str:
+    rows = [
+        (one.id, ", ".join(f"{row} ({epsilon:.3g})" for row, epsilon in one.audited.losses))
+        for one in compared
+        if one.audited and one.audited.losses
+    ]
+    note = (
+        "<p>Of the rows that the audit took out, those whose absence shows most, by their number among the used rows, with the "
+        "audited epsilon of one set.</p>"
+    )
+    return f"<h2>Rows whose loss is largest</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""

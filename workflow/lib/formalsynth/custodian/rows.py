@@ -1,0 +1,278 @@
+"""A file against its schema: every violation by column, rule and number of rows, and what speaks against using the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.words import counted
+from formalsynth.custodian.csv_file import Written, listed, read_text
+from formalsynth.custodian.schema import Column, Declared, Schema
+from formalsynth.data.files import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pandera.pandas as pa
+
+LEAST_ROWS = 20
+"""Records below which nothing useful can be synthesized."""
+MANY_ROWS = 500_000
+FEW_IN_CATEGORY = 5
+FEW_VALUES = 10
+"""Different outcomes below which it is a category rather than a number."""
+FAR = 10.0
+"""Distances of the quartiles from the median beyond which a value lies far above the rest."""
+HEAPED = 0.2
+MISSING = "filled in"
+THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
+"""A number with a point between thousands and a decimal comma."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A rule that some rows of a column break."""
+
+    column: str
+    rule: str
+    rows: int
+
+    def sentence(self) -> str:
+        """It in words, without a value."""
+        return f"{self.column}: {self.rows} row{'s are' if self.rows != 1 else ' is'} not {self.rule}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A file that was compared with its schema. All of it is confidential."""
+
+    violations: tuple[Violation, ...]
+    cases: pd.DataFrame
+    """Each violation with its row and value."""
+    warnings: tuple[str, ...]
+    table: pd.DataFrame | None
+    """The rows with their types, where the file may be used."""
+
+
+def check_file(declared: Declared) -> Checked:
+    """Compare a file with its schema.
+
+    Raises:
+        DataError: it cannot be read, or has other columns or another number of rows than declared.
+    """
+    schema = declared.schema
+    text = read_text(declared.csv, Written(schema.encoding, schema.delimiter, schema.decimal))
+    _check_shape(declared, text)
+    text = text.mask(text.isin(schema.missing_values))
+    violations, cases = _violations(schema, text)
+    table = None if violations else typed(schema, text)
+    warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text))
+    return Checked(violations, cases, warnings, table)
+
+
+def usable(declared: Declared) -> pd.DataFrame:
+    """The rows of a file that may be used, with their types.
+
+    Raises:
+        DataError: a line for each rule that some of its rows break.
+    """
+    checked = check_file(declared)
+    if checked.table is None:
+        lines = [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
+        raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check writes down which rows they are."]))
+    check_rows(declared.schema, checked.table)
+    return checked.table
+
+
+def check_rows(schema: Schema, table: pd.DataFrame) -> None:
+    """Check that something can be learned from some rows.
+
+    Raises:
+        DataError: they are too few, or all have the same outcome.
+    """
+    if len(table) < LEAST_ROWS:
+        raise DataError(
+            f"{schema.file}: {counted(len(table), 'row')} can be used; at least {LEAST_ROWS} are needed for a model of them"
+        )
+    if table[schema.outcome].nunique() == 1:
+        raise DataError(f"{schema.outcome}: has the same value in every row; there is nothing to synthesize")
+
+
+def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
+    schema, file = declared.schema, declared.csv
+    absent = [name for name in schema.columns if name not in text.columns]
+    more = [name for name in text.columns if name not in schema.columns]
+    if absent:
+        raise DataError(
+            f"{file}: has no column {', '.join(absent)}; its columns are {listed(list(text.columns))}: correct the schema"
+        )
+    if more:
+        raise DataError(
+            f"{file}: has columns that the schema does not declare: {listed(more)}; declare them, as suppressed perhaps"
+        )
+    if len(text) != schema.rows:
+        raise DataError(
+            f"{file}: has {counted(len(text), 'row')}, the schema declares {schema.rows}: is it the whole file, or another one?"
+        )
+
+
+def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ...], pd.DataFrame]:
+    import pandas as pd
+    import pandera.errors
+    import pandera.pandas as pa
+
+    used = schema.released
+    rules = pa.DataFrameSchema({name: _rules(schema, name, column) for name, column in used.items()})
+    cases = pd.DataFrame(columns=["row", "column", "rule", "value"])
+    try:
+        rules.validate(text[list(used)], lazy=True)
+    except pandera.errors.SchemaErrors as error:
+        found = error.failure_cases
+        cases = pd.DataFrame({
+            "row": found["index"].astype(int) + 1, "column": found["column"],
+            "rule": found["check"].replace({"not_nullable": MISSING}), "value": found["failure_case"],
+        }).sort_values(["column", "rule", "row"])  # fmt: skip
+    numbered = cases.groupby(["column", "rule"], sort=True).size()
+    return tuple(Violation(str(column), str(rule), int(rows)) for (column, rule), rows in numbered.items()), cases
+
+
+def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
+    """The rules of a column; of a number those about its size, where it is one, see what is one only."""
+    import pandera.pandas as pa
+
+    def rule(holds: Callable[[pd.Series], pd.Series], text: str) -> pa.Check:
+        return pa.Check(holds, name=text, error=text)
+
+    if column.type == "category":
+        checks = [pa.Check.isin(column.categories or [], name="of a declared category", error="of a declared category")]
+    else:
+        low, high = column.ends
+        checks = [rule(lambda values: np.isfinite(numbers(values, schema)), "a number")]
+        if column.type == "whole":
+            checks.append(rule(lambda values: ~(numbers(values, schema) % 1 > 0), "a whole number"))
+        if schema.outside_bounds == "refuse":
+            inside = f"between the declared bounds {low:g} and {high:g}"
+            checks.append(rule(lambda values: ~((numbers(values, schema) < low) | (numbers(values, schema) > high)), inside))
+        if name == schema.outcome and schema.zeros == "refuse":
+            checks.append(rule(lambda values: numbers(values, schema) != 0, "other than 0"))
+    return pa.Column(None, checks, nullable=schema.missing == "drop_rows", coerce=False, required=True)
+
+
+def with_points(text: pd.Series) -> pd.Series:
+    """Numbers with a decimal comma, written with a decimal point; one with a point that does not part thousands is none."""
+    parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
+    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    return plain.where(parted, "no number")
+
+
+def numbers(text: pd.Series, schema: Schema) -> pd.Series:
+    """Text as numbers; NaN where it is none."""
+    import pandas as pd
+
+    plain = with_points(text) if schema.decimal == "," else text
+    return pd.to_numeric(plain.where(~plain.str.contains("_", regex=False, na=False)), errors="coerce")
+
+
+def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a release with their types; rows are left out and numbers clipped as declared."""
+    return clipped(schema, _used(schema, text)).reset_index(drop=True)
+
+
+def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are not left out, under their index in the file."""
+    import pandas as pd
+
+    table = pd.DataFrame({
+        name: text[name].astype(object) if column.type == "category" else numbers(text[name], schema)
+        for name, column in schema.released.items()
+    })  # fmt: skip
+    table = table.dropna()
+    return table[table[schema.outcome] != 0] if schema.zeros == "drop_rows" else table
+
+
+def clipped(schema: Schema, table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose numbers are inside their declared bounds."""
+    ends = {name: column.ends for name, column in schema.released.items() if column.type != "category"}
+    return table.assign(**{name: table[name].clip(*between) for name, between in ends.items()})
+
+
+def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
+    """What a person has to know before using these rows, in sentences that are confidential too."""
+    dropped = schema.rows - len(table)
+    if dropped:
+        are = "is" if dropped == 1 else "are"
+        yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
+    if len(table) > MANY_ROWS:
+        yield f"{len(table)} rows take long to fit; try formalsynth plan first, it says about how long."
+    if len(table):
+        yield from _outcome_warnings(schema, table[schema.outcome])
+        for name, column in schema.predictors.items():
+            yield from _predictor_warnings(name, column, table[name])
+    if len(schema.predictors) and table.duplicated().any():
+        again = int(table.duplicated().sum())
+        yield f"{again} row{'s say' if again != 1 else ' says'} the same as another one: is somebody in the file twice?"
+
+
+def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
+    """Warnings of rows that columns released as they are identify, by what they have or by being left out."""
+    names = [name for name, column in schema.columns.items() if column.release == "as_is"]
+    used = text.index.isin(_used(schema, text).index)
+    if not names or not used.any():
+        return
+    combination = text.groupby(names, dropna=False, sort=False).ngroup()
+    rows = combination[used].value_counts()
+    unique = int((rows == 1).sum())
+    yield (
+        f"The columns released as_is ({', '.join(names)}) have {counted(len(rows), 'combination')} of values; {unique} of "
+        f"{int(used.sum())} rows ({unique / used.sum():.0%}) have one that no other row has: they identify these rows."
+    )
+    absent = int((~combination[~used].isin(rows.index)).sum())
+    if not used.all():
+        yield (
+            f"A missing value or an outcome of 0 is not protected in rows that are left out: of {int((~used).sum())}, {absent} "
+            "have a combination that is then absent from the release, which shows whose they are."
+        )
+
+
+def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
+    name, (low, high) = schema.outcome, schema.target.ends
+    if 1 < outcome.nunique() < FEW_VALUES:
+        yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
+    at_ends = int(outcome.isin([low, high]).sum())
+    if at_ends:
+        lie = "values lie at the declared bounds or were" if at_ends != 1 else "value lies at a declared bound or was"
+        yield f"{name}: {at_ends} {lie} clipped to {'them' if at_ends != 1 else 'it'}."
+    far = far_above(outcome)
+    if far:
+        yield f"{name}: {far} value{'s lie' if far != 1 else ' lies'} far above the rest; they are at the highest risk."
+    heap = float(outcome.value_counts(normalize=True).iloc[0])
+    if heap > HEAPED:
+        yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over its surroundings."
+
+
+def far_above(values: pd.Series) -> int:
+    """How many values lie far above the rest."""
+    middle, upper = values.median(), values.quantile(0.75)
+    return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
+
+
+def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterator[str]:
+    counts = values.value_counts()
+    if column.type == "category":
+        for category in column.categories or []:
+            found = int(counts.get(category, 0))
+            if found == 0:
+                yield f"{name}: no row has the category {category}; a model cannot learn it: merge it with another one."
+            elif found < FEW_IN_CATEGORY:
+                yield f"{name}: the category {category} is rare: merge it, or accept poor utility and high risks."
+    elif counts.size == 1:
+        yield f"{name}: has the same value in every row; suppress it, no model can use it."
+    if column.release == "as_is" and counts.size > 0.9 * len(values) and len(values) > LEAST_ROWS:
+        yield f"{name}: nearly every row has a value of its own; released as it is, it tells everybody in the file apart."
+
+
+def outcomes_of(schema: Schema, table: pd.DataFrame) -> np.ndarray:
+    """The confidential outcomes (n,)."""
+    return table[schema.outcome].to_numpy(dtype=float)

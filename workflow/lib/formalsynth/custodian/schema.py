@@ -1,0 +1,288 @@
+"""What a person declares of a file: ``schema.yaml`` of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from formalsynth.core.constraints import Finite
+from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
+from formalsynth.plan.messages import ConfigError, validated
+from formalsynth.plan.yaml_file import load_yaml
+
+DECLARE = "DECLARE"
+"""What stands in a file for what its author still has to declare."""
+SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
+"""Files of a study's folder."""
+SETS = 5
+"""Number of synthetic sets where a draft gives none."""
+Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]
+Treatment = Literal["as_is", "suppressed", "synthesized"]
+Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
+"""Sectors that OpenDP's registry of deployments knows."""
+
+
+def _one_line(text: str) -> str:
+    """A text on one line, since a text of a release could take a line break for the end of a heading or a paragraph."""
+    return " ".join(text.split())
+
+
+Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
+
+
+class Column(Model):
+    """One column of the file."""
+
+    type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or one of some categories.")
+    lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
+    upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
+    decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
+    categories: Categories | None = Field(None, description="Declared categories, known without the data.")
+    scale: Literal["linear", "log"] = Field(
+        "linear", description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0."
+    )
+    bins: WholeNumber = Field(10, le=1000, description="Bins of a number whose column is synthesized.")
+    release: Treatment | None = Field(
+        None,
+        description="Of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; synthesized "
+        "draws it from a noisy table.",
+    )
+
+    @model_validator(mode="after")
+    def _bounds_or_categories(self) -> Self:
+        given = {"lower": self.lower, "upper": self.upper, "categories": self.categories}
+        wanted = {"categories"} if self.type == "category" else {"lower", "upper"}
+        for key, value in given.items():
+            if (value is not None) != (key in wanted) and self.release != "suppressed":
+                raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
+        if self.scale == "log" and (self.lower is None or self.lower <= 0):
+            raise ValueError("scale can be log only for numbers with a lower bound above 0")
+        return ordered(self, "lower", "upper")
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The declared bounds of a column of numbers."""
+        assert self.lower is not None
+        assert self.upper is not None
+        return float(self.lower), float(self.upper)
+
+    @property
+    def places(self) -> int:
+        """Decimal places in a release."""
+        return self.decimals if self.type == "number" else 0
+
+
+class Schema(Model):
+    """What is declared of a file: how it is written, who is protected, and what its columns may hold."""
+
+    file: str = Field(min_length=1, description="The file, from the folder of the schema.")
+    encoding: str = Field("utf-8", description="Encoding of the file.")
+    delimiter: str = Field(",", min_length=1, max_length=1, description="What stands between two values of a row.")
+    decimal: Literal[".", ","] = Field(".", description="What stands before the decimal places of a number.")
+    missing_values: list[str] = Field(default_factory=lambda: [""], description="What stands for a missing value.")
+    rows: WholeNumber = Field(ge=2, description="Rows of the file without its header; public where neighbours is replace.")
+    protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
+    rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
+    neighbours: Literal["add_remove", "replace"] = Field(
+        description="Whether their being in the file is protected (add_remove), or only what the file says of them (replace)."
+    )
+    outside_bounds: Literal["clip", "refuse"] = Field(description="What is done with numbers outside the declared bounds.")
+    missing: Literal["drop_rows", "refuse"] = Field(description="What is done with rows with a missing value.")
+    zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="What is done with outcomes of 0.")
+    outcome: str = Field(min_length=1, description="The column that is confidential and made synthetic.")
+    columns: dict[str, Column] = Field(min_length=1, description="The columns of the file, in its order.")
+
+    @model_validator(mode="after")
+    def _treatments(self) -> Self:
+        if self.outcome not in self.columns:
+            raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
+        if self.columns[self.outcome].type == "category":
+            raise ValueError("outcome has to be a column of numbers")
+        for name, column in self.columns.items():
+            if (column.release is None) != (name == self.outcome):
+                raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
+            if column.release == "as_is" and self.neighbours == "add_remove":
+                raise ValueError(
+                    f"neighbours cannot be add_remove where columns.{name}.release is as_is, since the released column shows who "
+                    "is in the file: choose replace, or suppress or synthesize the column"
+                )
+        return self
+
+    @property
+    def target(self) -> Column:
+        """The column of the outcome."""
+        return self.columns[self.outcome]
+
+    @property
+    def predictors(self) -> dict[str, Column]:
+        """The columns that a release holds beside the outcome."""
+        return {name: column for name, column in self.columns.items() if column.release not in (None, "suppressed")}
+
+    @property
+    def synthesized(self) -> dict[str, Column]:
+        """Predictors that are drawn from a noisy table."""
+        return {name: column for name, column in self.columns.items() if column.release == "synthesized"}
+
+    @property
+    def released(self) -> dict[str, Column]:
+        """The columns of a release, in the order of the file."""
+        return {name: column for name, column in self.columns.items() if column.release != "suppressed"}
+
+
+class Curator(Model):
+    """Who publishes."""
+
+    name: Line = Field(description="Name of the office.")
+    type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="What kind of body it is.")
+    contact: Line = Field(description="Where analysts may ask.")
+
+
+class Regression(Model):
+    """A linear regression that the internal report compares."""
+
+    predictors: list[str] = Field(min_length=1, description="Predictors.")
+    log: bool = Field(False, description="Whether it is the logarithm of the outcome that is explained.")
+
+
+class Analyses(Model):
+    """What analysts will do with the data, compared in the internal report."""
+
+    quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
+        default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
+    )
+    regressions: list[Regression] = Field(default_factory=list, description="Linear regressions.")
+
+
+class ReleaseConfig(Model):
+    """``release.yaml``: what is released, and how much may be spent on it."""
+
+    synthesizer: str = Field(min_length=1, description="Which synthesizer of study.yaml is released.")
+    sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
+    rows: WholeNumber | None = Field(
+        None,
+        ge=2,
+        le=10_000_000,
+        description="Rows of each synthetic set where neighbours is add_remove: any public number but that of the file.",
+    )
+    predictors_epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        None, description="Budget of the noisy table of the predictors that are synthesized."
+    )
+    ceiling: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that this release may claim at most, and will state.")
+    budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
+    accept_refuted: bool = Field(
+        False,
+        description="Whether a candidate is released although the audit found more than it claims; every text then says so.",
+    )
+    title: Line = Field(description="Name of the published data.")
+    intended_use: Line = Field(description="What they are for.")
+    region: Line = Field(description="Which region the data are about.")
+    sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
+    licence: Line = Field(description="Under which licence they are published.")
+    curator: Curator = Field(description="Who publishes.")
+    figure: bool = Field(False, description="Whether a PNG of the synthetic outcomes comes with them.")
+    analyses: Analyses = Field(default_factory=Analyses, description="What the internal report compares.")
+
+
+@dataclass(frozen=True)
+class ReleaseDraft:
+    """Parts of ``release.yaml`` that are declared before a synthesizer is chosen."""
+
+    sets: int
+    ceiling: float | None
+    analyses: Analyses
+    rows: int | None
+    predictors_epsilon: float | None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is declared of a file, and where."""
+
+    name: Identifier
+    """Of the study: that of its folder."""
+    folder: Path
+    schema: Schema
+
+    @property
+    def csv(self) -> Path:
+        """The confidential file."""
+        return self.folder / self.schema.file
+
+
+def read_declared(folder: Path) -> Declared:
+    """The schema of a study's folder.
+
+    Raises:
+        ConfigError: a line for each thing that is missing, not declared yet or not allowed.
+    """
+    values = declarations(folder / SCHEMA)
+    return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
+
+
+def read_release(folder: Path) -> ReleaseConfig:
+    """What is to be released.
+
+    Raises:
+        ConfigError: a line for each thing that is missing, not declared yet or not allowed.
+    """
+    return validated(ReleaseConfig, declarations(folder / RELEASE), folder / RELEASE)
+
+
+def read_draft(folder: Path) -> ReleaseDraft:
+    """The parts of ``release.yaml`` that a comparison needs.
+
+    Raises:
+        ConfigError: the analyses are not what they have to be.
+    """
+    tree = load_yaml(folder / RELEASE)
+    sets, ceiling, rows, epsilon = (tree.get(key) for key in ("sets", "ceiling", "rows", "predictors_epsilon"))
+    analyses = tree.get("analyses")
+    return ReleaseDraft(
+        sets if isinstance(sets, int) and 1 <= sets <= 100 else SETS,
+        float(ceiling) if isinstance(ceiling, int | float) else None,
+        validated(Analyses, {} if analyses in (None, DECLARE) else analyses, folder / RELEASE, "analyses"),
+        rows if isinstance(rows, int) and rows > 0 else None,
+        float(epsilon) if isinstance(epsilon, int | float) and epsilon > 0 else None,
+    )
+
+
+def declarations(path: Path) -> dict[object, object]:
+    """The contents of a file in which everything is declared; what is open of columns that are suppressed does not matter.
+
+    Raises:
+        ConfigError: it cannot be read, or a line for each thing that is not declared yet.
+    """
+    values = _without_suppressed(dict(load_yaml(path)))
+    open_questions = [f"{path}: {key}: is not declared yet; put what holds in place of {DECLARE}" for key in undeclared(values)]
+    if open_questions:
+        raise ConfigError("\n".join(open_questions))
+    return values
+
+
+def _without_suppressed(values: dict[object, object]) -> dict[object, object]:
+    columns = values.get("columns")
+    if not isinstance(columns, dict):
+        return values
+    kept = {
+        name: {key: value for key, value in column.items() if value != DECLARE}
+        if isinstance(column, dict) and column.get("release") == "suppressed"
+        else column
+        for name, column in columns.items()
+    }
+    return {**values, "columns": kept}
+
+
+def undeclared(values: object, path: str = "") -> Iterator[str]:
+    """Keys at which something still has to be declared."""
+    if values == DECLARE:
+        yield path
+    elif isinstance(values, Mapping):
+        for key, value in values.items():
+            yield from undeclared(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(values, list):
+        for place, value in enumerate(values):
+            yield from undeclared(value, f"{path}.{place}")

@@ -1,0 +1,116 @@
+"""The files that a study begins with: commented YAML in which what is not known without its author is left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import yaml
+
+from formalsynth.custodian.csv_file import Written
+from formalsynth.custodian.metadata import Known
+from formalsynth.custodian.schema import DECLARE
+
+NEIGHBOURS = (
+    "Is it a secret that somebody is in the file (add_remove), or only what the file says of them (replace)? The same noise "
+    "protects half as much under replace."
+)
+
+
+def schema_text(
+    file: str, written: Written, missing: Sequence[str], outcome: str, columns: Sequence[Mapping[str, object]], known: Known
+) -> str:
+    """A schema with its questions."""
+    lines = [f"  {_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
+    return "\n".join([_SCHEMA.format(
+        declare=DECLARE, file=_one(file), encoding=_one(written.encoding), delimiter=_one(written.delimiter),
+        decimal=_one(written.decimal), missing=_one(list(missing)), outcome=_one(outcome), neighbours=NEIGHBOURS,
+        rows=known.rows or DECLARE, protected=_one(known.protected or DECLARE),
+    ), *lines, ""])  # fmt: skip
+
+
+def study_text(name: str) -> str:
+    """A study with four candidates."""
+    return _STUDY.format(name=name, declare=DECLARE)
+
+
+def release_text() -> str:
+    """What is to be declared of a release."""
+    return _RELEASE.format(declare=DECLARE)
+
+
+def _one(value: object) -> str:
+    """A value as one line of YAML."""
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
+_SCHEMA = """\
+# What is declared of the file. Put what holds in place of {declare}, from what is public and not from the data.
+file: {file}
+encoding: {encoding}
+delimiter: {delimiter}
+decimal: {decimal}
+missing_values: {missing} # what stands for a missing value
+rows: {rows} # how many rows the file has; with neighbours: replace a release shows that number, so it has to be public
+
+# Who is protected: what is one row (person, household, business), and 1 if each of them is in one row only.
+protected: {protected}
+rows_each: {declare}
+# {neighbours}
+neighbours: {declare} # add_remove or replace
+
+outside_bounds: {declare} # of numbers outside the declared bounds: clip or refuse
+missing: {declare} # of rows with a missing value: drop_rows or refuse
+zeros: {declare} # of outcomes of 0: keep, drop_rows or refuse
+
+# The column that is confidential and will be made synthetic.
+outcome: {outcome}
+
+# Bounds and categories are what everybody knows without the file. Predictors:
+#   as_is: released as they are, outside the guarantee; synthesized: drawn from a noisy table; suppressed: left out.
+# scale: log in a column of amounts makes bins equally wide on a log scale, for a lower bound above 0.
+columns:"""
+
+_STUDY = """\
+# The synthesizers to compare. Everything here may be changed; what is released is chosen in release.yaml afterwards.
+title: {name}
+authors: ours
+code: [records.py] # how the workflow reads the file
+synthesizers:
+  # Bin counts with noise between declared bounds: a guarantee that holds as it stands. Put the declared bounds of the outcome.
+  Histogram: {{ mechanism: perturbed_histogram, parameters: {{ epsilon: 1, low: {declare}, high: {declare}, bins: 50 }} }}
+  # The plain posterior, for comparison: the best utility, the largest epsilon.
+  Unweighted: {{ mechanism: unweighted }}
+  # Records at risk count less in the fit; its epsilon is found from the data and holds asymptotically.
+  Weighted: {{ mechanism: weighted, parents: [Unweighted] }}
+  # The same with a scale that is declared and not read off the data.
+  Declared: {{ mechanism: declared_scale, parents: [Unweighted], parameters: {{ scale: 20 }} }}
+scenarios:
+  {name}:
+    id: 1
+    place: own data
+    # Amounts above 0 such as incomes: lognormal_regression or gamma_regression; counts: negative_binomial_regression;
+    # shares between 0 and 1: beta_regression; other numbers: normal.
+    family: {declare}
+    file: {{ name: {name} }}
+    synthesizers: [Histogram, Unweighted, Weighted, Declared]
+"""
+
+_RELEASE = """\
+# What is released. Fill it in after the internal report.
+synthesizer: {declare} # one of study.yaml
+sets: 5 # synthetic data sets
+# rows: 3000 # where neighbours is add_remove, before compare: the rows of each set, any public number but that of the file
+ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
+budget: {declare} # the epsilon that all releases from this file may claim together
+# predictors_epsilon: 1 # where predictors are synthesized, before compare: the budget of their noisy table
+title: {declare}
+intended_use: {declare}
+region: {declare}
+sector: {declare} # Technology, Healthcare, Education, Government, Energy or Finance; delete the line if none fits
+licence: {declare}
+curator: {{ name: {declare}, type: Government, contact: {declare} }}
+figure: false # true adds a PNG of the synthetic outcomes
+# What analysts will do, for the internal report: quantiles of the outcome and linear regressions on released predictors.
+analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}
+"""

@@ -1,0 +1,35 @@
+"""The file of a study in the workflow: registered under the study's name, read by its schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from formalsynth.core.arrays import Records
+from formalsynth.custodian.records import records_of
+from formalsynth.custodian.rows import usable
+from formalsynth.custodian.schema import read_declared
+from formalsynth.data.files import FILES, Dataset
+
+CODE = "records.py"
+TEXT = '''"""Tells the workflow how the file of this study is read: as schema.yaml beside it says."""
+
+from formalsynth.custodian.workflow import register
+
+register(__file__, __name__)
+'''
+"""Own code of a study."""
+
+
+def register(file: str, module: str) -> None:
+    """Register the confidential file of the study in whose folder some own code lies.
+
+    Args:
+        file: path of that code.
+        module: its name.
+    """
+    declared = read_declared(Path(file).parent)
+
+    def read(_: Path) -> Records:
+        return records_of(declared.schema, usable(declared))
+
+    FILES.add(declared.name, Dataset(str(declared.csv.resolve()), None, None, "its owner", read), module)
