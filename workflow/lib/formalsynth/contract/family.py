@@ -48,7 +48,7 @@ LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
 
 
 def trial(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> Fitted | str:
-    """A family with a few of some records and draws from their posterior; or why there are none."""
+    """Family with a few of some records and draws from their posterior; or why there are none."""
     chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
     few: Records = records.take(np.sort(chosen))
     try:
@@ -123,7 +123,7 @@ def _moves(family: Family, records: Records, draws: Draws, values: Array) -> boo
 
 
 def _density(fitted: Fitted) -> Iterator[str]:
-    """The density integrates to 1, and predictive values follow it."""
+    """Density integrates to 1, and predictive values follow it."""
     record = fitted.records.take(slice(0, 1))
     for k in range(DRAWS):
         draw = take(fitted.draws, [k])
@@ -167,7 +167,7 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
 
 
 def _program(fitted: Fitted) -> Iterator[str]:
-    """The Stan program has the same density, but for what does not depend on the parameters; and the right gradient."""
+    """Stan program has the same density, but for what does not depend on the parameters; and the right gradient."""
     family, records = fitted.family, fitted.records
     weights = np.linspace(0.2, 1.0, len(records))
     data = family.stan_data(records, weights, fitted.priors)

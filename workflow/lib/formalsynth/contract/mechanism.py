@@ -31,7 +31,7 @@ class Watched(MechanismAddress):
     taken: list[str] = field(default_factory=list, compare=False)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """The seed sequence of one stage, which is noted."""
+        """Seed sequence of one stage, which is noted."""
         self.taken.append(stage)
         return super().sequence(stage, words)
 
@@ -82,7 +82,7 @@ class _Trial:
         weights: Array | None = None,
         address: Watched | None = None,
     ) -> Form | DirectRelease:
-        """The result for the records at ``index``, perhaps with other draws, risks or weights of parents, or another address.
+        """Result for the records at ``index``, perhaps with other draws, risks or weights of parents, or another address.
 
         Raises:
             BrokenContract: the mechanism writes into its input, or its result breaks the contract.
@@ -115,7 +115,7 @@ class _Trial:
         weights: Array | None = None,
         address: Watched | None = None,
     ) -> Form:
-        """The same for a mechanism that gives a form.
+        """Same for a mechanism that gives a form.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a form.
@@ -126,7 +126,7 @@ class _Trial:
         return made
 
     def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease:
-        """The same for a mechanism that releases directly.
+        """Same for a mechanism that releases directly.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a release.
@@ -152,7 +152,7 @@ def _of_use(trial: _Trial, form: Form) -> Iterator[str]:
 
 
 def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
-    """A guarantee for every data set needs weights that are fixed functions of their own records."""
+    """Guarantee for every data set needs weights that are fixed functions of their own records."""
     if not trial.mechanism.strict:
         return
     n, kind = len(trial.records), trial.mechanism.guarantee
@@ -179,7 +179,7 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
 
 
 def _with_far_records(trial: _Trial) -> _Trial:
-    """The trial with far outcomes behind its records, and with far predictors, if there are any."""
+    """Trial with far outcomes behind its records, and with far predictors, if there are any."""
     records, draws = trial.records, {name: values[:1] for name, values in trial.draws.items()}
     outcomes = [value for value in FAR if trial.family.outcomes.holds(np.array([value]))]
     far = Records(np.array(outcomes), np.repeat(records.design[:1], len(outcomes), axis=0))

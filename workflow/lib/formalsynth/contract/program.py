@@ -57,7 +57,7 @@ class Checked:
     whole: bool
 
     def at(self, draw: Draws, records: Records, weights: Array, seed: int = SEED) -> Point:
-        """The program at a point of its parameters."""
+        """Program at a point of its parameters."""
         data = self.family.stan_data(records, weights, self.use.data)
         return evaluate(self.executable, data, {name: values[0] for name, values in draw.items()}, seed)
 
@@ -144,7 +144,7 @@ def _at_zero_weights(checked: Checked, records: Records) -> bool:
 
 
 def _target(checked: Checked, draw: Draws, records: Records, weights: Array) -> float:
-    """The log density at a point; NaN where the program refuses it."""
+    """Log density at a point; NaN where the program refuses it."""
     try:
         return checked.at(draw, records, weights).log_density
     except ChainFailed:
@@ -231,7 +231,7 @@ MOVES = (
 
 
 def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records]:
-    """The i-th record in its place, among others: changed ones, ones that are far from each other, and copies of itself."""
+    """I-th record in its place, among others: changed ones, ones that are far from each other, and copies of itself."""
     own = np.arange(len(records)) == i
     changed = _changed(checked, records, len(records))
     far = made_up(checked.use, checked.whole, len(records), SEED + 2, far=True)
@@ -326,7 +326,7 @@ def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
 
 
 def _density(checked: Checked, draws: Draws) -> Iterator[str]:
-    """The log-likelihood is that of a density, and x_rep follows it."""
+    """Log-likelihood is that of a density, and x_rep follows it."""
     record = made_up(checked.use, checked.whole).take(slice(0, 1))
     for k in range(POINTS):
         draw = take(draws, [k])
@@ -343,7 +343,7 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
 
 
 def _reached(checked: Checked, predicted: Array) -> Support:
-    """The support of the density: the declared bounds, or what lies around them where predictive values reach beyond.
+    """Support of the density: the declared bounds, or what lies around them where predictive values reach beyond.
 
     What a model can give need not be what an outcome may be: an income of 1000 or more may have a lognormal model.
     """

@@ -36,7 +36,7 @@ class Records:
         return len(self.x)
 
     def take(self, index: Any) -> Records:
-        """The records at ``index``."""
+        """Records at ``index``."""
         return Records(self.x[index], self.design[index])
 
 
@@ -53,7 +53,7 @@ def intercept_only(x: Array | Integers) -> Records:
 
 
 def take(draws: Draws, index: Any) -> dict[str, Array]:
-    """The draws at ``index`` along the first axis."""
+    """Draws at ``index`` along the first axis."""
     return {name: values[index] for name, values in draws.items()}
 
 

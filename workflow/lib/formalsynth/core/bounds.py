@@ -139,20 +139,20 @@ class _Likelihood:
         return index if self.right is None else self.right[index]
 
     def plain(self, rows: Array | Index, draws: slice = slice(None)) -> Array:
-        """The log-likelihood (S, m) of the records that :meth:`rows` is of, perhaps under some of the draws alone."""
+        """Log-likelihood (S, m) of the records that :meth:`rows` is of, perhaps under some of the draws alone."""
         left = self.left[draws]
         return left[:, rows] if self.right is None else left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
-        """The same under other draws."""
+        """Same under other draws."""
         return _Likelihood.of(self.family, self.records, draws)
 
     def at(self, index: Index | slice) -> _Likelihood:
-        """The same under the draws at ``index``."""
+        """Same under the draws at ``index``."""
         return replace(self, draws=take(self.draws, index), left=self.left[index])
 
     def sensitive(self, form: Sensitive, index: Index) -> Array:
-        """The sensitive log-likelihood (S, m) of the records at ``index`` before the threshold."""
+        """Sensitive log-likelihood (S, m) of the records at ``index`` before the threshold."""
         log_gamma = None if form.range is None else self.log_gamma(form.range, index)
         return _combined(self.plain(self.rows(index)), log_gamma, form, index)
 

@@ -54,7 +54,7 @@ class Family(Predictor, Protocol):
         """Data of the Stan program for the pseudo posterior with likelihood weights (n,), clipped at the threshold."""
 
     def inits(self, stan_data: StanData) -> StanData:
-        """A starting point in the bulk of the posterior."""
+        """Starting point in the bulk of the posterior."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Low-rank factors A (S, k) and B (n, k) of the log-likelihood: ``f[s, i] = A[s] . B[i]``."""
@@ -78,17 +78,17 @@ class ConcaveFamily(Family, Protocol):
     """
 
     def natural(self, draws: Draws) -> Array:
-        """The parameters in which it is concave: (S, d)."""
+        """Parameters in which it is concave: (S, d)."""
 
     def of_natural(self, natural: Array) -> Draws:
-        """The draws that have these parameters (S, d); NaN where they are not parameters of the family."""
+        """Draws that have these parameters (S, d); NaN where they are not parameters of the family."""
 
 
 class Evaluate(Protocol):
     """Whatever runs a compiled program on draws."""
 
     def __call__(self, data: StanData, draws: Draws, seed: int) -> Mapping[str, Array]:
-        """The generated quantities for S draws, with the draws along their first axis."""
+        """Generated quantities for S draws, with the draws along their first axis."""
 
 
 class WholeFamily(Family, Protocol):
@@ -124,12 +124,12 @@ def program_name(path: Path) -> str:
 
 
 def draws_from_prior(family: Family) -> FamilyWithPrior | None:
-    """The family, if it can draw from its prior."""
+    """Family, if it can draw from its prior."""
     return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
 
 
 def whole(family: Family) -> WholeFamily | None:
-    """The family, if it gives its log-likelihood as a whole."""
+    """Family, if it gives its log-likelihood as a whole."""
     return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]
 
 
@@ -142,12 +142,12 @@ def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
 
 
 def program(family: Family) -> ProgramFamily | None:
-    """The family, if it has to be told how its compiled program is run."""
+    """Family, if it has to be told how its compiled program is run."""
     return family if hasattr(family, "bind") else None  # type: ignore[return-value]
 
 
 def concave(family: Family) -> ConcaveFamily | None:
-    """The family, if it says in which parameters its log-likelihood is concave."""
+    """Family, if it says in which parameters its log-likelihood is concave."""
     return family if hasattr(family, "natural") else None  # type: ignore[return-value]
 
 

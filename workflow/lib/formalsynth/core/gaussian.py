@@ -22,7 +22,7 @@ def gaussian_delta(sigma: float, sensitivity: float, epsilon: float) -> float: .
 @overload
 def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: float | Array) -> float | Array: ...
 def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: float | Array) -> float | Array:
-    """The smallest delta at which Gaussian noise gives (epsilon, delta)-DP: exact, for every epsilon >= 0.
+    """Smallest delta at which Gaussian noise gives (epsilon, delta)-DP: exact, for every epsilon >= 0.
 
     Args:
         sigma: standard deviation of the noise.
@@ -40,13 +40,13 @@ def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: fl
 
 
 def gaussian_epsilon(sigma: float, sensitivity: float, delta: float) -> float:
-    """The smallest epsilon at which Gaussian noise gives (epsilon, delta)-DP; arguments as in :func:`gaussian_delta`."""
+    """Smallest epsilon at which Gaussian noise gives (epsilon, delta)-DP; arguments as in :func:`gaussian_delta`."""
     check_positive(sigma=sigma, sensitivity=sensitivity)
     return smallest_epsilon(lambda epsilon: gaussian_delta(sigma, sensitivity, epsilon), delta)
 
 
 def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
-    """The smallest standard deviation of Gaussian noise that gives (epsilon, delta)-DP, for every epsilon > 0.
+    """Smallest standard deviation of Gaussian noise that gives (epsilon, delta)-DP, for every epsilon > 0.
 
     The result always meets the curve: ``gaussian_delta(analytic_sigma(s, e, d), s, e) <= d``.
 
@@ -78,7 +78,7 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 
 
 def classical_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
-    """The classical calibration ``sensitivity sqrt(2 log(1.25 / delta)) / epsilon``.
+    """Classical calibration ``sensitivity sqrt(2 log(1.25 / delta)) / epsilon``.
 
     It is proved for epsilon < 1 only. Beyond, hold the result against :func:`gaussian_delta`: it wastes noise up to a
     crossing that depends on delta, and past it gives less privacy than it says. Arguments as in :func:`analytic_sigma`.
@@ -91,7 +91,7 @@ def classical_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 
 
 def smallest_epsilon(curve: Callable[[float], float], delta: float) -> float:
-    """The smallest epsilon >= 0 with ``curve(epsilon) <= delta`` for a decreasing privacy curve."""
+    """Smallest epsilon >= 0 with ``curve(epsilon) <= delta`` for a decreasing privacy curve."""
     check_delta(delta)
     if curve(0.0) <= delta:
         return 0.0

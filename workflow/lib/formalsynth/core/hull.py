@@ -33,7 +33,7 @@ class Hull:
 
 
 def hull_of(family: ConcaveFamily, draws: Draws) -> Hull | None:
-    """The convex hull of the draws; None where there is none to be found, or where it has too many corners to be of use."""
+    """Convex hull of the draws; None where there is none to be found, or where it has too many corners to be of use."""
     from scipy.spatial import ConvexHull, QhullError
 
     natural = family.natural(draws)

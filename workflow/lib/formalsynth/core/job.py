@@ -283,7 +283,7 @@ class BatchJob(Job):
         return tuple(dict.fromkeys(module for part in self._parts() for module in part.modules))
 
     def digest(self) -> str:
-        """The sha256 of what its parts are told."""
+        """Sha256 of what its parts are told."""
         return hashlib.sha256("\n".join(part.digest() for part in self._parts()).encode()).hexdigest()
 
     def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:

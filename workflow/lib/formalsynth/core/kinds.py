@@ -28,18 +28,18 @@ class Variants(ABC):
 
     @abstractmethod
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """The variants by name."""
+        """Variants by name."""
 
     @abstractmethod
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The name of the variant that keys and values are; None where they do not say."""
+        """Name of the variant that keys and values are; None where they do not say."""
 
     def expected(self) -> str:
         """What messages list as allowed."""
         return either(list(self.variants()))
 
     def read(self, given: object) -> BaseModel:
-        """The section as the model of its variant; one that is a model already is left as it is.
+        """Section as the model of its variant; one that is a model already is left as it is.
 
         Raises:
             ValidationError: it names no variant or an unknown one, or is not what its variant has to be.
@@ -61,7 +61,7 @@ class Variants(ABC):
             raise _with_allowed_keys(model, error) from None
 
     def refused(self, problem: str | PydanticCustomError, place: tuple[str, ...], given: object, **words: str) -> ValidationError:
-        """The error about the section, or about the key in it that ``place`` leads to."""
+        """Error about the section, or about the key in it that ``place`` leads to."""
         details = InitErrorDetails(type=problem, loc=place, input=given, ctx=words)
         return ValidationError.from_exception_data(self.key, [details])
 
@@ -88,11 +88,11 @@ class ByKind(Variants):
         return "kind"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """The kinds, in the order of the alphabet."""
+        """Kinds, in the order of the alphabet."""
         return {name: self.models[name] for name in sorted(self.models)}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The kind that is given."""
+        """Kind that is given."""
         return given.get("kind", self.default)
 
 
@@ -103,7 +103,7 @@ def either(names: Sequence[str]) -> str:
 
 
 def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
-    """The keys of the section at ``place``, found by walking the models' annotations."""
+    """Keys of the section at ``place``, found by walking the models' annotations."""
     annotation: Any = model
     for part in place:
         found = next((each for each in models_in(annotation) if part in each.model_fields), None)
@@ -114,7 +114,7 @@ def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an annotation speaks of."""
+    """Models that an annotation speaks of."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -126,7 +126,7 @@ def _plain(section: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 
 
 def _with_allowed_keys(model: type[BaseModel], error: ValidationError) -> ValidationError:
-    """The error, in which a key that the variant does not have comes with those that it has."""
+    """Error, in which a key that the variant does not have comes with those that it has."""
     details = []
     for line in error.errors(include_url=False):
         problem: str | PydanticCustomError = line["type"]

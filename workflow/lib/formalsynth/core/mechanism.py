@@ -166,7 +166,7 @@ class Mechanism:
         return get_type_hints(self.function).get("return") is DirectRelease
 
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
-        """The epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
+        """Epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
 
         Args:
             parameters: of the mechanism.
@@ -183,7 +183,7 @@ class Mechanism:
         return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Form | DirectRelease:
-        """The checked result of the function, which gets a context of its own with a mechanism's random streams.
+        """Checked result of the function, which gets a context of its own with a mechanism's random streams.
 
         Raises:
             BrokenContract: the function writes into its input, or its result breaks the contract.
@@ -250,7 +250,7 @@ class Mechanism:
 
 
 def _wrong_weights(what: str, values: Array, n: int) -> str:
-    """The end of a sentence that says what is wrong with the weights of n records; empty where nothing is."""
+    """End of a sentence that says what is wrong with the weights of n records; empty where nothing is."""
     if values.shape != (n,):
         return f"gives {what} of shape {values.shape}: there has to be one for each of the {n} records"
     if not np.isfinite(values).all():

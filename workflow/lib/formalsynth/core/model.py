@@ -51,16 +51,16 @@ class Told(BaseModel):
 
     @classmethod
     def of(cls, plain: Plain) -> Self:
-        """The inverse of :meth:`plain`."""
+        """Inverse of :meth:`plain`."""
         return cls.model_validate(plain)
 
     def digest(self) -> str:
-        """The sha256 of what is told, as JSON with sorted keys."""
+        """Sha256 of what is told, as JSON with sorted keys."""
         return hashlib.sha256(json.dumps(self.model_dump(exclude=set(self.WITHOUT)), sort_keys=True).encode()).hexdigest()
 
 
 def pattern(name: str) -> str:
-    """A pattern of :data:`PATTERNS`."""
+    """Pattern of :data:`PATTERNS`."""
     return PATTERNS[name][0]
 
 
@@ -75,14 +75,14 @@ def _as_text(value: Any) -> Any:
 
 
 def each_once(values: list[Any]) -> list[Any]:
-    """The values, each of which has to be there once."""
+    """Values, each of which has to be there once."""
     if len(set(values)) < len(values):
         raise ValueError("Input should have each entry once")
     return values
 
 
 def ordered(section: Section, low: str, high: str) -> Section:
-    """The section, in which one number has to be below the other where both are given."""
+    """Section, in which one number has to be below the other where both are given."""
     first, second = getattr(section, low), getattr(section, high)
     if first is not None and second is not None and not first < second:
         raise ValueError(f"{low} has to be below {high}")

@@ -27,7 +27,7 @@ class Parameters(Model):
 
 
 def parameters_of(function: Callable[..., Any]) -> type[Parameters]:
-    """The keyword-only parameters of a function as a model.
+    """Keyword-only parameters of a function as a model.
 
     Args:
         function: its annotations say what a parameter may be, as in ``epsilon: PositiveNumber``.
@@ -53,7 +53,7 @@ class SomeParameters(Parameters):
 
 
 def partial(model: type[Parameters]) -> type[Parameters]:
-    """The same parameters, none of which has to be given: a sweep may give the rest."""
+    """Same parameters, none of which has to be given: a sweep may give the rest."""
     fields: dict[str, Any] = {
         name: (one.annotation if not one.metadata else one.rebuild_annotation() | None, Field(None, description=one.description))
         for name, one in model.model_fields.items()
@@ -62,5 +62,5 @@ def partial(model: type[Parameters]) -> type[Parameters]:
 
 
 def defaults(model: type[Parameters]) -> dict[str, float]:
-    """The parameters that need not be given, with what they are then."""
+    """Parameters that need not be given, with what they are then."""
     return {name: one.default for name, one in model.model_fields.items() if not one.is_required()}

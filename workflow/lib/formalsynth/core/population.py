@@ -41,7 +41,7 @@ class Population:
         return "counts" in self.parameters.model_fields
 
     def draw(self, generator: np.random.Generator, n: int, parameters: Mapping[str, object]) -> Records:
-        """A data set of n records; of ``parameters``, counts are the contents of their table."""
+        """Data set of n records; of ``parameters``, counts are the contents of their table."""
         return self.function(generator, n, **parameters)
 
 

@@ -69,7 +69,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
 
     def modules(self) -> set[str]:
-        """The modules that define its entries."""
+        """Modules that define its entries."""
         return set(self._modules.values())
 
     def of(self, module: str) -> list[str]:

@@ -26,7 +26,7 @@ _MICRO = 1_000_000
 
 
 def number_of(name: str) -> int:
-    """An integer id made from a name, above those that were picked by hand."""
+    """Integer id made from a name, above those that were picked by hand."""
     return 2**32 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
@@ -54,19 +54,19 @@ class Address:
 
     @classmethod
     def of(cls, key: ScenarioKey, replicate: int) -> Address:
-        """The address of one replicate of a scenario."""
+        """Address of one replicate of a scenario."""
         return cls(key.root, key.paper_id, key.number, key.n, replicate)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """The seed sequence of one stage; ``words`` tell synthesizers apart."""
+        """Seed sequence of one stage; ``words`` tell synthesizers apart."""
         return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
 
     def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
-        """A generator for one stage."""
+        """Generator for one stage."""
         return np.random.default_rng(self.sequence(stage, words))
 
     def stan_seed(self, words: Sequence[int] = ()) -> int:
-        """A seed in Stan's range, 1 to 2^31 - 1."""
+        """Seed in Stan's range, 1 to 2^31 - 1."""
         return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
 
 
@@ -75,7 +75,7 @@ class MechanismAddress(Address):
     """An address as a mechanism gets it, with its own random streams only."""
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """The seed sequence of one stage.
+        """Seed sequence of one stage.
 
         Raises:
             ValueError: the stage is not one of a mechanism.

@@ -19,5 +19,5 @@ class Sentence(ValueError):
     """An error whose words are for a person; names of files and what else they quote is shown as text."""
 
     def __str__(self) -> str:
-        """The words."""
+        """Words."""
         return visible(super().__str__())

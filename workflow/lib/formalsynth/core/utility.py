@@ -26,7 +26,7 @@ def statistics_by_set(sets: Array) -> Array:
 
 
 def centres(synthetic: Array) -> dict[str, float]:
-    """The average of every statistic over synthetic data sets (m, n): where its distribution over them has its centre."""
+    """Average of every statistic over synthetic data sets (m, n): where its distribution over them has its centre."""
     values = statistics_of_sets(synthetic, UTILITY)
     return {column: float(values[name].mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 

@@ -57,6 +57,6 @@ def known_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[A
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
-    """The ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
+    """Ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
     first, second = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
     return np.minimum(first, second), np.maximum(first, second)

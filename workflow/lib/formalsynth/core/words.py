@@ -27,7 +27,7 @@ FIXED = (
 
 
 def guarantee(kind: str) -> Words:
-    """A kind of guarantee as the tables name it, such as ``DP | fixed weights``."""
+    """Kind of guarantee as the tables name it, such as ``DP | fixed weights``."""
     head, _, condition = kind.partition(" | ")
     meaning = GUARANTEES.get(head, "A kind of its own; see its mechanism.")
     if condition:
@@ -151,5 +151,5 @@ for _kind, _meaning in {
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
-    """A number with what it counts: 1 candidate, 2 candidates; ``plural`` where that is not the word with an s."""
+    """Number with what it counts: 1 candidate, 2 candidates; ``plural`` where that is not the word with an s."""
     return f"{number} {what if number == 1 else plural or what + 's'}"

@@ -90,7 +90,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Records:
-    """The records of a registered file, without the rows that are left out.
+    """Records of a registered file, without the rows that are left out.
 
     Args:
         name: name of the file in the register.
@@ -129,7 +129,7 @@ def check(name: str, folder: str | Path) -> None:
 
 
 def sha256s(names: Iterable[str], folder: str | Path) -> dict[str, str]:
-    """The sha256 of registered files as they are now, by name; empty for one that is absent.
+    """Sha256 of registered files as they are now, by name; empty for one that is absent.
 
     Raises:
         DataError: one of them cannot be read.
@@ -172,7 +172,7 @@ def contents(name: str, folder: str | Path) -> Contents:
 
 
 def load_counts(name: str, folder: str | Path) -> Counts | None:
-    """A published table of value counts: for each variable its values and how often they occur; None when absent.
+    """Published table of value counts: for each variable its values and how often they occur; None when absent.
 
     Raises:
         DataError: the file is there but is not the published one.
@@ -181,7 +181,7 @@ def load_counts(name: str, folder: str | Path) -> Counts | None:
 
 
 def load_columns(name: str, folder: str | Path) -> Columns:
-    """The columns of a registered file that a study reads.
+    """Columns of a registered file that a study reads.
 
     Raises:
         DataError: the file is absent, is not the published one, or cannot be read.
@@ -237,6 +237,6 @@ def _sha256(dataset: Dataset, path: Path) -> str:
 
 @functools.cache
 def _sha256_once(path: Path, size: int, mtime_ns: int) -> str:
-    """The sha256 of a file, looked up once for each state of it."""
+    """Sha256 of a file, looked up once for each state of it."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -30,7 +30,7 @@ SDR_SKIPS = {"SALARYP": 9999998, "WKSWK": 98}
 
 
 def read_sdr(path: Path) -> Records:
-    """The censor paper's sample of the 2017 Survey of Doctorate Recipients (Section 5).
+    """Censor paper's sample of the 2017 Survey of Doctorate Recipients (Section 5).
 
     Mathematics and statistics doctorates (NDGMENGP 12) who work at a 4-year college or university (EDTP 3), without skip codes.
     Fixed width or CSV with the variables' names.
@@ -54,7 +54,7 @@ def read_sdr(path: Path) -> Records:
 
 
 def _sdr_table(path: Path) -> pd.DataFrame:
-    """The columns :data:`SDR_COLUMNS` of every record, as text."""
+    """Columns :data:`SDR_COLUMNS` of every record, as text."""
     import pandas as pd
 
     with open(path, encoding="latin-1") as file:
@@ -108,7 +108,7 @@ def read_sdr_margins(path: Path) -> Counts:
 
 
 def _value(code: str) -> float | None:
-    """A code as the number that it is; None for any other code."""
+    """Code as the number that it is; None for any other code."""
     try:
         return float(code)
     except ValueError:

@@ -45,7 +45,7 @@ class CountFamily(ABC):
         """Random counts."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """The log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that pick one of them."""
+        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that pick one of them."""
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
         return self.log_probability(distinct.x, *self.arguments(distinct, draws)), np.eye(len(first))[inverse]
@@ -106,7 +106,7 @@ def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Ar
 
 
 def checked(x: Array, weights: Array, threshold: float | None) -> Array:
-    """The counts (n,).
+    """Counts (n,).
 
     Raises:
         ValueError: they are not counts, no record has weight, or censoring is asked for.
@@ -121,10 +121,10 @@ def checked(x: Array, weights: Array, threshold: float | None) -> Array:
 
 
 def mean_prior(priors: Mapping[str, float]) -> dict[str, float]:
-    """The prior of the mean by the names of the Stan programs."""
+    """Prior of the mean by the names of the Stan programs."""
     return {f"prior_{name}": priors[name] for name in MEAN_PRIOR}
 
 
 def posterior_mean(stan_data: StanData, weighted_sum: float, weight_total: float) -> float:
-    """The mean of the conjugate Poisson posterior: positive also when all counts are 0."""
+    """Mean of the conjugate Poisson posterior: positive also when all counts are 0."""
     return (weighted_sum + number(stan_data, "prior_shape")) / (weight_total + number(stan_data, "prior_rate"))

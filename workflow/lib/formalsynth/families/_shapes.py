@@ -14,7 +14,7 @@ LARGEST = 1 - np.finfo(float).epsneg
 
 
 def beta_terms(x: Array) -> Array:
-    """The three data terms (n, 3) of the Beta log density: ``log x``, ``log(1 - x)`` and 1."""
+    """Three data terms (n, 3) of the Beta log density: ``log x``, ``log(1 - x)`` and 1."""
     x = inside(x)
     return np.column_stack([np.log(x), np.log1p(-x), np.ones_like(x)])
 

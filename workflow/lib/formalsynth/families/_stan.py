@@ -9,12 +9,12 @@ from formalsynth.core.family import StanData
 
 
 def array(stan_data: StanData, name: str) -> Array:
-    """An array of the data."""
+    """Array of the data."""
     return np.asarray(stan_data[name])
 
 
 def number(stan_data: StanData, name: str) -> float:
-    """A number of the data, whole or not."""
+    """Number of the data, whole or not."""
     value = stan_data[name]
     assert not isinstance(value, np.ndarray)
     return value

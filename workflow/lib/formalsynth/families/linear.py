@@ -40,7 +40,7 @@ class LinearFamily:
         return POSITIVE if self.log else ANY
 
     def outcome(self, records: Records) -> Array:
-        """The outcome (n,) on the scale of the normal errors."""
+        """Outcome (n,) on the scale of the normal errors."""
         return np.log(records.x) if self.log else records.x
 
     def stan_data(
@@ -73,7 +73,7 @@ class LinearFamily:
         }
 
     def inits(self, stan_data: StanData) -> StanData:
-        """The weighted least squares estimate."""
+        """Weighted least squares estimate."""
         squares = number(stan_data, "residual_squares") + 2 * number(stan_data, "prior_scale")
         variance = squares / (number(stan_data, "weight_total") + 1)
         return {"theta": stan_data["theta_hat"], "log_sigma": 0.5 * float(np.log(variance))}

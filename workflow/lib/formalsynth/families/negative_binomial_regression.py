@@ -60,7 +60,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
         }
 
     def inits(self, stan_data: StanData) -> StanData:
-        """The least squares estimate, near which the standardised coefficients are 0."""
+        """Least squares estimate, near which the standardised coefficients are 0."""
         p = int(number(stan_data, "p"))
         return {"standardised": np.zeros(p), "reciprocal_phi": 0.1, "sd": np.ones(p), "correlation_factor": np.eye(p)}
 

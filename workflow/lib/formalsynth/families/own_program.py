@@ -65,7 +65,7 @@ class OwnProgram:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """The records and their weights under the names of the contract, and the fixed numbers."""
+        """Records and their weights under the names of the contract, and the fixed numbers."""
         known: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
         known |= {"x": records.x.astype(int) if self.whole else records.x, "design": records.design}
         known |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
@@ -126,7 +126,7 @@ def _family(name: str, text: str) -> OwnProgram:
 
 
 def _declared(text: str, block: str) -> dict[str, str]:
-    """The variables that a block declares at its top level, each with its type."""
+    """Variables that a block declares at its top level, each with its type."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", " ", text, flags=re.S)
     found = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{", text)
     if found is None:
@@ -144,7 +144,7 @@ def _declared(text: str, block: str) -> dict[str, str]:
 
 
 def _statements(text: str) -> list[str]:
-    """The statements at the top level of a block, from behind its opening brace; of inner blocks only what is before them."""
+    """Statements at the top level of a block, from behind its opening brace; of inner blocks only what is before them."""
     statements, depth, current = [], 1, ""
     for character in text:
         depth += {"{": 1, "}": -1}.get(character, 0)

@@ -27,7 +27,7 @@ class PoissonFamily(CountFamily):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """The weighted number of records and the weighted sum of their counts.
+        """Weighted number of records and the weighted sum of their counts.
 
         Raises:
             ValueError: the data are not counts, no record has weight, or censoring is asked for.
@@ -36,11 +36,11 @@ class PoissonFamily(CountFamily):
         return {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x), **mean_prior(priors)}
 
     def inits(self, stan_data: StanData) -> StanData:
-        """The posterior mean."""
+        """Posterior mean."""
         return {"mu": posterior_mean(stan_data, number(stan_data, "weighted_sum"), number(stan_data, "weight_total"))}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
-        """The mean (S, 1)."""
+        """Mean (S, 1)."""
         return (draws["mu"][:, None],)
 
     def log_probability(self, x: Array, *arguments: Array) -> Array:

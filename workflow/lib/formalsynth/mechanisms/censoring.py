@@ -13,7 +13,7 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 @mechanism(ASYMPTOTIC, parents=2, id=6)
 def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
-    """The first parent's weights, but 0 where weight times risk under the second, the unweighted one, exceeds epsilon / 2.
+    """First parent's weights, but 0 where weight times risk under the second, the unweighted one, exceeds epsilon / 2.
 
     Source: censor paper, Section 2.2. It does not say under which fit the log-likelihood is compared; the unweighted fit gives
     the printed numbers of cut records (Table 1), see :func:`weighted_e_refitted`. A record of weight 0 is not counted as cut.
@@ -25,7 +25,7 @@ def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
 
 @mechanism(ASYMPTOTIC)
 def weighted_e_refitted(context: Context, *, epsilon: PositiveNumber) -> Form:
-    """The parent's weights, but 0 for a record whose bound under the parent's own fit exceeds epsilon / 2.
+    """Parent's weights, but 0 for a record whose bound under the parent's own fit exceeds epsilon / 2.
 
     The other reading of :func:`weighted_e`: the weighted posterior is narrower about the records that stay, and fewer are cut.
     """
@@ -34,7 +34,7 @@ def weighted_e_refitted(context: Context, *, epsilon: PositiveNumber) -> Form:
 
 
 def _without(weights: Array, cut: NDArray[np.bool_]) -> Form:
-    """The weights (n,) with 0 for the records that are cut."""
+    """Weights (n,) with 0 for the records that are cut."""
     kept = np.where(cut, 0.0, weights)
     return Form(kept, Sensitive(kept), affected=int(cut.sum()))
 

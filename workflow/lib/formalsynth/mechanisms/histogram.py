@@ -56,7 +56,7 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
 
 
 def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
-    """The counts that are perturbed, and the scale of the noise; arguments as in :func:`perturb`."""
+    """Counts that are perturbed, and the scale of the noise; arguments as in :func:`perturb`."""
     counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
     return LaplaceCounts(counts.astype(float), SENSITIVITY / epsilon)
 

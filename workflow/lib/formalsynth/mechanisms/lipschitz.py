@@ -12,7 +12,7 @@ from formalsynth.core.weights import lipschitz_weights
 
 @mechanism(ASYMPTOTIC, parents=0, id=1)
 def unweighted(context: Context) -> Form:
-    """The plain posterior: all weights 1."""
+    """Plain posterior: all weights 1."""
     ones = np.ones(len(context.records.x))
     return Form(ones, Sensitive(ones))
 

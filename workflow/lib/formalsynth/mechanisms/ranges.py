@@ -56,7 +56,7 @@ def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegativ
 
 @mechanism(TRUNCATED, id=5, truncates=True)
 def range_truncated_printed(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
-    """The bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
+    """Bound as printed: ``|alpha f - log gamma|`` (range paper, Equation 15)."""
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
     return Form(alpha, Sensitive(alpha, (a, b), np.ones_like(alpha)))
 

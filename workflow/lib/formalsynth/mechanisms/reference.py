@@ -37,7 +37,7 @@ def reference_censored(
     context: Context, *, epsilon: PositiveNumber, scale: PositiveNumber, theta1: Value = None, theta2: Value = None,
     theta3: Value = None, theta4: Value = None, theta5: Value = None, theta6: Value = None,
 ) -> Form:  # fmt: skip
-    """The weights of ``reference``, each weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]``.
+    """Weights of ``reference``, each weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]``.
 
     Strict for adding or removing a record, 2 epsilon for replacing one: the weights are fixed functions of the records, so they
     are the same on a neighbour. Source: ours.
@@ -61,7 +61,7 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """A declared parameter as the one draw of a posterior; of ``beta`` there are as many values as columns of the design."""
+    """Declared parameter as the one draw of a posterior; of ``beta`` there are as many values as columns of the design."""
     values = [float(value) for value in theta if value is not None]
     names = context.family.parameters
     columns = context.records.design.shape[1]

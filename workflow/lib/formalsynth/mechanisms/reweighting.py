@@ -22,7 +22,7 @@ def scalar_weighted(context: Context) -> Form:
 
 @mechanism(ASYMPTOTIC, id=12)
 def reweighted(context: Context, *, k: PositiveNumber) -> Form:
-    """The parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
+    """Parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
 
     ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains. It is used as
     such: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the

@@ -29,7 +29,7 @@ def sdr_stand_in(
     noise: NonNegative,
     counts: PublishedCounts = None,
 ) -> Records:
-    """A stand-in for the salary records of the censor paper, Section 5, which are not distributable.
+    """Stand-in for the salary records of the censor paper, Section 5, which are not distributable.
 
     Predictors are independent draws from their published margins, salaries a draw from theirs; the two are joined by rank,
     salaries in the order of ``male * gender + age * age rank + weeks * weeks / 52 + noise * normal``. Without the published
