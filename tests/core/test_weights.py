@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.weights import known_shares, lipschitz_weights, sensitive_range
+from formalsynth.core.weights import lipschitz_weights, outside_shares, sensitive_range
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -106,7 +106,7 @@ POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 
 def known_share(x, predictive, a, b):
     """Of one range."""
-    return known_shares(x, predictive, [(a, b)])[0]
+    return outside_shares(x, predictive, [(a, b)])[0]
 
 
 @given(POSITIVE, PREDICTIONS, RATIOS, st.floats(1, 10))

@@ -147,7 +147,7 @@ def test_a_costly_result_is_kept_for_the_measure_step():
     records, parent, _ = STUDY[0]
     context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent])
     first = MECHANISMS["range_averaged"].function(context, a=0.4, b=1.8)
-    again = Context(FAMILY, records, Address(999, 9, 9, N, 9), [parent], replace(context.found))
+    again = Context(FAMILY, records, Address(999, 9, 9, N, 9), [parent], replace(context.cache))
     assert (MECHANISMS["range_averaged"].function(again, a=0.4, b=1.8).weights == first.weights).all()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive
-from formalsynth.core.mechanism import Context, DirectRelease, Findings, Form, LaplaceCounts, Parent
+from formalsynth.core.mechanism import Context, DirectRelease, FitCache, Form, LaplaceCounts, Parent
 from formalsynth.core.streams import OF_MECHANISMS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "OWN_MECHANISM.md").read_text(encoding="utf-8")
@@ -20,8 +20,8 @@ def names(kind):
 def test_the_table_has_every_field_that_a_mechanism_may_use():
     table = PAGE.split("## What a mechanism gets and gives")[1].split("\n\n`@mechanism")[0]
     shown = {name for row in re.findall(r"^\| (`[^|]*`) \|", table, re.M) for name in re.findall(r"`([^`]*)`", row)}
-    parts = {"records": names(Records), "parents[0]": names(Parent), "found": names(Findings)}
-    assert set(names(Context)) == {"family", "records", "address", "parents", "found"}
+    parts = {"records": names(Records), "parents[0]": names(Parent), "cache": names(FitCache)}
+    assert set(names(Context)) == {"family", "records", "address", "parents", "cache"}
     expected = {f"context.{part}.{name}" for part, inner in parts.items() for name in inner}
     expected |= {f'context.address.generator("{stage}")' for stage in OF_MECHANISMS}
     expected |= {"context.family", "context.log_likelihood(draws)"}

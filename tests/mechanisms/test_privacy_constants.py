@@ -11,7 +11,7 @@ import pytest
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Bounds, Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, Context, Findings, Parent
+from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, Context, FitCache, Parent
 from formalsynth.core.streams import Address
 
 for register in (FAMILIES, MECHANISMS):
@@ -68,7 +68,7 @@ CLAIMS = {
 
 def made(name):
     parents, parameters, *_ = FORMS[name]
-    context = Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0), parents, Findings(known=np.array(KNOWN)))
+    context = Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0), parents, FitCache(outside_share=np.array(KNOWN)))
     return MECHANISMS[name].function(context, **parameters)
 
 

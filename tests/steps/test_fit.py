@@ -41,7 +41,7 @@ def test_weights_come_from_the_parent(scenario):
         fitted = run_batch(scenario, [0, 1], sample=k)[1]
         weights = {id: each.measure.sample.weights for id, each in fitted.items() if each.measure.sample}
         alpha = lipschitz_weights(fitted["Unweighted"].measure.members["Unweighted"].by_record[k])
-        known = fitted["averaged_0.4_1.8"].fit.found_of(k).known
+        known = fitted["averaged_0.4_1.8"].fit.found_of(k).outside_share
         assert (weights["Unweighted"] == 1).all()
         assert (weights["Weighted"] == alpha).all()
         assert weights["averaged_0.4_1.8"] == pytest.approx(known + (1 - known) * alpha)

@@ -47,7 +47,7 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
             draws = fitted[id].fit.draws_of(k)
             f[id] = log_likelihood(design, np.log(x), draws, np.log(x))
         alpha = fitted["Weighted"].measure.members["Weighted"].weights[k]
-        left = (1 - fitted["averaged_0.4_1.8"].fit.found_of(k).known) * alpha
+        left = (1 - fitted["averaged_0.4_1.8"].fit.found_of(k).outside_share) * alpha
         expected = {
             "Unweighted": np.abs(f["Unweighted"]).max(axis=0),
             "Weighted": np.abs(alpha * f["Weighted"]).max(axis=0),

@@ -71,7 +71,7 @@ def test_the_single_samples_tables_hold_what_was_measured(scenario):
         assert (sets.loc[sets["synthesizer"] == id, list(UTILITY)].to_numpy() == measure.sample.sets).all()
     assert (records.loc[records["synthesizer"] == "Weighted", "known"] == 0).all()
     known = records.loc[records["synthesizer"] == "averaged_0.4_1.8", "known"]
-    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.found["known"][0]).all()
+    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.found["outside_share"][0]).all()
     assert (values.loc[values["synthesizer"] == DATA, "value"].to_numpy() == data.x[0]).all()
     assert sets.groupby("synthesizer")["set"].apply(list).map(lambda numbers: numbers == list(range(12))).all()
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.core.model import Told
+from formalsynth.core.model import JobInput
 from formalsynth.data.files import DataError
 from formalsynth.runtime.files import read_table
 
@@ -29,7 +29,7 @@ LEAST = 2
 """Replicates from which a spread can be told."""
 
 
-class ToldScenario(Told):
+class ToldScenario(JobInput):
     """What the table says of a scenario beside its replicates."""
 
     family: str

@@ -18,7 +18,7 @@ from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Bounds, Sensitive, record_bounds
 from formalsynth.core.family import Family
 from formalsynth.core.job import Search, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form, Parent
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
 from formalsynth.core.search import Walk
 from formalsynth.core.streams import Address, add_stages
 
@@ -223,13 +223,13 @@ class _Step:
     def outcome(self, bounds: bool) -> Outcome:
         """The outcome, with draws and bounds if they are wanted."""
         search = self.synthesizer.search
-        return self._at({}, Findings(self._known), bounds) if search is None else self._searched(search)
+        return self._at({}, FitCache(self._known), bounds) if search is None else self._searched(search)
 
     def known(self) -> Array:
         """The shares of predicted values outside the records' ranges, for records that its parents have not seen."""
-        findings, unseen = Findings(), np.ones(len(self.data.index))
+        findings, unseen = FitCache(), np.ones(len(self.data.index))
         self._made({}, findings, [Parent(each.draws, unseen, unseen) for each in self._fitted()])
-        return unseen if findings.known is None else findings.known
+        return unseen if findings.outside_share is None else findings.outside_share
 
     def _searched(self, search: Search) -> Outcome:
         """The outcome at the searched parameter.
@@ -238,7 +238,7 @@ class _Step:
             ValueError: the target is not within reach in as many steps as are allowed.
         """
         first = self._parent(self.synthesizer.parents[0]).bounds if search.target == "parent" else None
-        walk, findings = Walk(search, first.epsilon if first is not None else float(search.target)), Findings(self._known)
+        walk, findings = Walk(search, first.epsilon if first is not None else float(search.target)), FitCache(self._known)
         for _ in range(search.steps):
             found = self._at({search.parameter: walk.value}, findings, True)
             epsilon = float("nan") if found.bounds is None else found.bounds.epsilon
@@ -250,7 +250,7 @@ class _Step:
     def _known(self) -> Array | None:
         return self.data.known.get(self.synthesizer.id)
 
-    def _at(self, parameters: Mapping[str, float], findings: Findings, bounds: bool) -> Outcome:
+    def _at(self, parameters: Mapping[str, float], findings: FitCache, bounds: bool) -> Outcome:
         form = self._form(parameters, findings)
         weights = np.zeros(len(self.replay.universe))
         weights[self.data.index] = form.weights
@@ -261,7 +261,7 @@ class _Step:
         else:
             near = self.data.near.get(self.synthesizer.id)
             owner, posterior = None, self.replay.posterior(weights, form.sensitive.threshold, near)
-        plain = Outcome(weights, posterior, form.sensitive, findings.known, None, None)
+        plain = Outcome(weights, posterior, form.sensitive, findings.outside_share, None, None)
         if not bounds:
             return plain
         draws = owner.draws if owner is not None and owner.draws is not None else self._draws(posterior)
@@ -272,14 +272,14 @@ class _Step:
         generator = self.data.address.generator(STAGE, self._words())
         return self.replay.draw(posterior, generator, self.replay.draws)
 
-    def _form(self, parameters: Mapping[str, float], findings: Findings) -> Form:
+    def _form(self, parameters: Mapping[str, float], findings: FitCache) -> Form:
         parents = []
         for name, fitted in zip(self.synthesizer.parents, self._fitted(), strict=True):
             children = [(each.mechanism, each.parameters) for each in self.data.chain if each.parents[:1] == (name,)]
             parents.append(replace(fitted, children=children))
         return self._made(parameters, findings, parents)
 
-    def _made(self, parameters: Mapping[str, float], findings: Findings, parents: Sequence[Parent]) -> Form:
+    def _made(self, parameters: Mapping[str, float], findings: FitCache, parents: Sequence[Parent]) -> Form:
         context = Context(self.replay.family, self.data.records, self.data.address, parents, findings)
         made = MECHANISMS[self.synthesizer.mechanism].apply(context, {**self.synthesizer.parameters, **parameters})
         if not isinstance(made, Form):

@@ -13,7 +13,7 @@ from formalsynth.contract.density import Support, check_density
 from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.family import Family, ProgramFamily, StanData, program
 from formalsynth.core.job import SamplerSettings
-from formalsynth.core.model import Told
+from formalsynth.core.model import JobInput
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, generate, visited
 from formalsynth.stan.sample import sample
@@ -37,7 +37,7 @@ ENDLESS = 1e9
 """A parameter beyond this has no proper prior, or one that says as little."""
 
 
-class ProgramUse(Told):
+class ProgramUse(JobInput):
     """How a study uses a program."""
 
     data: dict[str, float]

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from formalsynth.core.model import Settings, Told, ordered
+from formalsynth.core.model import JobInput, Settings, ordered
 
 STUDY = "study"
 """What stands for the fits of a scenario that a study runs."""
@@ -19,7 +19,7 @@ SAMPLE = 0
 """The replicate that figures "over a single sample" show."""
 
 
-class Job(Told):
+class Job(JobInput):
     """What every job is told."""
 
     WITHOUT: ClassVar[frozenset[str]] = frozenset({"modules", "data_folder"})
@@ -38,7 +38,7 @@ def specification(job: Job | None, inputs: Sequence[str] = ()) -> str:
     return hashlib.sha256("\n".join([told, *inputs]).encode()).hexdigest()
 
 
-class ScenarioKey(Told):
+class ScenarioKey(JobInput):
     """Which scenario at which sample size: the key of its random streams and the first columns of its rows."""
 
     paper: str
@@ -53,7 +53,7 @@ class ScenarioKey(Told):
     """Root seed of the run."""
 
 
-class Search(Told):
+class Search(JobInput):
     """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
 
     parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
@@ -74,7 +74,7 @@ class Search(Told):
         return ordered(self, "low", "high")
 
 
-class Synthesizer(Told):
+class Synthesizer(JobInput):
     """One synthesizer with all its parameters."""
 
     id: str
@@ -88,7 +88,7 @@ class Synthesizer(Told):
     """Integer words of its random streams."""
 
 
-class SamplerSettings(Told):
+class SamplerSettings(JobInput):
     """Sampling of one fit and the gate it has to pass."""
 
     warmup: int = Field(400, ge=1, le=10**9, description="Warm-up iterations.")
@@ -109,7 +109,7 @@ Kind = Literal["remove", "add", "replace", "same"]
 """What a neighbour differs by; the same data with other seeds are one, too."""
 
 
-class AuditSearch(Told):
+class AuditSearch(JobInput):
     """How hard the audit of a data set looks for the neighbour that costs most, and what it reports of it."""
 
     deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
@@ -140,14 +140,14 @@ class AuditSearch(Told):
     )
 
 
-class Simulated(Told):
+class Simulated(JobInput):
     """Simulated records: a registered population and its parameters."""
 
     population: str
     parameters: Settings
 
 
-class FromFile(Told):
+class FromFile(JobInput):
     """Real records: a registered data file, without the rows that are left out."""
 
     file: str
@@ -203,7 +203,7 @@ class MeasureJob(Job):
     """What a value of 1 is in the unit of figures and tables."""
 
 
-class ArmChoice(Told):
+class ArmChoice(JobInput):
     """An arm of a study as config asks for it."""
 
     id: str

@@ -70,10 +70,10 @@ class Parent:
 
 
 @dataclass
-class Findings:
+class FitCache:
     """Costly results of the fit step, which the measure step finds here instead of computing them again."""
 
-    known: Array | None = None
+    outside_share: Array | None = None
     """(n,) lambda, the probability that a predicted value is outside the record's sensitive range."""
     risk: Array | None = None
     """(n,) largest absolute log-likelihood under the parent."""
@@ -91,7 +91,7 @@ class Context:
     records: Records
     address: Address
     parents: Sequence[Parent] = ()
-    found: Findings = field(default_factory=Findings)
+    cache: FitCache = field(default_factory=FitCache)
 
     def log_likelihood(self, draws: Draws) -> Array:
         """Log-likelihood (S, n) of the records under draws, such as those of a parent."""

@@ -38,7 +38,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Told(BaseModel):
+class JobInput(BaseModel):
     """A part of what a job is told: plain data on the way, this type again in the job."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

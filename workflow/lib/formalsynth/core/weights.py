@@ -32,7 +32,7 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
     return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
 
 
-def known_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
+def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
     """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``, for each range.
 
     Args:

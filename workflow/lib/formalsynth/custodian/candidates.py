@@ -13,7 +13,7 @@ from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, DirectRelease, Findings, Neighbours
+from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, DirectRelease, FitCache, Neighbours
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
@@ -247,7 +247,7 @@ def _candidate(
     if not batch.ok(0):
         return replace(candidate, reason=str(batch.reason[0]), by_record=data.records(0).x * float("nan"))
     if mechanism.releases:
-        form = form_of(member, context_of(job, member, data, 0, fitted, Findings()))
+        form = form_of(member, context_of(job, member, data, 0, fitted, FitCache()))
         assert isinstance(form, DirectRelease)
         return replace(candidate, epsilon=form.epsilon if claim is None else claim, draws=form.draws, predictor=form.predictor)
     sample = fitted[member.fit].measure.sample

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from formalsynth.core.kinds import either
-from formalsynth.core.model import Model, Names, Number, Told, WholeNumber, each_once, pattern
+from formalsynth.core.model import JobInput, Model, Names, Number, WholeNumber, each_once, pattern
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.ledger.errata import Finding
 from formalsynth.ledger.tests.base import AnyTest
@@ -134,7 +134,7 @@ class ClaimConfig(Model):
         return given
 
 
-class ClaimScenario(Told):
+class ClaimScenario(JobInput):
     """A scenario that a claim speaks of, at one sample size."""
 
     id: str
@@ -143,7 +143,7 @@ class ClaimScenario(Told):
     """Whether simulated records stand in for absent ones."""
 
 
-class Claim(Told):
+class Claim(JobInput):
     """One claim, with everything that config leaves to be looked up.
 
     The kind of its test has to be registered before :meth:`of` can rebuild it from plain data.

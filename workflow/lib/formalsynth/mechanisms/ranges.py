@@ -14,7 +14,7 @@ from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, Finite, NonNegative, Proportion
 from formalsynth.core.mechanism import Context, Form, mechanism
 from formalsynth.core.model import Number
-from formalsynth.core.weights import known_shares, lipschitz_weights
+from formalsynth.core.weights import lipschitz_weights, outside_shares
 
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
@@ -90,14 +90,14 @@ def _known(context: Context, ranges: _Ranges) -> Array:
     all ranges that the parent's children have.
     """
     parent, x = context.parents[0], context.records.x
-    if context.found.known is None and ranges not in parent.shared:
+    if context.cache.outside_share is None and ranges not in parent.shared:
         generator = context.address.generator("predict")
         parts = (take(parent.draws, block) for block in blocks(count(parent.draws), len(x)))
         predictive = (context.family.predict(generator, context.records, part) for part in parts)
         others = [_Ranges.of(parameters) for name, parameters in parent.children if name == range_averaged.__name__]
         every = list(dict.fromkeys([ranges, *filter(None, others)]))
-        shares = known_shares(x, predictive, [each.ends(x) for each in every])
+        shares = outside_shares(x, predictive, [each.ends(x) for each in every])
         parent.shared.update(zip(every, shares, strict=True))
-    if context.found.known is None:
-        context.found.known = parent.shared[ranges]
-    return context.found.known
+    if context.cache.outside_share is None:
+        context.cache.outside_share = parent.shared[ranges]
+    return context.cache.outside_share

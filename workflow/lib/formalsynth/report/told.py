@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import Field
 
 from formalsynth.core.job import SamplerSettings
-from formalsynth.core.model import Told
+from formalsynth.core.model import JobInput
 from formalsynth.ledger.errata import Erratum
 
 
-class ToldSize(Told):
+class ToldSize(JobInput):
     """How large the run is, against the papers' own sizes."""
 
     replicates: int | None
@@ -22,7 +22,7 @@ class ToldSize(Told):
     """Whether the ledger judges claims at this scale."""
 
 
-class ToldFile(Told):
+class ToldFile(JobInput):
     """A real data file that the papers use."""
 
     file: str
@@ -31,7 +31,7 @@ class ToldFile(Told):
     found: bool
 
 
-class ToldShown(Told):
+class ToldShown(JobInput):
     """What a figure and a table have in common."""
 
     number: str
@@ -69,7 +69,7 @@ class ToldTable(ToldShown):
     """Name of each of its statistics in plain words."""
 
 
-class ToldPaper(Told):
+class ToldPaper(JobInput):
     """A paper of the run."""
 
     key: str
@@ -95,7 +95,7 @@ class ToldPaper(Told):
     tables: tuple[ToldTable, ...]
 
 
-class ToldRun(Told):
+class ToldRun(JobInput):
     """The whole run."""
 
     scale: str

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from formalsynth.core.kinds import ByKind
-from formalsynth.core.model import DATA, PRIOR, Told
+from formalsynth.core.model import DATA, PRIOR, JobInput
 from formalsynth.show.figures.base import FIGURES, Figure
 from formalsynth.show.tables.base import TABLES, Table
 
@@ -17,7 +17,7 @@ NOT_SYNTHETIC = (DATA, PRIOR)
 """What stands beside synthesizers and has no guarantee."""
 
 
-class Look(Told):
+class Look(JobInput):
     """How a synthesizer is shown; apart from the synthesizer, so that a new colour or label refits nothing."""
 
     label: str
@@ -26,7 +26,7 @@ class Look(Told):
     """Kind of guarantee."""
 
 
-class Panel(Told):
+class Panel(JobInput):
     """A frame of a figure."""
 
     title: str
@@ -36,7 +36,7 @@ class Panel(Told):
     """The budget that the frame stands for, where it does."""
 
 
-class ShownScenario(Told):
+class ShownScenario(JobInput):
     """A scenario at one sample size, as far as a figure or table speaks of it."""
 
     id: str
@@ -59,7 +59,7 @@ class ShownScenario(Told):
     """What a caption says of the data; empty where the label of a real data set says it."""
 
 
-class Display(Told):
+class Display(JobInput):
     """What a figure and a table have in common."""
 
     paper: str
@@ -79,7 +79,7 @@ class Display(Told):
         return any(scenario.stand_in for scenario in self.scenarios)
 
 
-class Printed(Told):
+class Printed(JobInput):
     """What a paper prints of a cell of a figure."""
 
     scenario: str

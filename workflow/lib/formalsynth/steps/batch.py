@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, read_only
-from formalsynth.core.mechanism import Findings
+from formalsynth.core.mechanism import FitCache
 from formalsynth.runtime.files import digest, read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
 
@@ -25,7 +25,7 @@ class FitResult:
     """What the fit step makes of one replicate."""
 
     fit: Fit
-    found: Findings | None = None
+    found: FitCache | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FitBatch:
     draws: Mapping[str, Array]
     """(R, S, ...) each parameter; NaN where a fit failed."""
     found: Mapping[str, Array]
-    """(R, ...) each field of :class:`Findings` that any replicate has."""
+    """(R, ...) each field of :class:`FitCache` that any replicate has."""
 
     @classmethod
     def of(cls, results: Sequence[FitResult]) -> FitBatch:
@@ -85,11 +85,11 @@ class FitBatch:
         """The draws of the k-th replicate."""
         return {name: read_only(values[k]) for name, values in self.draws.items()}
 
-    def found_of(self, k: int) -> Findings:
+    def found_of(self, k: int) -> FitCache:
         """What the fit step found on the way in the k-th replicate."""
         found = {name: values[k] for name, values in self.found.items()}
         scalars = {name: values.item() for name, values in found.items() if values.ndim == 0}
-        return Findings(**{**found, **scalars})
+        return FitCache(**{**found, **scalars})
 
 
 @dataclass(frozen=True)
@@ -198,6 +198,6 @@ def beginning(file: File, head: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(head): values for name, values in file.items() if name.startswith(head)}
 
 
-def _findings(found: Findings | None) -> dict[str, Array]:
+def _findings(found: FitCache | None) -> dict[str, Array]:
     values = {} if found is None else vars(found)
     return {name: np.asarray(value, dtype=float) for name, value in values.items() if value is not None}

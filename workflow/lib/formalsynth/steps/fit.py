@@ -11,7 +11,7 @@ import numpy as np
 from formalsynth.core.bounds import record_bounds
 from formalsynth.core.family import StanData
 from formalsynth.core.job import FitJob, Search
-from formalsynth.core.mechanism import Context, DirectRelease, Findings, Form
+from formalsynth.core.mechanism import Context, DirectRelease, FitCache, Form
 from formalsynth.core.search import Walk
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
@@ -48,12 +48,12 @@ def _fit_replicate(
     job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], executable: Path, moved: Callable[[StanData], StanData]
 ) -> FitResult:
     try:
-        context = context_of(job, job.synthesizer, data, k, fitted, Findings())
+        context = context_of(job, job.synthesizer, data, k, fitted, FitCache())
         fitter = _Fitter(job, context, executable, moved)
         fit = fitter.search(job.synthesizer.search) if job.synthesizer.search else fitter.run()[0]
     except (ParentFailed, ValueError, np.linalg.LinAlgError) as error:
         return FitResult(Fit("failed", str(error)))
-    return FitResult(fit, context.found)
+    return FitResult(fit, context.cache)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _Fitter:
         for step in range(1, search.steps + 1):
             value = walk.value
             fit, form = self.run(value)
-            self.context.found.searched, self.context.found.search_steps = value, step
+            self.context.cache.searched, self.context.cache.search_steps = value, step
             if fit.status != "ok":
                 return fit
             epsilon = self.epsilon(fit, form)

@@ -12,7 +12,7 @@ from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.utility import CENTRES, centres, statistics_by_set, utility
@@ -64,7 +64,7 @@ def measure_batch(
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
     owner, found = job.members[0], fit.found_of(k)
-    contexts = [context_of(job, member, data, k, fitted, found if member is owner else Findings()) for member in job.members]
+    contexts = [context_of(job, member, data, k, fitted, found if member is owner else FitCache()) for member in job.members]
     forms = [form_of(member, context) for member, context in zip(job.members, contexts, strict=True)]
     draws, context, form = fit.draws_of(k), contexts[0], forms[0]
     is_sample = int(data.replicate[k]) == job.sample

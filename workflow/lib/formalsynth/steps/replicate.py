@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FitJob, MeasureJob, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Findings, Form, Parent
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
 from formalsynth.core.streams import Address
 from formalsynth.steps.batch import Fitted
 from formalsynth.steps.data import DataBatch
@@ -18,7 +18,7 @@ class ParentFailed(ValueError):
 
 
 def context_of(
-    job: FitJob | MeasureJob, synthesizer: Synthesizer, data: DataBatch, k: int, fitted: Mapping[str, Fitted], found: Findings
+    job: FitJob | MeasureJob, synthesizer: Synthesizer, data: DataBatch, k: int, fitted: Mapping[str, Fitted], found: FitCache
 ) -> Context:
     """What the mechanism of a synthesizer may look at in the k-th replicate of a batch.
 
@@ -49,7 +49,7 @@ def form_of(synthesizer: Synthesizer, context: Context, value: float | None = No
         ValueError: the mechanism refuses the data, or breaks its contract.
     """
     parameters = dict(synthesizer.parameters)
-    searched = context.found.searched if value is None else value
+    searched = context.cache.searched if value is None else value
     if synthesizer.search and searched is not None:
         parameters[synthesizer.search.parameter] = float(searched)
     return MECHANISMS[synthesizer.mechanism].apply(context, parameters)

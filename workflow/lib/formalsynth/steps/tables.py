@@ -86,7 +86,7 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
             "sets": _labelled(id, set=np.arange(len(measure.sample.sets)), **of_set),
         }
         if id in measure.sample.by_record:
-            known = fit.found_of(at).known
+            known = fit.found_of(at).outside_share
             known = np.zeros(job.key.n) if known is None else known
             bound, weight = measure.sample.by_record[id], measure.sample.weights
             parts[id]["records"] = _labelled(id, record=record, bound=bound, weight=weight, known=known)
