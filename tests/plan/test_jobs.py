@@ -2,17 +2,19 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 from formalsynth.core.job import Simulated, specification
 from formalsynth.core.study import STUDIES
-from formalsynth.plan import specifications
+from formalsynth.plan import jobs as plan_jobs
+from formalsynth.plan.jobs import Jobs
 from formalsynth.plan.load import read_plan
-from formalsynth.plan.specifications import Specifications
 from formalsynth.runtime.sources import code_digest, sources
 
 PAPERS = ["range", "censor", "reweight", "zcdp", "reps", "cost"]
@@ -145,12 +147,12 @@ def test_a_change_of_config_makes_other_tables_where_it_concerns_a_job(read, cha
     path, value, expected = CHANGES[change]
     before, after = (specifications_of(read("range", **changes), "simulation") for changes in (RAN, RAN | {path: value}))
     others = change in MORE_BATCHES or bool(expected and change not in NOT_MADE)
-    assert (before.table() != after.table()) == others
-    assert specifications_of(read("range", **RAN), "simulation").table() == before.table()
+    assert (before.specification != after.specification) == others
+    assert specifications_of(read("range", **RAN), "simulation").specification == before.specification
 
 
 def test_each_batch_is_made_from_something_else(read):
-    batches = specifications_of(read("range", **RAN | {"run.batch_size": 30}), "simulation").batches()
+    batches = specifications_of(read("range", **RAN | {"run.batch_size": 30}), "simulation").batch_specifications
     assert len(set(batches)) == len(batches) == 4
 
 
@@ -172,7 +174,7 @@ def test_a_batch_is_told_what_its_parts_are_told(read):
 
 def specifications_of(plan, name):
     (paper,) = plan.papers.values()
-    return Specifications(paper.of(name)[0], plan.config.sampler)
+    return Jobs(plan, Path("config")).scenario(paper.key, paper.of(name)[0].id)
 
 
 def test_tables_are_made_from_the_code_of_their_jobs_too(plan_of, monkeypatch):
@@ -181,10 +183,10 @@ def test_tables_are_made_from_the_code_of_their_jobs_too(plan_of, monkeypatch):
     (paper,) = plan.papers.values()
     job = paper.of("fatigue")[0].batch_job("0000", plan.config.sampler)
     before = specifications_of(plan, "fatigue")
-    assert before.batches()[0] == specification(job, [code_digest(sources("formalsynth.steps.run", *job.modules))])
-    table = before.table()
-    monkeypatch.setattr(specifications, "code_digest", lambda paths: "another")
-    assert specifications_of(plan, "fatigue").table() != table
+    assert before.batch_specifications[0] == specification(job, [code_digest(sources("formalsynth.steps.run", *job.modules))])
+    table = before.specification
+    monkeypatch.setattr(plan_jobs, "code_digest", lambda paths: "another")
+    assert specifications_of(plan, "fatigue").specification != table
 
 
 def test_what_is_shown_and_claimed_concerns_no_job(read, plan_of):
@@ -341,3 +343,133 @@ def test_every_replicate_is_in_one_batch(read, replicates, size, batches):
     told = [scenario.simulate_job(batch).replicates for batch in scenario.batches()]
     assert list(map(len, told)) == batches
     assert [replicate for batch in told for replicate in batch] == list(range(replicates))
+
+
+@pytest.fixture(scope="module")
+def run(repository):
+    """Jobs of a run of every paper."""
+    config = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+    return Jobs(read_plan(config | {"papers": PAPERS, "scale": "smoke"}, repository / "config"), repository / "config")
+
+
+def test_every_figure_and_table_is_made_by_one_job(run):
+    for jobs in run.papers.values():
+        displays = jobs.display_jobs()
+        assert sorted(number for job in displays for number in job.figures) == sorted(jobs.paper.figures)
+        assert sorted(number for job in displays for number in job.tables) == sorted(jobs.paper.tables)
+        assert len({job.name for job in displays}) == len(displays)
+
+
+def test_a_display_job_reads_what_its_figures_and_tables_read(run):
+    for jobs in run.papers.values():
+        for job in jobs.display_jobs():
+            figures = {entry["file"]: entry["reads"] for entry in job.figure_entries()}
+            tables = {entry["file"]: entry["reads"] for entry in job.table_entries()}
+            places = [place for reads in (*figures.values(), *tables.values()) for place in reads]
+            assert set(places) == set(range(len(job.inputs)))
+            for number in job.tables:
+                assert [job.inputs[place] for place in tables[f"table{number}"]] == jobs.table_inputs(number)
+
+
+def test_a_figure_that_is_printed_twice_is_drawn_once(run):
+    entries = [entry for jobs in run.papers.values() for job in jobs.display_jobs() for entry in job.figure_entries()]
+    repeats = [entry for entry in entries if entry["same_as"]]
+    assert repeats
+    assert {entry["same_as"] for entry in repeats} <= {entry["file"] for entry in entries}
+
+
+def test_targets_are_figures_tables_rows_and_verdicts(run):
+    targets = run.papers["range"].targets()
+    assert len(targets) == len(set(targets))
+    assert {Path(path).suffix for path in targets if path.startswith("figures/smoke/range/")} == {
+        ".csv", ".pdf", ".png", ".svg", ".txt",
+    }  # fmt: skip
+    assert "results/smoke/range/table1.csv" in targets
+    assert "results/smoke/range/simulation_n200/replicates.csv" in targets
+    assert targets[-1] == "results/smoke/range/claims.csv"
+
+
+def test_inputs_are_targets_or_collected_tables_of_the_plan(run):
+    folders = {jobs.folder for jobs in run.scenarios}
+    for jobs in run.papers.values():
+        read = [path for job in jobs.display_jobs() for path in job.inputs] + jobs.claim_inputs()
+        assert {str(Path(path).parent) for path in read} <= folders
+    assert not any(path.endswith(".pdf") for path in run.report_inputs())
+
+
+def test_claims_and_summaries_are_plain_types(run):
+    assert all(plain(jobs.claims()) for jobs in run.papers.values())
+    assert plain(run.scenario_summaries())
+
+
+UNMADE = {
+    "figures/smoke/range/fig99.png": "no figure range/fig99 to make; there are: range/fig01, ",
+    "results/smoke/range/table9.csv": "no table range/table9 to make; there are: range/table1, range/table2",
+    "figures/paper/range/fig01.png": "is not of this run, which is at scale smoke; for it add --config scale=paper",
+    "results/paper/range/simulation_n200/replicates.csv": "is not of this run, which is at scale smoke",
+    "figures/smoke/rnage/fig01.png": "no paper rnage in this run; there are: range, censor",
+    "results/smoke/rnage/simulation_n200/replicates.csv": "no paper rnage in this run; there are: range, censor",
+}
+
+
+@pytest.mark.parametrize("path", UNMADE)
+def test_a_path_that_the_run_does_not_make_is_refused_with_what_it_makes(run, path):
+    assert re.fullmatch(run.unmade_pattern(), path)
+    with pytest.raises(SystemExit, match=re.escape(UNMADE[path])):
+        run.refuse_path(path)
+
+
+def test_no_path_that_the_run_makes_is_refused(run):
+    made = [path for jobs in run.papers.values() for path in [*jobs.targets(), *jobs.tables()]]
+    made += ["results/smoke/claims.csv", "results/smoke/results.csv", "results/smoke/report/index.html", "results/stan/beta"]
+    made += [path for jobs in run.scenarios for name in ("replicates.csv", "sets.csv") for path in jobs.batch_files(name)]
+    assert [path for path in made if re.fullmatch(run.unmade_pattern(), path)] == []
+
+
+def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monkeypatch, tmp_path):
+    monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
+    jobs = Jobs(plan_of("range", "smoke", **{"run.data_folder": str(tmp_path)}), Path("config"))
+    assert re.fullmatch(jobs.unmade_pattern(), "figures/smoke/range/fig15.png")
+    with pytest.raises(SystemExit, match=r"no figure range/fig15 to make; .*fatigue\.csv is absent"):
+        jobs.refuse_path("figures/smoke/range/fig15.png")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "batch", "sentence"),
+    [
+        ("simulated_n200", "0000", "no scenario simulated_n200 at scale smoke of range; there are: "),
+        ("simulation_n200", "0009", "no batch 0009 of range simulation_n200; there are: 0000"),
+    ],
+)
+def test_a_batch_that_the_plan_does_not_have_is_refused(run, scenario, batch, sentence):
+    with pytest.raises(SystemExit, match=sentence):
+        run.scenario("range", scenario).batch_code(batch)
+
+
+def test_a_batch_of_a_study_is_not_run_as_fits(run):
+    id = next(iter(run.papers["zcdp"].scenarios))
+    with pytest.raises(SystemExit, match=f"zcdp {id} has no such file, because it is run by a study"):
+        run.scenario("zcdp", id).batch_code("0000")
+    assert run.scenario("zcdp", id).study_code("0000")
+    with pytest.raises(SystemExit, match="has no such file, because it is run by no study"):
+        run.scenario("range", "simulation_n200").study_code("0000")
+
+
+def test_patterns_of_papers_part_studies_from_fits(run):
+    fits, studies = (re.compile(rf"results/smoke/(?:{run.papers_pattern(study)})/.+") for study in (False, True))
+    for jobs in run.scenarios:
+        path = jobs.replicates
+        assert bool(studies.fullmatch(path)) == (jobs.scenario.study is not None) != bool(fits.fullmatch(path))
+
+
+def test_the_announcement_names_scale_papers_seed_and_what_is_absent(run):
+    lines = run.announcement("about 5 s", ["another version"]).splitlines()
+    assert lines[0].startswith("formalsynth: scale smoke, papers range, censor, ")
+    assert lines[1] == "about 5 s"
+    assert "WARNING: another version" in lines
+    assert [line.removeprefix("SKIPPED: ") for line in lines if line.startswith("SKIPPED: ")] == run.plan.skipped
+
+
+def test_config_files_in_the_working_folder_are_relative(run, repository, monkeypatch):
+    monkeypatch.chdir(repository)
+    assert run.report_config()[:2] == ["config/config.yaml", "config/papers/range.yaml"]

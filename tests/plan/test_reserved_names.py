@@ -27,7 +27,7 @@ def renamed(own, name):
     return trees
 
 
-@pytest.mark.parametrize("name", [*RULES, REPORT, "show_range_fig02"])
+@pytest.mark.parametrize("name", [*sorted(RULES), REPORT, "show_range_fig02"])
 def test_a_paper_cannot_have_a_name_that_is_taken(own, read, name):
     assert_blames(refusal(read, renamed(own, name)), CONFIG, f"papers: given '{name}'; allowed: another name: this is ")
 

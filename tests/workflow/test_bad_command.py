@@ -20,7 +20,7 @@ COMMANDS = [
     (["--config", "data_folder=config/config.yaml"], "--config: data_folder: given 'config/config.yaml'; allowed: a folder"),
     # targets
     ([FIGURES / "fig99.png"], "no figure range/fig99 to make; there are: range/fig01, range/fig02"),
-    ([RESULTS / "table9.csv"], "no table 9 of range to make; there are: 1, 2"),
+    ([RESULTS / "table9.csv"], "no table range/table9 to make; there are: range/table1, range/table2"),
     (["figures/paper/range/fig01.png"], "figures/paper/range/fig01.png is not of this run, which is at scale smoke; for it add"),
     (["figures/smoke/rnage/fig01.png"], "no paper rnage in this run; there are: range"),
     (
@@ -28,7 +28,7 @@ COMMANDS = [
         "no scenario simulated_n200 at scale smoke of range; there are: simulation_n",
     ),
     ([SIMULATION / "batches" / "0000" / "Weighted.fit.npz"], f"No rule to produce {SIMULATION / 'batches'}"),
-    ([SIMULATION / "details.csv"], "range simulation_n200 has no details.csv, because it is run by no study"),
+    ([SIMULATION / "details.csv"], f"No rule to produce {SIMULATION / 'details.csv'}"),
     (["rnage"], "No rule to produce rnage"),
 ]
 

@@ -3,9 +3,9 @@
 # <batch>/{synthesizer}.replicates.csv. These are no output of the rule: Snakemake removes output before a job, and the job uses again what still holds.
 rule run_batch:
     input:
-        code=code("run", study=False),
-        executable=program,
-        passed=checked_program,
+        code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
+        executable=lambda wildcards: scenario(wildcards).program(),
+        passed=lambda wildcards: scenario(wildcards).passed_checks(),
     output:
         audit="<batch>/audit.csv",
         replicates="<batch>/replicates.csv",
@@ -25,7 +25,7 @@ rule run_batch:
         runtime=growing(240),
     params:
         code=code_of_job,
-        job=batch_job,
+        job=lambda wildcards: scenario(wildcards).batch_job(wildcards.batch),
         private=private_folders,
     message:
         "Simulating, fitting and measuring {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"

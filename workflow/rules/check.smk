@@ -20,20 +20,15 @@ try:
     from formalsynth.runtime.beside import tell_jobs
 
     tell_jobs(BESIDE)
-    from formalsynth.core.statistics import STATISTICS
-    from formalsynth.core.words import GUARANTEES, METRICS
-    from formalsynth.ledger.tests.base import TESTS
+    from formalsynth.plan.jobs import Jobs, code_files, join_names
     from formalsynth.plan.load import load_yaml, read_plan
-    from formalsynth.plan.messages import ConfigError
+    from formalsynth.plan.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
-    from formalsynth.plan.specifications import Specifications
     from formalsynth.report.describe import describe
     from formalsynth.runtime.benchmarks import about, tell_what_is_left
     from formalsynth.runtime.files import check_filled
     from formalsynth.runtime.locked import other_versions
-    from formalsynth.runtime.sources import code_digest, source_of, sources
-    from formalsynth.show.figures.base import FIGURES
-    from formalsynth.show.tables.base import TABLES
+    from formalsynth.runtime.sources import code_digest
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 except (ImportError, MemoryError, OSError) as error:

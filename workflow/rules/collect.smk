@@ -1,7 +1,7 @@
 # collect: the tables of all batches into those of the scenario.
 rule collect_batches:
     input:
-        code=code("collect", study=False),
+        code=code_files("formalsynth.steps.collect"),
         audit=every_batch("audit.csv"),
         draws=every_batch("draws.csv"),
         records=every_batch("records.csv"),
@@ -18,7 +18,7 @@ rule collect_batches:
     log:
         "<logs>/collect_batches/{paper}/{scenario}.log",
     wildcard_constraints:
-        paper=of_scenarios(study=False),
+        paper=JOBS.papers_pattern(study=False),
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -27,9 +27,9 @@ rule collect_batches:
         mem_mb=1000,
         runtime=10,
     params:
-        batches_made_from=made_from_batches,
+        batches_made_from=lambda wildcards: scenario(wildcards).batch_specifications,
         code=code_of_job,
-        made_from=made_from_collected,
+        made_from=lambda wildcards: scenario(wildcards).specification,
         private=private_folders,
     message:
         "Collecting the batches of {wildcards.paper} {wildcards.scenario}"
@@ -39,7 +39,7 @@ rule collect_batches:
 
 use rule collect_batches as collect_study with:
     input:
-        code=code("collect", study=True),
+        code=code_files("formalsynth.steps.collect"),
         details=every_batch("study.details.csv"),
         replicates=every_batch("study.replicates.csv"),
     output:
@@ -48,6 +48,6 @@ use rule collect_batches as collect_study with:
     log:
         "<logs>/collect_study/{paper}/{scenario}.log",
     wildcard_constraints:
-        paper=of_scenarios(study=True),
+        paper=JOBS.papers_pattern(study=True),
     # Snakemake does not take this over from the other rule.
     localrule: True

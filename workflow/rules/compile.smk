@@ -17,9 +17,11 @@ rule find_cmdstan:
         "../scripts/find_cmdstan.py"
 
 
+# All function files are inputs of every program, since there are few. Their content decides about a new compilation, as a
+# parameter of the job: a checkout changes times alone.
 rule compile_program:
     input:
-        code=program_code,
+        code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS]),
         cmdstan=rules.find_cmdstan.output.record,
     output:
         executable="<programs>/{program}",
@@ -47,14 +49,14 @@ rule compile_program:
 # A Stan program of the user's own is held against its contract before it is fitted to anything.
 rule check_program:
     input:
-        code=code_of("formalsynth.contract.program", "formalsynth.families.own_program"),
+        code=code_files("formalsynth.contract.program", "formalsynth.families.own_program"),
         executable="<programs>/{own_program}",
     output:
         passed="<programs>/{own_program}.checked",
     log:
         "<logs>/check_program/{own_program}.log",
     wildcard_constraints:
-        own_program="|".join(OWN_PROGRAMS) or "(?!)",
+        own_program=join_names(JOBS.own_programs),
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -64,7 +66,7 @@ rule check_program:
         runtime=10,
     params:
         code=code_of_job,
-        module=lambda wildcards: OWN_PROGRAMS[wildcards.own_program],
+        module=lambda wildcards: str(JOBS.own_programs[wildcards.own_program]),
         uses=lambda wildcards: PLAN.uses_of(wildcards.own_program),
     message:
         "Checking the Stan program {wildcards.own_program} against its contract"
@@ -75,14 +77,16 @@ rule check_program:
 # So is a family of the user's own, on a few records and a short fit.
 rule check_family:
     input:
-        code=lambda wildcards: code_of("formalsynth.contract.family", "formalsynth.steps.simulate", *family_modules(wildcards)),
-        executable=lambda wildcards: f"results/stan/{OWN_FAMILIES[wildcards.own_family].program}",
+        code=lambda wildcards: code_files(
+            "formalsynth.contract.family", "formalsynth.steps.simulate", *JOBS.family_modules(wildcards.own_family)
+        ),
+        executable=lambda wildcards: f"results/stan/{JOBS.own_families[wildcards.own_family].program}",
     output:
         passed="<results>/checks/{own_family}.checked",
     log:
         "<logs>/check_family/{own_family}.log",
     wildcard_constraints:
-        own_family="|".join(OWN_FAMILIES) or "(?!)",
+        own_family=join_names(JOBS.own_families),
     localrule: True
     conda:
         "../envs/formalsynth.yaml"
@@ -92,9 +96,9 @@ rule check_family:
         runtime=10,
     params:
         code=code_of_job,
-        modules=family_modules,
-        job=lambda wildcards: dict(family_trial(wildcards).plain()),
-        priors=lambda wildcards: OWN_FAMILIES[wildcards.own_family].priors,
+        modules=lambda wildcards: JOBS.family_modules(wildcards.own_family),
+        job=lambda wildcards: dict(JOBS.family_trial(wildcards.own_family).plain()),
+        priors=lambda wildcards: JOBS.own_families[wildcards.own_family].priors,
     message:
         "Checking the family {wildcards.own_family} against its contract"
     script:

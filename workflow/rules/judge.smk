@@ -1,8 +1,8 @@
 # judge: the ledger of claims, from collected tables only.
 rule judge_claims:
     input:
-        code=judge_code,
-        tables=claim_inputs,
+        code=lambda wildcards: paper(wildcards).judge_code(),
+        tables=lambda wildcards: paper(wildcards).claim_inputs(),
     output:
         ledger="<results>/{paper}/claims.csv",
     log:
@@ -15,14 +15,14 @@ rule judge_claims:
         mem_mb=1000,
         runtime=10,
     params:
-        claims=claims_told,
+        claims=lambda wildcards: paper(wildcards).claims(),
         code=code_of_job,
-        judged=JUDGED,
-        made_from=made_from_tables,
-        modules=judge_modules,
+        judged=PLAN.config.size.judged,
+        made_from=specifications_of_tables,
+        modules=lambda wildcards: paper(wildcards).judge_modules(),
         private=private_folders,
-        root=ROOT,
-        thresholds=THRESHOLDS,
+        root=PLAN.config.root_seed,
+        thresholds=PLAN.config.verdicts.model_dump(),
     message:
         "Judging the claims of {wildcards.paper}"
     script:
@@ -31,11 +31,11 @@ rule judge_claims:
 
 rule write_ledger:
     input:
-        ledgers=[f"results/{SCALE}/{key}/claims.csv" for key in CLAIMING],
+        ledgers=JOBS.ledgers,
     output:
         ledger=(
             "<results>/claims.csv"
-            if CONFIDENTIAL
+            if JOBS.confidential
             else report(
                 "<results>/claims.csv", caption="../report/ledger.rst", category="Claims", labels={"shows": "ledger of claims"}
             )
@@ -50,7 +50,7 @@ rule write_ledger:
         mem_mb=500,
         runtime=10,
     params:
-        private=[folder for key in CLAIMING for folder in private_of(key)],
+        private=[folder for jobs in JOBS.papers.values() if jobs.ledger for folder in jobs.private],
     message:
         "Writing the ledger of claims"
     script:

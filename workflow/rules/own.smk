@@ -10,7 +10,7 @@ rule validate:
         mem_mb=1000,
         runtime=30,
     params:
-        folder=custody_folder,
+        folder=lambda wildcards: JOBS.study_folder(),
         python=sys.executable,  # quoted already, in common.smk
     message:
         "Comparing the file of {params.folder} with its schema"
@@ -29,7 +29,7 @@ rule release:
         mem_mb=2000,
         runtime=240,
     params:
-        folder=custody_folder,
+        folder=lambda wildcards: JOBS.study_folder(),
         python=sys.executable,  # quoted already, in common.smk
     message:
         "Making the release that {params.folder} declares"

@@ -2,15 +2,15 @@
 # of them makes the report again.
 rule write_report:
     input:
-        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *report_makers("claims")],
+        claims_by=[workflow.source_path("../scripts/judge_claims.py"), *JOBS.claim_sources()],
         cmdstan=[rules.find_cmdstan.output.record] if PROGRAMS else [],
-        code=report_code(),
-        config=report_config(),
-        figures_by=[workflow.source_path("../scripts/show.py"), *report_makers("figures")],
-        ledger=[rules.write_ledger.output.ledger] if CLAIMING else [],
-        replicates=[f"results/{SCALE}/{key}/{id}/replicates.csv" for key, paper in PLAN.papers.items() for id in paper.scenarios],
-        shown=report_shown(),
-        tables_by=[workflow.source_path("../scripts/show.py"), *report_makers("tables")],
+        code=JOBS.report_code(),
+        config=JOBS.report_config(),
+        figures_by=[workflow.source_path("../scripts/show.py"), *JOBS.figure_sources()],
+        ledger=[rules.write_ledger.output.ledger] if JOBS.ledgers else [],
+        replicates=JOBS.replicates,
+        shown=JOBS.report_inputs(),
+        tables_by=[workflow.source_path("../scripts/show.py"), *JOBS.table_sources()],
         templates=TEMPLATES,
     output:
         index="<results>/report/index.html",
@@ -27,9 +27,9 @@ rule write_report:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,
         config=config_of_job,
-        made_from=made_from_all,
-        modules=report_modules(),
-        private=[f"results/{SCALE}/report"] if CONFIDENTIAL else [],
+        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
+        modules=JOBS.report_modules(),
+        private=[f"{JOBS.results}/report"] if JOBS.confidential else [],
         sent=False,
         told=dict(describe(PLAN).plain()),
     message:
@@ -49,8 +49,8 @@ use rule write_report as share with:
     params:
         benchmarks=f"benchmarks/{SCALE}",
         code=code_of_job,
-        made_from=made_from_all,
-        modules=report_modules(),
+        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
+        modules=JOBS.report_modules(),
         private=[],
         sent=True,
         told=dict(describe(PLAN).plain()),

@@ -1,8 +1,8 @@
 # results: the replicates of all papers and studies in one table, which formalsynth.results reads.
 rule write_results:
     input:
-        code=code_of("formalsynth.results"),
-        replicates=[f"results/{SCALE}/{key}/{id}/replicates.csv" for key, paper in PLAN.papers.items() for id in paper.scenarios],
+        code=code_files("formalsynth.results"),
+        replicates=JOBS.replicates,
     output:
         results="<results>/results.csv",
     log:
@@ -16,9 +16,9 @@ rule write_results:
         runtime=10,
     params:
         code=code_of_job,
-        made_from=made_from_all,
-        private=[folder for key in PLAN.papers for folder in private_of(key)],
-        told=results_told(),
+        made_from=lambda wildcards: JOBS.specifications(JOBS.replicates),
+        private=JOBS.private,
+        scenarios=JOBS.scenario_summaries(),
     message:
         "Writing the table of all results: {output.results}"
     script:

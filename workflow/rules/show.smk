@@ -1,22 +1,21 @@
 # show: figures and tables, from collected tables only. Redrawing never refits.
-for key, shown in [(paper, group) for paper in PLAN.papers for group in shown_together(paper)]:
-    first = [*map(figure_file, shown["figures"]), *(f"table{number}" for number in shown["tables"])][0]
+for key, display in [(key, display) for key, jobs in JOBS.papers.items() for display in jobs.display_jobs()]:
 
     rule:
         name:
-            f"show_{key}_{first}"
+            f"show_{key}_{display.name}"
         input:
-            code=shown_code(key, **shown),
-            tables=shown_inputs(key, **shown),
+            code=display.code,
+            tables=display.inputs,
         output:
-            figures=[path for number in shown["figures"] for path in marked_figure(key, number)],
-            tables=[path for number in shown["tables"] for path in marked_table(key, number)],
+            figures=[path for number in display.figures for path in marked_figure(display.jobs, number)],
+            tables=[path for number in display.tables for path in marked_table(display.jobs, number)],
         log:
-            f"logs/{SCALE}/show/{key}/{first}.log",
+            f"logs/{SCALE}/show/{key}/{display.name}.log",
         benchmark:
-            f"benchmarks/{SCALE}/show/{key}/figures/{first}.tsv"
+            f"benchmarks/{SCALE}/show/{key}/figures/{display.name}.tsv"
         # The most figures first, so that no long job is left for the end, where cores would stand idle.
-        priority: min(9, len(shown["figures"]))
+        priority: min(9, len(display.figures))
         localrule: True
         conda:
             "../envs/formalsynth.yaml"
@@ -26,23 +25,23 @@ for key, shown in [(paper, group) for paper in PLAN.papers for group in shown_to
             runtime=10,
         params:
             code=code_of_job,
-            figures=figures_told(key, **shown),
-            made_from=made_from_tables,
-            modules=shown_modules(key, **shown),
-            private=private_of(key),
-            tables=tables_told(key, **shown),
+            figures=display.figure_entries(),
+            made_from=specifications_of_tables,
+            modules=display.modules,
+            private=display.jobs.private,
+            tables=display.table_entries(),
         message:
-            f"Making figures and tables of {key}: {', '.join([*shown['figures'], *(f'table {one}' for one in shown['tables'])])}"
+            f"Making figures and tables of {key}: {display.contents}"
         script:
             "../scripts/show.py"
 
 
-for key in PLAN.papers:
+for key, jobs in JOBS.papers.items():
 
     rule:
         name:
             key
         input:
-            targets(key),
+            jobs.targets(),
         message:
             "Everything of this paper is made"

@@ -2,7 +2,7 @@
 # go the same way from there.
 rule run_study:
     input:
-        code=code("study", study=True),
+        code=lambda wildcards: scenario(wildcards).study_code(wildcards.batch),
     output:
         details="<batch>/study.details.csv",
         replicates="<batch>/study.replicates.csv",
@@ -20,7 +20,7 @@ rule run_study:
         runtime=growing(60),
     params:
         code=code_of_job,
-        job=study_job,
+        job=lambda wildcards: scenario(wildcards).study_job(wildcards.batch),
         private=private_folders,
     message:
         "Running {wildcards.paper} {wildcards.scenario}, batch {wildcards.batch}"

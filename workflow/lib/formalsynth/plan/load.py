@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -34,12 +35,16 @@ from formalsynth.plan.studies import (
 )
 from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
 
-RULES = (
-    "all", "check_family", "check_program", "collect_batches", "collect_study", "compile_program", "data", "everything",
-    "find_cmdstan", "judge_claims", "refuse_figure", "refuse_paper", "refuse_scale", "refuse_table",
-    "refuse_table_of_a_study", "refuse_table_of_fits", "release", "run_batch", "run_study", "share", "validate",
-    "write_ledger", "write_report", "write_results",
-)  # fmt: skip
+WORKFLOW = Path(__file__).parents[3]
+"""Folder of the rules."""
+RULE = re.compile(r"^\s*(?:rule (\w+):|use rule \w+ as (\w+) with:)", re.MULTILINE)
+"""Beginning of a rule with a name."""
+RULES = frozenset(
+    name or derived
+    for path in (WORKFLOW / "Snakefile", WORKFLOW.parent / "Snakefile", *(WORKFLOW / "rules").glob("*.smk"))
+    if path.is_file()
+    for name, derived in RULE.findall(path.read_text(encoding="utf-8"))
+)
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
 """Folder of the report, beside those of the papers."""
@@ -101,7 +106,7 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
                 raise ConfigError(message(config, "study", given, [allowed]))
             study = read_study(Path(given).absolute(), load_yaml(Path(given)))
             taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
-            if study.key in (*RULES, REPORT, *taken):
+            if study.key in {*RULES, REPORT, *taken}:
                 why = "a paper or another study" if study.key in taken else "a name of the workflow's own"
                 raise ConfigError(message(study.path, "key", study.key, [f"another name: this is {why}"]))
             studies.append(study)
@@ -130,7 +135,7 @@ def _check_run(run: RunConfig, file: Path) -> None:
             raise ConfigError(message(file, "scale", run.scale, run.scales))
     for name in run.papers:
         with problems.catch():
-            if name in (*RULES, REPORT):
+            if name in {*RULES, REPORT}:
                 taken = "the report's folder" if name == REPORT else "a rule of the workflow"
                 raise ConfigError(message(file, "papers", name, [f"another name: this is {taken}"]))
     with problems.catch():

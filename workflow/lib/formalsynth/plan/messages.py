@@ -54,6 +54,19 @@ class Problems:
             raise ConfigError("\n".join(dict.fromkeys(self._lines)))
 
 
+def blame_command_line(problems: str, file: Path, keys: Iterable[object]) -> str:
+    """Messages about the run's config in which what the command line gave is blamed on ``--config``.
+
+    Args:
+        problems: a line for each problem.
+        file: the run's config file.
+        keys: keys that the command line gave.
+    """
+    given = "|".join(re.escape(str(key)) for key in keys)
+    pattern = rf"^{re.escape(str(file))}: (?=(?:{given})\b)"
+    return re.sub(pattern, "--config: ", problems, flags=re.MULTILINE) if given else problems
+
+
 def validated(model: type[Section], values: object, file: Path, where: str = "") -> Section:
     """Values as a model.
 

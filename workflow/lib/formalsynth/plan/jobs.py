@@ -1,0 +1,526 @@
+"""Paths, inputs and parameters of the workflow's jobs, worked out from the plan.
+
+Rules ask :class:`Jobs` for everything that the plan decides. What needs Snakemake itself, such as source paths and marks for its
+own report, stays in ``workflow/rules``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, specification
+from formalsynth.core.statistics import STATISTICS
+from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.ledger.tests.base import TESTS
+from formalsynth.plan.errata import FILE as ERRATA
+from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.plan.scenario import Scenario
+from formalsynth.runtime.sources import code_digest, source_of, sources
+from formalsynth.show.figures.base import FIGURES, Figure
+from formalsynth.show.tables.base import TABLES
+
+FIGURE_KINDS = ("csv", "pdf", "png", "svg", "txt")
+"""Endings of a figure's files: its tidy table, its drawings and its caption."""
+TABLE_KINDS = ("csv", "txt")
+"""Endings of a table's files: the table and its caption."""
+NOTHING = "(?!)"
+"""Pattern that matches no path."""
+
+
+def code_files(*modules: str) -> list[str]:
+    """Source files of the package that modules depend on."""
+    return [str(path) for path in sources(*modules)]
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Pattern that matches one of some names."""
+    return "|".join(map(re.escape, names)) or NOTHING
+
+
+@dataclass(frozen=True)
+class ScenarioJobs:
+    """Jobs of one scenario."""
+
+    run: Jobs
+    paper: str
+    scenario: Scenario
+
+    @property
+    def folder(self) -> str:
+        """Folder of its results."""
+        return f"{self.run.results}/{self.paper}/{self.scenario.id}"
+
+    @property
+    def replicates(self) -> str:
+        """The collected table of its replicates."""
+        return f"{self.folder}/replicates.csv"
+
+    def batch_files(self, name: str) -> list[str]:
+        """The file of this name of every batch."""
+        return [f"{self.folder}/batches/{batch}/{name}" for batch in self.scenario.batches()]
+
+    def program(self) -> str:
+        """The compiled Stan program of its family."""
+        return f"results/stan/{self.scenario.program}"
+
+    def passed_checks(self) -> list[str]:
+        """The file that says that a user's own family or Stan program keeps its contract; none for ours."""
+        if self.scenario.family in self.run.own_families:
+            return [f"{self.run.results}/checks/{self.scenario.family}.checked"]
+        return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []
+
+    def batch_job(self, batch: str) -> dict[str, Any]:
+        """Parameters of the job that runs a batch of fits."""
+        return dict(self.scenario.batch_job(batch, self.run.plan.config.sampler).plain())
+
+    def study_job(self, batch: str) -> dict[str, Any]:
+        """Parameters of the job that runs a batch of a study."""
+        return dict(self.scenario.study_job(batch).plain())
+
+    def batch_code(self, batch: str) -> list[str]:
+        """Source files that a batch of fits depends on.
+
+        Raises:
+            SystemExit: the plan has no such batch.
+        """
+        self._check_batch(batch, study=False)
+        return code_files("formalsynth.steps.run", *self._job(batch).modules)
+
+    def study_code(self, batch: str) -> list[str]:
+        """Source files that a batch of a study depends on.
+
+        Raises:
+            SystemExit: the plan has no such batch.
+        """
+        self._check_batch(batch, study=True)
+        return code_files("formalsynth.steps.study", *self._job(batch).modules)
+
+    def _check_batch(self, batch: str, study: bool) -> None:
+        name, batches = f"{self.paper} {self.scenario.id}", self.scenario.batches()
+        if study != (self.scenario.study is not None):
+            refuse(f"{name} has no such file, because it is run by {'no' if study else 'a'} study")
+        if batch not in batches:
+            shown = batches if len(batches) < 20 else [batches[0], "...", batches[-1]]
+            refuse(f"no batch {batch} of {name}; there are: {', '.join(shown)}")
+
+    def _job(self, batch: str) -> BatchJob | StudyJob:
+        scenario = self.scenario
+        return scenario.study_job(batch) if scenario.study else scenario.batch_job(batch, self.run.plan.config.sampler)
+
+    @functools.cached_property
+    def batch_specifications(self) -> list[str]:
+        """Specifications of the tables of each batch: its job, and the source code of the job.
+
+        The job writes the same into the seal of a table, and a job that reads the table compares the two. Snakemake notices a
+        change of either by its own records, which can be lost; a seal is there as long as the file.
+        """
+        step = "formalsynth.steps.study" if self.scenario.study else "formalsynth.steps.run"
+        jobs = map(self._job, self.scenario.batches())
+        return [specification(job, [code_digest(sources(step, *job.modules))]) for job in jobs]
+
+    @functools.cached_property
+    def specification(self) -> str:
+        """Specification of the collected tables."""
+        return specification(None, self.batch_specifications)
+
+
+@dataclass(frozen=True)
+class DisplayJob:
+    """The job that makes figures and tables of one paper from the same scenarios.
+
+    To load the drawing library takes longer than to draw, and each figure can be asked for without the scenarios of others.
+    """
+
+    jobs: PaperJobs
+    figures: tuple[str, ...]
+    """Their printed numbers."""
+    tables: tuple[int, ...]
+    """Their printed numbers."""
+
+    @property
+    def name(self) -> str:
+        """File name of its first figure or table."""
+        return [*map(figure_file, self.figures), *(f"table{number}" for number in self.tables)][0]
+
+    @property
+    def contents(self) -> str:
+        """Its figures and tables, in words."""
+        return ", ".join([*self.figures, *(f"table {number}" for number in self.tables)])
+
+    @functools.cached_property
+    def inputs(self) -> list[str]:
+        """The collected tables that it reads."""
+        figures = [path for number in self.figures for path in self.jobs.figure_inputs(number)]
+        return list(dict.fromkeys([*figures, *(path for number in self.tables for path in self.jobs.table_inputs(number))]))
+
+    @property
+    def modules(self) -> list[str]:
+        """Modules that define the kinds of its figures and tables."""
+        paper = self.jobs.paper
+        drawn = figure_modules(paper.original(number) for number in self.figures)
+        return list(dict.fromkeys([*drawn, *(TABLES.module(paper.tables[number].kind) for number in self.tables)]))
+
+    @property
+    def code(self) -> list[str]:
+        """Source files that its figures and tables depend on."""
+        drawing = ["formalsynth.show.draw"] if self.figures else []
+        return code_files("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *self.modules)
+
+    def figure_entries(self) -> list[dict[str, Any]]:
+        """Of each figure: what it shows, its file name, that of the figure that it repeats, and the places of its inputs."""
+        paper, scale = self.jobs.paper, self.jobs.run.scale
+        original = {number: getattr(paper.figures[number], "same_as", "") for number in self.figures}
+        return [
+            {
+                "display": dict(paper.figure(number, scale).plain()),
+                "file": figure_file(number),
+                "same_as": figure_file(original[number]) if original[number] else "",
+                "reads": self._places(self.jobs.figure_inputs(number)),
+            }
+            for number in self.figures
+        ]
+
+    def table_entries(self) -> list[dict[str, Any]]:
+        """Of each table: what it shows, its file name, and the places of its inputs."""
+        paper, scale = self.jobs.paper, self.jobs.run.scale
+        return [
+            {
+                "display": dict(paper.table(number, scale).plain()),
+                "file": f"table{number}",
+                "reads": self._places(self.jobs.table_inputs(number)),
+            }
+            for number in self.tables
+        ]
+
+    def _places(self, paths: Iterable[str]) -> list[int]:
+        return [self.inputs.index(path) for path in paths]
+
+
+@dataclass(frozen=True)
+class PaperJobs:
+    """Jobs of one paper."""
+
+    run: Jobs
+    paper: Paper
+
+    @functools.cached_property
+    def scenarios(self) -> dict[str, ScenarioJobs]:
+        """Jobs of its scenarios, by their ids."""
+        return {id: ScenarioJobs(self.run, self.paper.key, scenario) for id, scenario in self.paper.scenarios.items()}
+
+    @functools.cached_property
+    def confidential(self) -> list[str]:
+        """Data files that it reads and that are not published."""
+        return list(dict.fromkeys(file for scenario in self.paper.scenarios.values() for file in scenario.confidential))
+
+    @property
+    def private(self) -> list[str]:
+        """Folders that only their owner may read: all of the paper where one of its data files is not published."""
+        folders = [f"{self.run.results}/{self.paper.key}", f"{self.run.figures}/{self.paper.key}"]
+        return folders if self.confidential else []
+
+    @property
+    def ledger(self) -> list[str]:
+        """The file of the verdicts on its claims; none where it has no claims."""
+        return [f"{self.run.results}/{self.paper.key}/claims.csv"] if self.paper.claims else []
+
+    def figure_files(self, number: str) -> list[str]:
+        """Every file of a figure."""
+        return [f"{self.run.figures}/{self.paper.key}/{figure_file(number)}.{kind}" for kind in FIGURE_KINDS]
+
+    def table_files(self, number: int) -> list[str]:
+        """Every file of a table."""
+        return [f"{self.run.results}/{self.paper.key}/table{number}.{kind}" for kind in TABLE_KINDS]
+
+    def figure_inputs(self, number: str) -> list[str]:
+        """The collected tables that a figure reads."""
+        figure = self.paper.original(number)
+        return self._collected(figure.tables(), self.paper.of(figure.scenario, figure.size))
+
+    def table_inputs(self, number: int) -> list[str]:
+        """The collected tables that a table reads."""
+        table = self.paper.tables[number]
+        return self._collected(table.tables(), self.paper.of(table.scenario, table.size))
+
+    def _collected(self, tables: Iterable[str], scenarios: Sequence[Scenario]) -> list[str]:
+        return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
+
+    def display_jobs(self) -> list[DisplayJob]:
+        """The jobs that make its figures and tables, one for all that read the same scenarios."""
+        figures: dict[tuple[Path, ...], list[str]] = {}
+        tables: dict[tuple[Path, ...], list[int]] = {}
+        for number in self.paper.figures:
+            figures.setdefault(_folders(self.figure_inputs(number)), []).append(number)
+        for place in self.paper.tables:
+            tables.setdefault(_folders(self.table_inputs(place)), []).append(place)
+        read = dict.fromkeys([*figures, *tables])
+        return [DisplayJob(self, tuple(figures.get(key, ())), tuple(tables.get(key, ()))) for key in read]
+
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims that are judged."""
+        return [dict(claim.plain()) for claim in self.paper.claims]
+
+    def claim_inputs(self) -> list[str]:
+        """The collected tables that its claims are about."""
+        read = [(scenario.id, claim.estimate.table) for claim in self.paper.claims for scenario in claim.scenarios]
+        return list(dict.fromkeys(f"{self.scenarios[id].folder}/{table}.csv" for id, table in read))
+
+    def judge_modules(self) -> list[str]:
+        """Modules that define the tests of its claims, and the statistics that are estimated."""
+        tests = [TESTS.module(claim.test.kind) for claim in self.paper.claims]
+        statistics = [STATISTICS.module(claim.estimate.statistic) for claim in self.paper.claims]
+        return list(dict.fromkeys([*tests, *statistics]))
+
+    def judge_code(self) -> list[str]:
+        """Source files that its verdicts depend on."""
+        return code_files("formalsynth.ledger.judge", *self.judge_modules())
+
+    def figures(self) -> list[str]:
+        """Every file of its figures."""
+        return [path for number in self.paper.figures for path in self.figure_files(number)]
+
+    def tables(self) -> list[str]:
+        """Every file of its tables."""
+        return [path for number in self.paper.tables for path in self.table_files(number)]
+
+    def targets(self) -> list[str]:
+        """Everything that it has to show."""
+        tables = [path for path in self.tables() if path.endswith(".csv")]
+        return [*self.figures(), *tables, *(scenario.replicates for scenario in self.scenarios.values()), *self.ledger]
+
+
+def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(Path(path).parent for path in paths))
+
+
+def figure_modules(figures: Iterable[Figure]) -> list[str]:
+    """Modules that define the kinds of figures and of their parts."""
+    parts = [part for figure in figures for part in (figure, *figure.members().values())]
+    return list(dict.fromkeys(FIGURES.module(part.kind) for part in parts))
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Jobs of a whole run."""
+
+    plan: Plan
+    config: Path
+    """The config folder."""
+
+    @property
+    def scale(self) -> str:
+        """The scale of the run."""
+        return self.plan.config.scale
+
+    @property
+    def results(self) -> str:
+        """Folder of the results."""
+        return f"results/{self.scale}"
+
+    @property
+    def figures(self) -> str:
+        """Folder of the figures."""
+        return f"figures/{self.scale}"
+
+    @functools.cached_property
+    def papers(self) -> dict[str, PaperJobs]:
+        """Jobs of the papers, by their keys."""
+        return {key: PaperJobs(self, paper) for key, paper in self.plan.papers.items()}
+
+    @property
+    def scenarios(self) -> list[ScenarioJobs]:
+        """Jobs of every scenario."""
+        return [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
+
+    @functools.cached_property
+    def own_programs(self) -> dict[str, Path]:
+        """Stan programs of the user's own, by name."""
+        return self.plan.own_programs()
+
+    @functools.cached_property
+    def own_families(self) -> dict[str, Scenario]:
+        """Families of the user's own in Python, each with a scenario that uses it."""
+        return self.plan.own_families()
+
+    @property
+    def confidential(self) -> dict[str, list[str]]:
+        """Data files that are not published, by paper; papers without any are left out."""
+        return {key: paper.confidential for key, paper in self.papers.items() if paper.confidential}
+
+    @property
+    def private(self) -> list[str]:
+        """Folders of papers that only their owner may read."""
+        return [folder for paper in self.papers.values() for folder in paper.private]
+
+    @property
+    def ledgers(self) -> list[str]:
+        """The files of the verdicts on the claims of each paper."""
+        return [path for paper in self.papers.values() for path in paper.ledger]
+
+    @property
+    def replicates(self) -> list[str]:
+        """The collected replicates of every scenario."""
+        return [scenario.replicates for scenario in self.scenarios]
+
+    def scenario(self, paper: str, id: str) -> ScenarioJobs:
+        """Jobs of a scenario.
+
+        Raises:
+            SystemExit: the paper has no such scenario; the message names those that it has.
+        """
+        scenarios = self.papers[paper].scenarios
+        if id not in scenarios:
+            self._refuse(f"no scenario {id} at scale {self.scale} of {paper}; there are: {', '.join(scenarios)}", paper)
+        return scenarios[id]
+
+    def unmade_pattern(self) -> str:
+        """Pattern of figures and tables that the run does not make: at other scales, of other papers, or with other numbers."""
+        scale = re.escape(self.scale)
+        scales = join_names(other for other in self.plan.config.scales if other != self.scale)
+        papers, made = join_names(self.papers), join_names(self._displays())
+        figures = rf"figures/{scale}/(?!(?:{made})\.)[^/]+/fig\w+\.(?:{'|'.join(FIGURE_KINDS)})"
+        tables = rf"results/{scale}/(?!(?:{made})\.)[^/]+/table\d+\.(?:{'|'.join(TABLE_KINDS)})"
+        rows = rf"results/{scale}/(?!(?:{papers})/)[A-Za-z][\w.]*/[^/]+/\w+\.csv"
+        return rf"(?:figures|results)/(?:{scales})/[^/]+/.+|{figures}|{tables}|{rows}"
+
+    def _displays(self) -> list[str]:
+        """Paths of the figures and tables that the run makes, below the folder of the scale and without endings."""
+        figures = [f"{key}/{figure_file(number)}" for key, paper in self.plan.papers.items() for number in paper.figures]
+        return [*figures, *(f"{key}/table{number}" for key, paper in self.plan.papers.items() for number in paper.tables)]
+
+    def refuse_path(self, path: str) -> NoReturn:
+        """End the run with a sentence about a path that matches :meth:`unmade_pattern`.
+
+        Raises:
+            SystemExit: always.
+        """
+        _, scale, paper, file = path.split("/", 3)
+        if scale != self.scale:
+            refuse(f"{path} is not of this run, which is at scale {self.scale}; for it add --config scale={scale}")
+        if paper not in self.papers:
+            refuse(f"no paper {paper} in this run; there are: {', '.join(self.papers)}")
+        name = f"{paper}/{file.partition('.')[0]}"
+        kind, start = ("figure", f"{paper}/fig") if name.startswith(f"{paper}/fig") else ("table", f"{paper}/table")
+        made = ", ".join(display for display in self._displays() if display.startswith(start))
+        self._refuse(f"no {kind} {name} to make; there are: {made}", paper)
+
+    def _refuse(self, sentence: str, paper: str) -> NoReturn:
+        """End the run with a sentence, and with the parts of a paper that are skipped."""
+        refuse("; ".join([sentence, *(skipped for skipped in self.plan.skipped if skipped.startswith(f"{paper}:"))]))
+
+    def papers_pattern(self, study: bool) -> str:
+        """Pattern of papers in paths where a scenario with a study follows, or where one without follows."""
+        sign = "=" if study else "!"
+        patterns = []
+        for key, paper in self.plan.papers.items():
+            studies = join_names(id for id, scenario in paper.scenarios.items() if scenario.study)
+            patterns.append(f"{key}(?{sign}/(?:{studies})/)")
+        return "|".join(patterns)
+
+    def specifications(self, tables: Iterable[str]) -> list[str]:
+        """Specifications of collected tables, by their paths."""
+        places = [Path(path).parts[-3:-1] for path in tables]
+        return [self.papers[paper].scenarios[id].specification for paper, id in places]
+
+    def scenario_summaries(self) -> list[dict[str, Any]]:
+        """Of every scenario, what the table of all results has beside its replicates."""
+        return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
+
+    def family_trial(self, family: str) -> SimulateJob:
+        """Simulation of the records on which a user's own family is tried: one data set of the first scenario that uses it."""
+        job = self.own_families[family].simulate_job("0000")
+        return job.model_copy(update={"replicates": job.replicates[:1]})
+
+    def family_modules(self, family: str) -> list[str]:
+        """Modules of a user's own family, and of the records on which it is tried."""
+        return [*self.own_families[family].tables_job().modules, *self.family_trial(family).modules]
+
+    def study_folder(self) -> str:
+        """Folder of the study of a confidential file.
+
+        Raises:
+            SystemExit: the run has no such study, or several.
+        """
+        studies = map(Path, self.plan.config.studies)
+        folders = [str(study.parent) for study in studies if study.with_name("schema.yaml").is_file()]
+        if len(folders) != 1:
+            refuse("validate and release need one study that formalsynth inspect began: --config study=studies/<name>/study.yaml")
+        return folders[0]
+
+    def report_inputs(self) -> list[str]:
+        """Every figure, table and caption; not the PDF of a figure, which is for print."""
+        figures = [path for paper in self.papers.values() for path in paper.figures() if not path.endswith(".pdf")]
+        return [*figures, *(path for paper in self.papers.values() for path in paper.tables())]
+
+    def report_config(self) -> list[str]:
+        """The config files of the run; relative if in the working folder, which may be moved."""
+        files = [self.config / "config.yaml", *(path for paper in self.plan.papers.values() for path in paper.files)]
+        files += [self.config / ERRATA] if self.plan.errata else []
+        here = Path.cwd()
+        return [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in dict.fromkeys(files)]
+
+    def report_modules(self) -> list[str]:
+        """Modules with descriptions of metrics and guarantees."""
+        return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES) for name in register))
+
+    def report_code(self) -> list[str]:
+        """Source files that the report depends on."""
+        return code_files("formalsynth.report.pages", *self.report_modules())
+
+    def figure_sources(self) -> list[str]:
+        """Source files that the report shows as those behind the figures."""
+        papers = self.plan.papers.values()
+        drawn = figure_modules(paper.original(number) for paper in papers for number in paper.figures)
+        return _files_of(["formalsynth.show.tidy", "formalsynth.show.draw", *drawn])
+
+    def table_sources(self) -> list[str]:
+        """Source files that the report shows as those behind the tables."""
+        kinds = [TABLES.module(table.kind) for paper in self.plan.papers.values() for table in paper.tables.values()]
+        return _files_of(["formalsynth.show.tidy", *kinds])
+
+    def claim_sources(self) -> list[str]:
+        """Source files that the report shows as those behind the verdicts."""
+        tests = [TESTS.module(claim.test.kind) for paper in self.plan.papers.values() for claim in paper.claims]
+        return _files_of(["formalsynth.ledger.judge", *tests])
+
+    def announcement(self, duration: str, warnings: Sequence[str]) -> str:
+        """Lines about what the run does, and what it leaves out because data are absent.
+
+        Args:
+            duration: how long it will take; empty where that is not known.
+            warnings: sentences beside those of the plan.
+        """
+        root = self.plan.config.root_seed
+        lines = [f"formalsynth: scale {self.scale}, papers {', '.join(self.papers)}, root seed {root}"]
+        lines += [duration] if duration else []
+        lines += [f"WARNING: {sentence}" for sentence in (*self.plan.warnings, *warnings)]
+        lines += [f"SKIPPED: {sentence}" for sentence in self.plan.skipped]
+        return "\n".join([*lines, *self.confidentiality()])
+
+    def confidentiality(self) -> list[str]:
+        """A line for each paper about what of it has to stay with its owner."""
+        return [
+            f"CONFIDENTIAL: {key}: made from {' and '.join(files)}, which nobody publishes: "
+            f"{' and '.join(self.papers[key].private)} can be read by you alone; what may be sent is made by the target share"
+            for key, files in self.confidential.items()
+        ]
+
+
+def _files_of(modules: Iterable[str]) -> list[str]:
+    return [str(source_of(module)) for module in dict.fromkeys(modules)]
+
+
+def refuse(sentence: str) -> NoReturn:
+    """End the run with a sentence.
+
+    To an Exception from an input function Snakemake would add its traceback.
+
+    Raises:
+        SystemExit: always.
+    """
+    raise SystemExit(sentence)
