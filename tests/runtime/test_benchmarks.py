@@ -1,7 +1,7 @@
-"""How long a run takes is told from what earlier jobs took."""
+"""Expected time of a run, from the times of earlier jobs."""
 
 import pytest
-from formalsynth.runtime.benchmarks import about, job_seconds, tell_what_is_left
+from formalsynth.runtime.benchmarks import about, job_seconds
 
 
 def seconds(benchmark):
@@ -32,31 +32,16 @@ def test_a_damaged_benchmark_is_none(benchmarks, content):
     assert seconds(benchmarks / "range" / "a" / "0001.tsv") == 10
 
 
-def test_jobs_together_are_told_in_words(benchmarks):
+def test_expected_time_of_jobs_in_words(benchmarks):
     known = [benchmarks / "range" / "a" / "0000.tsv", benchmarks / "zcdp" / "c" / "0000.tsv"]
     assert about([], 2) == ""
-    assert about(known, 1) == "about 2 minutes for the jobs of this run (2), as earlier runs tell"
-    assert about(known, 8) == "about 2 minutes for the jobs of this run (2), as earlier runs tell"  # the longest is not divided
+    assert about(known, 1) == "about 2 minutes for the jobs of this run (2), according to earlier runs"
+    assert (
+        about(known, 8) == "about 2 minutes for the jobs of this run (2), according to earlier runs"
+    )  # the longest is not divided
     unknown = [benchmarks.parent / "run_study" / "censor" / "x" / "0000.tsv"]
     assert about(unknown, 1) == "jobs to run: 1, none of them timed before"
-    assert about([known[0], *unknown], 1) == "about 20 s for the jobs of this run (2, 1 never timed before), as earlier runs tell"
-
-
-def test_what_is_left_is_told_again_and_again_until_nothing_is(benchmarks, capfd):
-    one, other = benchmarks / "zcdp" / "c" / "0000.tsv", benchmarks / "range" / "b" / "0000.tsv"
-    rounds = iter([[one, other], RuntimeError("set changed size during iteration"), [other], []])
-
-    def remaining():
-        found = next(rounds)
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    tell_what_is_left(remaining, 1, every=0.001).join(timeout=60)
-    assert capfd.readouterr().err == "about 3 minutes left, for 2 jobs\nabout 60 s left, for 1 job\n"
-
-
-def test_nothing_is_told_of_jobs_that_were_never_timed(tmp_path, capfd):
-    rounds = iter([[tmp_path / "run_batch" / "range" / "a" / "0000.tsv"], []])
-    tell_what_is_left(lambda: next(rounds), 2, every=0.001).join(timeout=60)
-    assert capfd.readouterr().err == ""
+    assert (
+        about([known[0], *unknown], 1)
+        == "about 20 s for the jobs of this run (2, 1 never timed before), according to earlier runs"
+    )

@@ -1,9 +1,11 @@
-"""What every job does before its work."""
+"""Begin of each job."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+from formalsynth.runtime.jobs import add_to_python_path
 from formalsynth.runtime.sources import code_digest
 
 JOB = """
@@ -29,7 +31,7 @@ def started(tmp_path):
     return start
 
 
-def test_what_a_job_makes_is_the_owners_where_it_is_told_so(tmp_path, started):
+def test_files_of_a_job_with_private_folders_are_the_owners(tmp_path, started):
     assert started(code_digest([tmp_path / "code.py"]), "results") == 0
     assert (tmp_path / "results").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "made").stat().st_mode & 0o777 == 0o600
@@ -40,7 +42,20 @@ def test_a_job_without_code_or_private_folders_begins(tmp_path, started):
     assert (tmp_path / "made").exists()
 
 
-def test_code_that_was_changed_is_told_in_the_log_and_nothing_is_made(tmp_path, started):
+def test_changed_code_is_reported_in_the_log_and_nothing_is_made(tmp_path, started):
     assert started("another") != 0
     assert "were changed after the run had begun" in (tmp_path / "job.log").read_text()
     assert not (tmp_path / "made").exists()
+
+
+def test_a_folder_is_searched_first_and_once(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["theirs", "ours"]))
+    add_to_python_path("ours")
+    add_to_python_path("ours")
+    assert os.environ["PYTHONPATH"].split(os.pathsep) == ["ours", "theirs"]
+
+
+def test_without_other_folders_there_is_one(monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    add_to_python_path("ours")
+    assert os.environ["PYTHONPATH"] == "ours"

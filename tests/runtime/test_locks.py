@@ -1,4 +1,4 @@
-"""The lock of a killed run goes away by itself, and so do its jobs; the lock of a live one stays."""
+"""Locks of a killed run go away without help, and its jobs end; those of a live run stay."""
 
 import os
 import signal
@@ -120,12 +120,12 @@ def test_a_full_disk_is_told_before_anything_starts(small_disk):
 LEADER = """
 import subprocess, sys
 from pathlib import Path
-from formalsynth.runtime.locks import drop_stale_locks, lead_jobs
+from formalsynth.runtime.locks import drop_stale_locks, hold_parent_lock
 folder = Path(sys.argv[1])
 drop_stale_locks(folder)
 (folder / "locks").mkdir()
 (folder / "locks" / "0.output.lock").write_text("result")
-lead_jobs(folder)
+hold_parent_lock(folder)
 subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-c", sys.argv[2], *sys.argv[3:]])
 """
 JOB = """

@@ -17,15 +17,15 @@ LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or 
 MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:
-    from formalsynth.runtime.beside import tell_jobs
+    from formalsynth.runtime.jobs import add_to_python_path
 
-    tell_jobs(BESIDE)
+    add_to_python_path(BESIDE)
     from formalsynth.plan.jobs import Jobs, code_files, join_names
     from formalsynth.plan.load import load_yaml, read_plan
     from formalsynth.plan.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
     from formalsynth.report.describe import describe
-    from formalsynth.runtime.benchmarks import about, tell_what_is_left
+    from formalsynth.runtime.benchmarks import about
     from formalsynth.runtime.files import check_filled
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.sources import code_digest

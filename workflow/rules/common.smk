@@ -136,9 +136,9 @@ def marked_table(jobs, number):
     return marked(jobs.table_files(number), ".csv", jobs, labels)
 
 
-def benchmarks_of_jobs(exclude_finished=True):
-    """Benchmark files of the jobs of this run: of those that are left, or of all."""
-    jobs = workflow.dag.needrun_jobs(exclude_finished=exclude_finished) if workflow.dag else ()
+def benchmarks_of_jobs():
+    """Benchmarks of the jobs of this run, as far as they are known."""
+    jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     return [Path(str(job.benchmark)) for job in jobs if job.benchmark]
 
 
@@ -148,12 +148,7 @@ def duration():
     A cluster decides itself how many jobs run at a time; Snakemake has no number of cores there, and asking for it is an error.
     """
     cores = workflow.resource_settings.cores
-    return about(benchmarks_of_jobs(exclude_finished=False), cores) if cores else ""
-
-
-def report_time_left():
-    """Report every minute how much of this run is left."""
-    tell_what_is_left(benchmarks_of_jobs, workflow.cores)
+    return about(benchmarks_of_jobs(), cores) if cores else ""
 
 
 def report_dry_run():

@@ -1,7 +1,8 @@
-"""How each job of the workflow begins."""
+"""Begin of each job of the workflow."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from formalsynth.runtime.logs import log_to
@@ -9,12 +10,18 @@ from formalsynth.runtime.private import keep_to_owner
 from formalsynth.runtime.sources import check_code
 
 
+def add_to_python_path(folder: str) -> None:
+    """Let the programs that this process starts look for packages in a folder first: the package need not be installed."""
+    others = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([folder, *others]))
+
+
 def begin(job: Any) -> None:
     """Close folders of confidential files to others, print to the job's log, and check that the code is that of the plan.
 
     Args:
-        job: Snakemake's account of the job. ``params.private`` names the folders, ``input.code`` and ``params.code`` the
-            code; where they are not given there is none.
+        job: Snakemake's description of the job. ``params.private`` names the folders, ``input.code`` and ``params.code`` the
+            code; where they are missing there is none.
 
     Raises:
         RuntimeError: the code was changed after the run had begun.

@@ -1,4 +1,4 @@
-"""What every job does first, and what it says last."""
+"""Log of a job: all that it and its programs print, its last error, and its processor seconds."""
 
 from __future__ import annotations
 
@@ -12,49 +12,42 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from formalsynth.runtime.locks import follow_leader
+from formalsynth.runtime.locks import exit_with_parent
 
 ACCOUNT = "processor seconds:"
-"""How the last line of a finished job's log begins."""
+"""Beginning of the last line of a finished job's log."""
 MEMORY = (
     "Memory was short: raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
 )
 SELDOM = 100_000
-"""New objects after which Python looks for cycles among them. Loading a library makes many, all to be kept."""
+"""New objects after which Python looks for cycles among them: libraries make many while they load, and keep them all."""
 
 
 def log_to(path: str | Path) -> None:
     """Send everything that this process and its children print, a traceback included, to a job's log file.
 
-    The log ends with the processor seconds that went into starting, into the job itself, and into the programs it ran.
-    Where it cannot be written, because the disk is full say, the error that ends the job goes to where it would have gone
-    without a log. From here on the job also ends when Snakemake is killed.
+    The log ends with the processor seconds of the start, of the job itself, and of the programs it ran. Where it cannot be
+    written, because the disk is full for example, the error that ends the job goes to the former standard error. From here on
+    the job also ends when Snakemake is killed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
-        _lead_somewhere(number)
-        if stream is not None:  # as it is where the run was started without
-            stream.flush()
-    sys.excepthook = functools.partial(_report, path, os.dup(2))
-    with open(path, "wb") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    follow_leader()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where the run was started with them closed
+        stream.flush()
+    # Never closed, and opened first: if standard output or error were closed, its number is theirs.
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    os.set_inheritable(log, True)
+    try:
+        former = os.dup(2)
+    except OSError:
+        former = log
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.excepthook = functools.partial(_report, path, former)
+    exit_with_parent()
     atexit.register(_account, _seconds(resource.RUSAGE_SELF))
     gc.set_threshold(SELDOM)
-    # At its end Python would go through all modules for cycles, several times: up to a third of the time they took to load.
+    # At its end Python would search all modules for cycles, several times: up to a third of the time they took to load.
     atexit.register(gc.freeze)
-
-
-def _lead_somewhere(number: int) -> None:
-    """Open a descriptor that is closed, so that no other file gets its number."""
-    try:
-        os.fstat(number)
-    except OSError:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        if nowhere != number:
-            os.dup2(nowhere, number)
-            os.close(nowhere)
 
 
 def _account(start: float) -> None:
@@ -67,11 +60,9 @@ def _seconds(who: int) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _report(
-    log: str | Path, elsewhere: int, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
+def _report(log: str | Path, former: int, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     remedy = f"{MEMORY}\n" if isinstance(error, MemoryError) else ""
     try:
         os.write(2, ("".join(traceback.format_exception(kind, error, trace)) + remedy).encode())
     except OSError as problem:
-        os.write(elsewhere, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())
+        os.write(former, f"{error}\n{log} could not be written either: {problem.strerror}\n".encode())

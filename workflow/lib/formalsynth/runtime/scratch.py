@@ -1,7 +1,7 @@
-"""Folders that a process has for itself: gone when it has ended, or swept away by a later one when it was killed.
+"""Scratch folders of a process: removed when it ends, or by a later process when it was killed.
 
-Each holds a file that its process has locked. Such a lock goes with its process, however that ends, and also tells of processes
-that cannot be asked: those of another machine, or of another container with the same folder.
+Each has a file that its process has locked. Such a lock ends with its process, however that ends, also on another machine or in
+another container with the same folder.
 """
 
 from __future__ import annotations
@@ -21,29 +21,28 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 LOCK = ".lock"
-"""The file in a scratch folder that its process has locked."""
+"""File in a scratch folder that its process has locked."""
 STALE_SECONDS = 24 * 3600
-"""Age at which a folder counts as left behind where no lock tells: on a file system without locks."""
+"""Age at which a folder counts as abandoned where locks cannot show it: on a file system without locks."""
 SWEEP_AFTER = 'cat > /dev/null; exec rm -rf -- "$0"'
-"""A shell's script: it removes the folder that it is told when its input has ended."""
+"""Shell script that removes the folder in its argument when its input ends."""
 OWN: dict[int, Path] = {}
-"""The temporary folder of a process, by its number: a fork has none yet."""
+"""Temporary folder of a process, by its number: a fork has none yet."""
 
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path, stem: str) -> Iterator[Path]:
-    """A hidden folder in ``parent`` that no other process takes; those of the same stem that were left behind go first.
+    """Make a hidden folder in ``parent`` that no other process uses; abandoned ones of the same stem are removed first.
 
     Args:
-        parent: made when it is absent.
-        stem: what the folder is for.
+        parent: made when it is missing.
+        stem: purpose of the folder.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent, stem)
-    folder, lock = _taken(parent, stem)
+    folder, lock = _locked_folder(parent, stem)
     try:
         yield folder
     finally:
@@ -51,37 +50,36 @@ def scratch_folder(parent: Path, stem: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _taken(parent: Path, stem: str) -> tuple[Path, int]:
-    """A new folder, and its lock."""
+def _locked_folder(parent: Path, stem: str) -> tuple[Path, int]:
     while True:
         folder = parent / f".{stem}.{socket.gethostname()}-{os.getpid()}-{time.monotonic_ns()}"
         folder.mkdir(mode=0o700)
         try:
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError:  # a full disk, say
+        except OSError:  # a full disk, for example
             folder.rmdir()
             raise
         with contextlib.suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        # Another process may have swept it away before it was locked.
-        if (folder / LOCK).exists():
+        if (folder / LOCK).exists():  # else another process swept it before it was locked
             return folder, lock
         os.close(lock)
 
 
 def sweep(parent: Path, stem: str) -> list[Path]:
-    """Remove the scratch folders whose stems begin like this and whose processes are gone; return what was removed."""
+    """Remove the scratch folders whose stems begin with ``stem`` and whose processes have ended; return what was removed."""
     removed = []
     for folder in parent.glob(f".{glob.escape(stem)}*.*-[0-9]*-[0-9]*"):
-        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:  # its owner has just removed it, or is another user
-            if not folder.is_symlink() and _left_behind(folder, stack):
+        # An error means that its owner has just removed it, or is another user.
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            if not folder.is_symlink() and _is_abandoned(folder, stack):
                 shutil.rmtree(folder)
                 removed.append(folder)
     return removed
 
 
-def _left_behind(folder: Path, stack: contextlib.ExitStack) -> bool:
-    """Whether the process of a folder is gone; if so, nobody else gets its lock before the stack is closed."""
+def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
+    """Check that a folder's process has ended; no other process gets the lock of such a folder until the stack is closed."""
     old = time.time() - folder.stat().st_mtime > STALE_SECONDS
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -92,39 +90,33 @@ def _left_behind(folder: Path, stack: contextlib.ExitStack) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # no locks here
+    except OSError:  # a file system without locks
         return old
     return True
 
 
 def own_temporary_folder() -> None:
-    """Let the temporary files of this process and its children stand in a scratch folder, which goes when the process ends.
+    """Put the temporary files of this process and its children into a scratch folder below TMPDIR.
 
-    However it ends: what is left by one that is killed is removed by a small process that waits for its end. The folder is below
-    TMPDIR, or below ``/tmp`` where the name of TMPDIR has spaces, which make and CmdStan cannot work with. A process has one,
-    however often it asks: folders within folders would soon have names that are too long for sockets.
+    The folder goes when the process ends. After SIGKILL a small process that waits for the end removes it: it can hold
+    confidential records. It is below ``/tmp`` where TMPDIR has spaces, which make and CmdStan cannot handle. A process has one,
+    however often it calls this: folders within folders would soon have names that are too long for sockets.
     """
-    if (had := OWN.get(os.getpid())) and had.is_dir():
-        os.environ["TMPDIR"] = tempfile.tempdir = str(had)
-        return
-    given = tempfile.gettempdir()
-    stack = contextlib.ExitStack()
-    folder = stack.enter_context(scratch_folder(Path("/tmp" if re.search(r"[\s~]", given) else given), "formalsynth"))
-    with contextlib.suppress(OSError):
-        stack.enter_context(
-            subprocess.Popen(
-                ["/bin/sh", "-c", SWEEP_AFTER, str(folder.absolute())], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, start_new_session=True, cwd="/",
+    folder = OWN.get(os.getpid())
+    if not (folder and folder.is_dir()):
+        parent = tempfile.gettempdir()
+        stack = contextlib.ExitStack()
+        folder = stack.enter_context(scratch_folder(Path("/tmp" if re.search(r"[\s~]", parent) else parent), "formalsynth"))
+        with contextlib.suppress(OSError):
+            command = ["/bin/sh", "-c", SWEEP_AFTER, str(folder.absolute())]
+            closed = subprocess.DEVNULL
+            sweeper = subprocess.Popen(
+                command, cwd="/", stdin=subprocess.PIPE, stdout=closed, stderr=closed, start_new_session=True
             )
-        )  # fmt: skip
-    atexit.register(stack.close)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _end)
-    OWN[os.getpid()] = folder
+            stack.enter_context(sweeper)
+        atexit.register(stack.close)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, lambda number, frame: sys.exit(128 + number))  # in order: programs it started end, too
+        OWN[os.getpid()] = folder
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    """End in order, so that programs that were started end, too."""
-    sys.exit(128 + number)
