@@ -90,16 +90,16 @@ lint: setup ## style and types of the code, the words of code and texts, the Eng
 	@$(RUN) snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	@$(RUN) snakemake --lint
 	@$(RUN) python -m formalsynth.plan.docs --check
-	@$(RUN) python -m formalsynth.report.reference --check
-	@$(RUN) python .ci/words.py
-	@$(RUN) python .ci/prose.py
+	@$(RUN) python -m dev.reference --check
+	@$(RUN) python -m dev.words
+	@$(RUN) python -m dev.prose
 
 check-study: setup ## whether what a study of your own registers keeps to its contract (STUDY=<file>)
 	@if [ -z '$(STUDY)' ]; then echo "Say which: make check-study STUDY=<file>." >&2; exit 2; fi
 	@$(RUN) python -m formalsynth.plan.contracts '$(STUDY)'
 
 mutants: setup ## whether the tests notice changes of the code that privacy rests on (half an hour; MUTANTS=... for its options)
-	@$(RUN) python .ci/mutants.py $(MUTANTS)
+	@$(RUN) python -m dev.mutants $(MUTANTS)
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py
@@ -108,18 +108,18 @@ bench: setup ## our fits against straightforward ones, and the workflow's own co
 	@$(RUN) python bench/spread.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run
-	@$(RUN) python -m formalsynth.report.reference --compare
+	@$(RUN) python -m dev.reference --compare
 
 changes: setup ## every verdict that differs from an earlier ledger, and why (BEFORE=<claims.csv>, AFTER=<claims.csv> for another one)
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make changes BEFORE=<claims.csv of an earlier run>." >&2; exit 2; fi
-	@$(RUN) python -m formalsynth.report.ledgers changes '$(BEFORE)' '$(or $(AFTER),results/$(CHOSEN)/claims.csv)'
+	@$(RUN) python -m dev.ledgers changes '$(BEFORE)' '$(or $(AFTER),results/$(CHOSEN)/claims.csv)'
 
 agree: setup ## the share of verdicts that several ledgers have in common (LEDGERS="<claims.csv> <claims.csv> ..."; STEADY=<steadiness.csv> for steady ones)
 	@if [ -z '$(LEDGERS)' ]; then echo 'Say which: make agree LEDGERS="<claims.csv> <claims.csv> ...".' >&2; exit 2; fi
-	@$(RUN) python -m formalsynth.report.ledgers agree $(LEDGERS) $(if $(STEADY),--steady '$(STEADY)')
+	@$(RUN) python -m dev.ledgers agree $(LEDGERS) $(if $(STEADY),--steady '$(STEADY)')
 
 steady: setup ## which verdicts of a run other replicates may turn (some minutes, after a run at scale paper)
-	@$(RUN) python -m formalsynth.report.steady
+	@$(RUN) python -m dev.steady
 
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
 	@$(SNAKEMAKE) share
@@ -127,10 +127,10 @@ share: setup ## the part of the report that may be sent to others, below 15 MB (
 
 same: setup ## whether the tables are those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make same BEFORE=<folder of another run>." >&2; exit 2; fi
-	@$(RUN) python -m formalsynth.report.same '$(BEFORE)' $(PAPERS) --scale $(CHOSEN)
+	@$(RUN) python -m dev.same '$(BEFORE)' $(PAPERS) --scale $(CHOSEN)
 
 reference: setup ## keep the small part of a run at scale paper in docs/
-	@$(RUN) python -m formalsynth.report.reference --keep
+	@$(RUN) python -m dev.reference --keep
 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
 lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)

@@ -183,8 +183,13 @@ def test_what_the_guides_name_exists(name):
 
 
 def is_path(token):
-    """A file or folder of the repository, or of the package where it begins with a room."""
-    return any((folder / token).exists() for folder in (REPOSITORY, PACKAGE))
+    """A file, a folder or a module of the repository, or of the package where it begins with a room."""
+    return any((folder / token).exists() for folder in (REPOSITORY, PACKAGE)) or is_module(token)
+
+
+def is_module(token):
+    """A command for maintainers."""
+    return (REPOSITORY / "dev" / f"{token.removeprefix('dev.')}.py").is_file()
 
 
 def is_in_package(token):

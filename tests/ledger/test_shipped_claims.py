@@ -7,8 +7,9 @@ import yaml
 from formalsynth.ledger.judge import judge
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.paper import figure_file
-from formalsynth.report.reference import KEPT
 from formalsynth.runtime.files import read_table
+
+from dev.reference import KEPT
 
 
 @pytest.fixture(scope="module")

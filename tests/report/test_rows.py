@@ -6,8 +6,9 @@ import made_up_report
 import pytest
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.contents import read_ledger
-from formalsynth.report.reference import LEDGER
 from formalsynth.report.rows import ours, printed
+
+from dev.reference import LEDGER
 
 UNNAMED = re.compile(r"(?<![\w.])[-−]?\d[\d.e+-]*%?\s/\s[-−]?\d")
 """Two numbers with nothing but a slash between them."""

@@ -8,8 +8,9 @@ import pytest
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.steadiness import steadiness
 from formalsynth.report.findings import findings
-from formalsynth.report.results import headline, readme_part
 from formalsynth.report.unsteady import headline_error, stays_words, unsteady
+
+from dev.results_page import headline, readme_part
 
 YES, NO = "reproduced", "not reproduced"
 VERDICTS = pd.DataFrame(

@@ -7,8 +7,9 @@ import pytest
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.pages import SYMBOLS
-from formalsynth.report.reference import KEPT, LEDGER, README, RESULTS
 from formalsynth.report.verdict_map import picture
+
+from dev.reference import KEPT, LEDGER, README, RESULTS
 
 KINDS = ["test", "recovered", "drawn records", "by construction", "implied by a", "ours", "settings lost"]
 

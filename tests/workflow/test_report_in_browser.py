@@ -12,9 +12,10 @@ from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.plan.load import read_plan
 from formalsynth.report.describe import describe
 from formalsynth.report.pages import write_report
-from formalsynth.report.reference import LEDGER
 from formalsynth.runtime.files import read_table
 from runs import SCALE
+
+from dev.reference import LEDGER
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 
 
 def number(value: float) -> str:
@@ -28,11 +27,6 @@ def duration(seconds: float) -> str:
 def slug(text: str) -> str:
     """A text as part of an anchor or a class name."""
     return text.replace(" ", "-")
-
-
-def markdown_rows(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of a table in Markdown: its head, what is below the head, and its cells."""
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 
 
 def source_page(name: str) -> str:

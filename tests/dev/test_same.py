@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from formalsynth.report.same import difference, main
+
+from dev.same import difference, main
 
 TABLE = 'synthesizer,epsilon,seconds,reason\nWeighted,1.25,0.5,\n"avg, cut",2.5,0.7,"gate: ""no"""\n'
 FILES = {
@@ -51,14 +52,14 @@ def test_what_is_the_same_is_counted(compare):
     assert compare("--scale", "smoke") == (0, ["1 files compared, 0 differ"])
 
 
-def test_a_difference_is_told_with_its_column_and_row(runs, compare):
+def test_a_difference_is_reported_with_its_column_and_row(runs, compare):
     (runs[1] / REPLICATES).write_text(TABLE.replace("2.5,0.7", "2.5000000000000004,0.7"))
     line = f"{REPLICATES}: column epsilon, row 3: was '2.5' and is '2.5000000000000004'"
     assert compare() == (1, [line, "6 files compared, 1 differ"])
     assert compare("zcdp") == (0, ["1 files compared, 0 differ"])
 
 
-def test_seconds_may_differ_and_nothing_else_beside_them(runs, compare):
+def test_seconds_may_differ_and_nothing_else(runs, compare):
     (runs[1] / REPLICATES).write_text(TABLE.replace("0.7", "12.25"))
     assert compare() == (0, ["6 files compared, 0 differ"])
     (runs[1] / REPLICATES).write_text(TABLE.replace("0.7", "12.25").replace("no", "yes"))
@@ -97,7 +98,7 @@ def test_every_kind_of_difference_has_its_words(runs, text, words):
     assert difference(before, after) == words
 
 
-def test_two_empty_folders_are_not_the_same_run(tmp_path):
-    command = [sys.executable, "-m", "formalsynth.report.same", str(tmp_path)]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_two_empty_folders_are_not_the_same_run(tmp_path, repository):
+    command = [sys.executable, "-m", "dev.same", str(tmp_path), "--after", str(tmp_path)]
+    run = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (1, "nothing to compare: neither folder has tables\n")

@@ -2,7 +2,8 @@
 
 import pandas as pd
 import pytest
-from formalsynth.report.ledgers import ABSENT, changes, main
+
+from dev.ledgers import ABSENT, changes, main
 
 
 def ledger(note="", **verdicts):
@@ -26,11 +27,11 @@ def written(tmp_path):
 def test_what_changed_is_listed_with_the_reason_and_nothing_else():
     before = ledger("old", a="reproduced", b="reproduced", c="direction only")
     after = ledger("new", a="reproduced", b="not reproduced", d="reproduced")
-    found = changes(before, after)
-    assert found["id"].tolist() == ["b", "c", "d"]
-    assert found["before"].tolist() == ["reproduced (5.1)", "direction only (5.1)", ABSENT]
-    assert found["after"].tolist() == ["not reproduced (5.1)", ABSENT, "reproduced (5.1)"]
-    assert found["why"].tolist() == ["new", "old", "new"]
+    changed = changes(before, after)
+    assert changed["id"].tolist() == ["b", "c", "d"]
+    assert changed["before"].tolist() == ["reproduced (5.1)", "direction only (5.1)", ABSENT]
+    assert changed["after"].tolist() == ["not reproduced (5.1)", ABSENT, "reproduced (5.1)"]
+    assert changed["why"].tolist() == ["new", "old", "new"]
 
 
 def test_an_estimate_may_move_as_long_as_the_verdict_stays():
@@ -62,7 +63,7 @@ def test_agreement_is_the_share_of_verdicts_that_all_have(written, capsys):
     assert main(["agree", *paths, "--least", "0.99"]) == 1
 
 
-def test_only_steady_verdicts_have_to_agree_where_it_is_told_which(written, tmp_path, capsys):
+def test_only_steady_verdicts_have_to_agree_if_steadiness_is_given(written, tmp_path, capsys):
     paths = written(ledger(a="reproduced", b="reproduced"), ledger(a="reproduced", b="refuted"))
     steady = tmp_path / "steadiness.csv"
     pd.DataFrame({"id": ["a", "b"], "stays": [1.0, 0.6]}).to_csv(steady, index=False)
@@ -80,6 +81,6 @@ def test_a_claim_that_a_ledger_lacks_agrees_with_nothing(written, capsys):
 
 
 @pytest.mark.parametrize("names", [["a.csv"], ["a.csv", "b.csv"]])
-def test_too_few_ledgers_and_missing_ones_are_told(names, capsys):
+def test_too_few_ledgers_and_missing_ones_are_reported(names, capsys):
     assert main(["agree", *names]) == 2
     assert capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The pages of the repository about the reference run: what README says of it, docs/RESULTS.md and docs/ERRATA.md."""
+"""Pages of the repository about the reference run: parts of README.md, docs/RESULTS.md and docs/ERRATA.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
-
 from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.errata import Erratum
@@ -15,30 +14,31 @@ from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
-from formalsynth.report.formats import markdown_rows
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
-from formalsynth.report.steady import steady_part
-from formalsynth.report.themes import REST, THEMES, theme
 from formalsynth.report.unsteady import Turning, headline_error, stays_words, unsteady
 
+from dev.markdown import markdown_rows
+from dev.steady import steady_part
+from dev.themes import REST, THEMES, theme
+
 MAP = "verdicts.svg"
-"""The verdict map among what is kept of the reference run."""
+"""File of the verdict map in the folder of the reference run."""
 FRONTIER = "cost/fig01.png"
-"""The picture of utility against what a record costs, where the run has the study."""
+"""Picture of utility against the cost of a record, if the run has the study."""
 LEAD = "range/fig02.png"
-"""What README shows in its place."""
+"""Picture of README in its place."""
 
 DECIDING = ("range-ecdf-averaged", "range-contraction-weighted", "censor-ph-fine-worst", "censor-w-strict")
-"""Claims whose outcome bears on which mechanism one would take."""
+"""Claims that matter for the choice of a mechanism."""
 
 
 def lead_picture(kept: str, has_frontier: bool) -> str:
-    """The first picture of README.
+    """Write the first picture of README.
 
     Args:
-        kept: the folder of what is kept of the reference run.
-        has_frontier: whether the picture of the study of costs is there.
+        kept: folder of the reference run.
+        has_frontier: True if the picture of the study of costs exists.
     """
     if has_frontier:
         picture = f"[![Utility against what a record costs]({kept}/{FRONTIER})](docs/COST.md)"
@@ -52,79 +52,81 @@ def lead_picture(kept: str, has_frontier: bool) -> str:
         words = (
             "Figure 2 of the `range` paper, made by this software: the Lipschitz bound Δ of six synthesizers, over 100 simulated "
             "data sets of 2000 records. The claimed ε is 2 Δ. What kind of guarantee that is differs between "
-            "synthesizers, and each figure's caption says so."
+            "synthesizers, and is named in each figure's caption."
         )
     return f"{picture}\n\n*{words}*"
 
 
 def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum], steady: pd.DataFrame) -> str:
-    """What README says of the reference run.
+    """Write the part of README about the reference run.
 
     Args:
-        rows: the ledger.
-        errata: those of its papers.
-        steady: how steady its verdicts are, as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        rows: rows of the ledger.
+        errata: errata of its papers.
+        steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
     """
-    found = findings(rows, errata)
+    totals = findings(rows, errata)
     turning = unsteady(steady)
-    lines = [f"- {_erratum(each, 'docs/ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)]
-    tiles = f"[![A tile for each claim: its colour and its sign say the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
-    deciding = "\n".join(f"- {_told(row, turning, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING)
+    lines = [f"- {_erratum(result, 'docs/ERRATA.md')}" for finding in FINDINGS for result in totals.shown(finding)]
+    tiles = f"[![A tile for each claim: its colour and its sign show the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
+    deciding = "\n".join(
+        f"- {_claim_line(row, turning, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING
+    )
     if deciding:
         lines.insert(0, f"Claims that bear on which mechanism to take:\n\n{deciding}\n\nErrata:\n")
     parts = [
         tiles,
-        headline(found, headline_error(rows, steady)),
-        _by_paper(found, list(dict.fromkeys(row.paper for row in rows))),
-        _apart(found),
+        headline(totals, headline_error(rows, steady)),
+        _by_paper(totals, list(dict.fromkeys(row.paper for row in rows))),
+        _apart(totals),
     ]
-    return "\n\n".join(part for part in [*parts, _errata_line(found), "\n".join(lines)] if part)
+    return "\n\n".join(part for part in [*parts, _errata_line(totals), "\n".join(lines)] if part)
 
 
-def headline(found: Findings, error: float) -> str:
-    """How many claims hold, with the error of their number, in one sentence, and how many could not be judged."""
-    held = found.of([REPRODUCED])
-    share = f" ({held / found.judged:.0%})" if found.judged else ""
+def headline(totals: Findings, error: float) -> str:
+    """Count the claims that hold, with the error of this number, and those that could not be judged."""
+    held = totals.of([REPRODUCED])
+    share = f" ({held / totals.judged:.0%})" if totals.judged else ""
     share = f"{'' if math.isnan(error) else f' ± {error:.0f}'}{share}"
     sentence = (
-        f"Of {found.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
-        f"{found.of([DIRECTION])} in direction only, {found.of([UNDETERMINED])} undetermined "
-        f"and {found.of([NOT_REPRODUCED])} not."
+        f"Of {totals.judged} claims that a run can test and this one could judge, **{held}{share} are reproduced**, "
+        f"{totals.of([DIRECTION])} in direction only, {totals.of([UNDETERMINED])} undetermined "
+        f"and {totals.of([NOT_REPRODUCED])} not."
     )
-    others = ", ".join(f"{verdict} {number}" for verdict, number in found.unjudged.items() if number)
+    others = ", ".join(f"{verdict} {number}" for verdict, number in totals.unjudged.items() if number)
     sentence = f"{sentence} The error is over redrawn replicates." if not math.isnan(error) else sentence
     return f"{sentence} Not judged: {others}." if others else sentence
 
 
-def _by_paper(found: Findings, papers: Sequence[str]) -> str:
-    """Claims of kind test by paper and verdict, and errata, as a Markdown table; a study of ours has none."""
-    others = list(found.unjudged)
+def _by_paper(totals: Findings, papers: Sequence[str]) -> str:
+    """Count claims of kind test by paper and verdict, and errata, in a Markdown table; own studies have none."""
+    others = list(totals.unjudged)
     head = ["paper", *JUDGED, *(["not judged"] if others else []), "misprints", "refuted"]
     rows = []
-    own = {key for key, _ in found.others} - {key for key, _ in found.tests}
-    for key in (each for each in papers if each not in own):
-        slips = [sum(key in _papers(each) for each in found.shown(finding)) for finding in FINDINGS]
-        counts = [found.of([verdict], key) for verdict in JUDGED]
-        rows.append([f"`{key}`", *counts, *([found.of(others, key)] if others else []), *slips])
+    own = {key for key, _ in totals.others} - {key for key, _ in totals.tests}
+    for key in (paper for paper in papers if paper not in own):
+        slips = [sum(key in _papers(result) for result in totals.shown(finding)) for finding in FINDINGS]
+        counts = [totals.of([verdict], key) for verdict in JUDGED]
+        rows.append([f"`{key}`", *counts, *([totals.of(others, key)] if others else []), *slips])
     return _table(head, rows)
 
 
-def _papers(found: Found) -> set[str]:
-    return {place.paper for place in found.erratum.places}
+def _papers(result: Found) -> set[str]:
+    return {place.paper for place in result.erratum.places}
 
 
-def _apart(found: Findings) -> str:
-    """The claims that are no test, with how many of them are reproduced."""
-    kinds = [f"{each.kind} {each.claims} ({each.reproduced} reproduced)" for each in found.apart]
+def _apart(totals: Findings) -> str:
+    """Count claims of other kinds than test, and how many of them are reproduced."""
+    kinds = [f"{group.kind} {group.claims} ({group.reproduced} reproduced)" for group in totals.apart]
     return (
-        f"Not counted, of {found.claims} claims in all, because they are no tests of the papers: {', '.join(kinds)}."
+        f"Not counted, of {totals.claims} claims in all, because they are no tests of the papers: {', '.join(kinds)}."
         if kinds
         else ""
     )
 
 
-def _errata_line(found: Findings) -> str:
-    misprints, refuted = len(found.shown(MISPRINT)), len(found.shown(REFUTED))
+def _errata_line(totals: Findings) -> str:
+    misprints, refuted = len(totals.shown(MISPRINT)), len(totals.shown(REFUTED))
     if not misprints + refuted:
         return ""
     named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
@@ -132,14 +134,14 @@ def _errata_line(found: Findings) -> str:
     return f"Claims that fail with an erratum count there, each slip once: {' and '.join(named)}."
 
 
-def _erratum(found: Found, page: str) -> str:
-    erratum = found.erratum
+def _erratum(result: Found, page: str) -> str:
+    erratum = result.erratum
     papers = ", ".join(f"`{key}`" for key in dict.fromkeys(place.paper for place in erratum.places))
     return f"[{erratum.id}]({page}#{erratum.id.lower()}) ({papers}, {erratum.kind}): {erratum.title}"
 
 
 def _places(erratum: Erratum) -> str:
-    """Its places, each paper named once."""
+    """List its places, with each paper named once."""
     by_paper: dict[str, list[str]] = {}
     for place in erratum.places:
         by_paper.setdefault(place.paper, []).append(place.place)
@@ -147,21 +149,21 @@ def _places(erratum: Erratum) -> str:
 
 
 def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
-    """``docs/ERRATA.md``: what is printed and does not hold, and what the reference run says of it."""
+    """Write ``docs/ERRATA.md``: errors in the printed papers, with the claims of the reference run that test them."""
     parts = [
         "# Errata",
-        "What is printed in the papers and does not hold, from `config/errata.yaml`. One slip counts once, with every place that "
-        "has it. Under each stand the claims that test it, with their verdicts in the reference run.",
+        "Errors in the printed papers, from `config/errata.yaml`. Each error counts once and lists every place where it occurs, "
+        "followed by the claims that test it, with their verdicts in the reference run.",
         "`python -m formalsynth.errata` prints the numbers of all checks, and those of one with its id. Why the bounds of "
         "min-max weights do not contract, which is no slip of one formula: [CONTRACTION.md](CONTRACTION.md).",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
-    for found in findings(rows, errata).errata:
-        erratum = found.erratum
+    for result in findings(rows, errata).errata:
+        erratum = result.erratum
         texts = [f"- {title}: {text}" for name, title in ERRATUM.items() if (text := str(getattr(erratum, name)).strip())]
         texts += [f"- Run it: `{erratum.command}`"] if erratum.command else []
         also = [f"- Earlier numbers: {', '.join(erratum.also)}"] if erratum.also else []
-        claims = [f"- {_claim(row)}" for row in found.claims] or ["- No claim of the reference run speaks of it."]
+        claims = [f"- {_erratum_claim(row)}" for row in result.claims] or ["- No claim of the reference run tests it."]
         parts += [
             f"## {erratum.id}",
             f"**{erratum.kind}**: {erratum.title}",
@@ -180,18 +182,18 @@ def results_page(
     steady: pd.DataFrame,
     agreements: Array,
 ) -> str:
-    """``docs/RESULTS.md``: the ledger's totals, the most telling figures, and what does not hold.
+    """Write ``docs/RESULTS.md``: totals of the ledger, the main figures, and the claims that do not hold.
 
     Args:
-        plan: of the reference run.
+        plan: plan of the reference run.
         rows: its ledger.
         scale: its scale.
-        kept: name of the folder beside the page that has its drawings and tables.
+        kept: name of the folder, next to the page, with its drawings and tables.
         caption_of: the caption of a figure, from paper and file without ending.
-        steady: how steady its verdicts are, as from :func:`formalsynth.ledger.steadiness.steadiness`.
-        agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
+        steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
+        agreements: shares of equal verdicts, from :func:`formalsynth.ledger.steadiness.agreement`.
     """
-    found = findings(rows, plan.errata)
+    totals = findings(rows, plan.errata)
     present = {row.verdict for row in rows}
     parts = [
         "# Results of the reference run",
@@ -200,13 +202,13 @@ def results_page(
         "[LEDGER.md](LEDGER.md).",
         *(f"Left out: {sentence}." for sentence in plan.skipped),
         "## Verdicts",
-        f"![A tile for each claim: its colour and its sign say the verdict]({kept}/{MAP})",
-        headline(found, headline_error(rows, steady)),
-        _by_paper(found, list(plan.papers)),
+        f"![A tile for each claim: its colour and its sign show the verdict]({kept}/{MAP})",
+        headline(totals, headline_error(rows, steady)),
+        _by_paper(totals, list(plan.papers)),
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
-        _kinds(found),
-        _errata_line(found),
-        "\n".join(f"- {_erratum(each, 'ERRATA.md')}" for finding in FINDINGS for each in found.shown(finding)),
+        _kinds(totals),
+        _errata_line(totals),
+        "\n".join(f"- {_erratum(result, 'ERRATA.md')}" for finding in FINDINGS for result in totals.shown(finding)),
         f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():
@@ -214,18 +216,18 @@ def results_page(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _kinds(found: Findings) -> str:
-    """The claims that are no test, as a Markdown table."""
-    if not found.apart:
+def _kinds(totals: Findings) -> str:
+    """List claims of other kinds than test, in a Markdown table."""
+    if not totals.apart:
         return ""
-    rows = [[each.kind, each.claims, each.reproduced, each.meaning] for each in found.apart]
-    return f"Of {found.claims} claims in all, these are of other kinds and not counted above:\n\n" + _table(
+    rows = [[group.kind, group.claims, group.reproduced, group.meaning] for group in totals.apart]
+    return f"Of {totals.claims} claims in all, these are of other kinds and not counted above:\n\n" + _table(
         ["kind", "claims", "reproduced", "meaning"], rows
     )
 
 
 def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str, caption_of: Callable[[str], str]) -> list[str]:
-    """The most telling figures of a paper, and its claims by theme, those that hold folded away."""
+    """Write the main figures of a paper, and its claims by theme, with reproduced ones folded."""
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
@@ -235,47 +237,47 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str,
     for row in sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind))):
         by_theme[theme(columns.get(row.id, ""), row.test)].append(row)
     for name, own in by_theme.items():
-        others = [f"- {_told(row, turning, kept)}" for row in own if row.verdict != REPRODUCED]
-        held = [f"- {_told(row, turning, kept)}" for row in own if row.verdict == REPRODUCED]
+        others = [f"- {_claim_line(row, turning, kept)}" for row in own if row.verdict != REPRODUCED]
+        held = [f"- {_claim_line(row, turning, kept)}" for row in own if row.verdict == REPRODUCED]
         folded = [f"<details><summary>{len(held)} reproduced</summary>", "\n".join(held), "</details>"] if held else []
         parts += [f"### {name}", "\n".join(others), *folded] if own else []
     return parts
 
 
-def _told(row: LedgerRow, turning: Turning, kept: str, errata: str = "ERRATA.md") -> str:
-    """A claim, then its verdict with what was found, and where to look."""
+def _claim_line(row: LedgerRow, turning: Turning, kept: str, errata: str = "ERRATA.md") -> str:
+    """Write a claim, then its verdict with its estimate, and links."""
     kind = kind_name(row.kind)
     links = [_shown(row, kept), f"[{row.erratum}]({errata}#{row.erratum.lower()})" if row.erratum else ""]
     places = "; ".join(part for part in (row.place, *links, kind * (kind != "test")) if part)
-    found = f" Found {ours(row)}." if row.estimate else ""
+    estimate = f" Found {ours(row)}." if row.estimate else ""
     note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""
     mark = f", {words}" if (words := stays_words(row, turning)) else ""
-    return f"{row.claim} **{row.verdict.capitalize()}**{mark} ({places}).{found}{note}"
+    return f"{row.claim} **{row.verdict.capitalize()}**{mark} ({places}).{estimate}{note}"
 
 
 def _shown(row: LedgerRow, kept: str) -> str:
-    """A link to the figure or table that a claim belongs to."""
+    """Link to the figure or table of a claim."""
     kind, _, number = row.shows.partition(" ")
     files = {"figure": lambda: f"{figure_file(number)}.png", "table": lambda: f"table{number}.csv"}
     return f"[{row.shows}]({kept}/{row.paper}/{files[kind]()})" if kind in files else ""
 
 
-def _claim(row: LedgerRow) -> str:
-    """A claim with its verdict, in a line."""
+def _erratum_claim(row: LedgerRow) -> str:
+    """Write a claim with its verdict, in a line."""
     aside = f" ({row.note})" if row.note else ""
-    found = f" Found {ours(row)}{aside}." if row.estimate else aside
+    estimate = f" Found {ours(row)}{aside}." if row.estimate else aside
     number = f" ({row.erratum})" if row.erratum else ""
     kind = f", {row.kind}" if row.kind.startswith("implied") else ""
-    return f"**{row.verdict}**{number}, {row.place}{kind}: {row.claim}{found}"
+    return f"**{row.verdict}**{number}, {row.place}{kind}: {row.claim}{estimate}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table; columns of numbers are right-aligned."""
+    """Write a Markdown table; columns of numbers are right-aligned."""
     numbers = [bool(rows) and isinstance(rows[0][place], int) for place in range(len(head))]
     lines = [list(head), ["---:" if number else "---" for number in numbers], *([str(cell) for cell in row] for row in rows)]
     return markdown_rows(lines)
 
 
 def caption_in(folder: Path) -> Callable[[str], str]:
-    """What reads the captions of a run's figures below a folder."""
+    """Return a function that reads the captions of a run's figures below a folder."""
     return lambda file: (folder / f"{file}.txt").read_text(encoding="utf-8").strip()

@@ -1,6 +1,6 @@
-"""The English of what people read, held against proselint: the documents, the captions, and what is said of errata.
+"""Check of the English in documents and captions by proselint.
 
-Run as ``python .ci/prose.py`` from the repository's folder; it prints a line for each finding and ends with 1 where there is one.
+Run as ``python -m dev.prose`` from the repository's folder; it prints a line for each finding and ends with 1 where there is one.
 """
 
 import itertools
@@ -28,24 +28,24 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "con
 WRITTEN = ("docs/RESULTS.md",)
 """Documents that a run writes, from captions and errata that are checked where they come from."""
 CODE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)|</?[A-Za-z][^>\n]*>|^ {4}.*$", re.DOTALL | re.MULTILINE)
-"""What is no prose in a document: code, marks, targets of links."""
+"""Parts of a document other than prose: code, marks, targets of links."""
 
 
 def main() -> int:
-    """Check everything, and print what was found."""
+    """Check all texts, and print the findings."""
     CheckRegistry().register_many(__register__)
     config = DEFAULT | {"checks": dict.fromkeys(OFF, False) | DEFAULT["checks"]}  # the first that fits counts
-    found = 0
+    findings = 0
     for name, text in texts():
         for finding in LintFile(name, content=text).lint(config):
             line, column = finding.pos
             print(f"{name}:{line}:{column}: {finding.check_result.check_path}: {finding.check_result.message}")
-            found += 1
-    return int(found > 0)
+            findings += 1
+    return int(findings > 0)
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Name and prose of everything that is checked."""
+    """Yield name and prose of each document and caption."""
     for pattern in DOCUMENTS:
         for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
             yield str(path), prose(path.read_text(encoding="utf-8"))

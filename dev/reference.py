@@ -1,8 +1,8 @@
-"""The reference run: the small part of a run at scale paper that the repository keeps, and whether a fresh run agrees with it.
+"""Reference run: the small part of a run at scale paper that the repository keeps, and its comparison with a fresh run.
 
-Run as ``python -m formalsynth.report.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
-changed, or with ``--write`` to write what README.md, docs/ERRATA.md and docs/COST.md say of the run that is kept; ``--check``
-only compares.
+Run as ``python -m dev.reference --keep`` after a run, with ``--compare`` to list the claims whose verdict
+changed, or with ``--write`` to write the parts of README.md, docs/ERRATA.md and docs/COST.md about the run that is kept;
+``--check`` only compares.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import sys
 from pathlib import Path
 
 import numpy as np
-
 from formalsynth.ledger.steadiness import agreement, steadiness
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.report.contents import read_ledger
-from formalsynth.report.cost_numbers import cost_part
 from formalsynth.report.glossary import TERMS
-from formalsynth.report.ledgers import changes, markdown
 from formalsynth.report.pages import SYMBOLS
-from formalsynth.report.results import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
-from formalsynth.report.steady import verdicts_of_run
 from formalsynth.report.verdict_map import picture
 from formalsynth.runtime.files import read_table, whole, write_text
+
+from dev.cost_numbers import cost_part
+from dev.ledgers import changes, markdown
+from dev.results_page import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
+from dev.steady import verdicts_of_run
 
 SCALE = "paper"
 KEPT = Path("docs", "reference")
@@ -35,23 +35,21 @@ LEDGER, STEADINESS = KEPT / "claims.csv", KEPT / "steadiness.csv"
 README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("docs", "ERRATA.md")
 GLOSSARY = Path("docs", "GLOSSARY.md")
 COST, COST_STUDY = Path("docs", "COST.md"), "cost"
-"""The page that has numbers of a study of ours, and the study."""
+"""Page with numbers of a study of our own, and key of the study."""
 PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
-"""The parts of README.md that are written from the ledger and from the drawings that are kept, and that of the page on cost."""
+"""Parts of README.md written from the ledger and the drawings, and the part of the page on cost."""
 LARGEST = 100_000
 """Bytes of a table beyond which it is not kept."""
 
 
 def main() -> int:
-    """Command line: keep the results of a run, compare a run with what is kept, or write what is said of it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m formalsynth.report.reference", description="The reference run of the repository."
-    )
+    """Command line: keep the results of a run, compare a run with the kept one, or write the pages about it."""
+    parser = argparse.ArgumentParser(prog="python -m dev.reference", description="The reference run of the repository.")
     task = parser.add_mutually_exclusive_group(required=True)
     task.add_argument("--keep", action="store_true", help=f"copy the small part of the run at scale {SCALE} to {KEPT}")
     task.add_argument("--compare", action="store_true", help="list claims whose verdict changed; exit 1 if there are any")
     task.add_argument(
-        "--write", action="store_true", help=f"write what {README}, {ERRATA} and {COST} say of the run that is kept"
+        "--write", action="store_true", help=f"write the parts of {README}, {ERRATA} and {COST} about the run that is kept"
     )
     task.add_argument("--check", action="store_true", help=f"exit 1 when {README}, {ERRATA} or {COST} is out of date")
     options = parser.parse_args()
@@ -71,14 +69,14 @@ def main() -> int:
 
 
 def write(plan: Plan, folder: Path, check: bool = False) -> int:
-    """Write what README, ERRATA, COST, GLOSSARY and the verdict map say of the run that is kept, or tell what is out of date.
+    """Write README, ERRATA, COST, GLOSSARY and the verdict map from the run that is kept, or report which are out of date.
 
     docs/COST.md is left as it is where the tables of its study are not kept.
 
     Args:
-        plan: for the errata.
+        plan: plan with the errata.
         folder: the repository.
-        check: whether nothing is to be written.
+        check: True to write nothing.
 
     Returns:
         1 where something is out of date and was not written, else 0.
@@ -98,7 +96,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     stale = [path for path, text in texts.items() if not (folder / path).exists() or _text(folder / path) != text]
     for path in stale:
         if check:
-            print(f"{path} is out of date: run python -m formalsynth.report.reference --write", file=sys.stderr)
+            print(f"{path} is out of date: run python -m dev.reference --write", file=sys.stderr)
         else:
             write_text(folder / path, texts[path])
     return int(check and bool(stale))
@@ -109,13 +107,13 @@ def _text(path: Path) -> str:
 
 
 def keep(plan: Plan, folder: Path) -> None:
-    """Copy drawings, small tables and the ledger of a run in place of those of the reference run, and write its page."""
+    """Replace drawings, small tables and the ledger of the reference run by those of a run, and write its page."""
     shutil.rmtree(folder / KEPT, ignore_errors=True)
     copies = [(folder / "results" / SCALE / "claims.csv", folder / LEDGER)]
     for key in plan.papers:
         figures, tables = folder / "figures" / SCALE / key, folder / "results" / SCALE / key
-        found = [*figures.glob("fig*.csv"), *figures.glob("fig*.png"), *tables.glob("table*.csv")]
-        copies += [(path, folder / KEPT / key / path.name) for path in sorted(found)]
+        paths = [*figures.glob("fig*.csv"), *figures.glob("fig*.png"), *tables.glob("table*.csv")]
+        copies += [(path, folder / KEPT / key / path.name) for path in sorted(paths)]
     for source, target in copies:
         if source.suffix == ".png":
             _keep_drawing(source, target)

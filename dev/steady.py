@@ -1,6 +1,6 @@
-"""Which verdicts of a run would stay with other replicates: python -m formalsynth.report.steady, after a run; some minutes.
+"""Steadiness of the verdicts of a run under other replicates: python -m dev.steady, after a run; some minutes.
 
-``docs/reference/steadiness.csv`` has the answer for the reference run.
+``docs/reference/steadiness.csv`` has it for the reference run.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-
 from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.steadiness import DRAWINGS, STEADY, agreement, drawn_verdicts, steadiness
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.paper import Paper, Plan
 from formalsynth.plan.yaml_file import load_yaml
-from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
+
+from dev.markdown import markdown_rows
 
 RESULTS = Path("results", "paper")
 
@@ -27,7 +27,7 @@ RESULTS = Path("results", "paper")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: 0, or 2 where there is no finished run."""
     parser = argparse.ArgumentParser(
-        prog="python -m formalsynth.report.steady", description="Which verdicts of a run would stay with other replicates."
+        prog="python -m dev.steady", description="Which verdicts of a run would stay with other replicates."
     )
     parser.add_argument("--drawings", type=int, default=DRAWINGS, help="how often replicates are drawn (default: %(default)s)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the run's results (default: %(default)s)")
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def verdicts_of_run(plan: Plan, results: Path, drawings: int = DRAWINGS, times: int = 1) -> pd.DataFrame:
-    """The verdicts of a run and of drawings of its replicates, as from :func:`formalsynth.ledger.steadiness.drawn_verdicts`.
+    """Judge a run and drawings of its replicates, see :func:`formalsynth.ledger.steadiness.drawn_verdicts`.
 
     Args:
-        plan: of the run.
-        results: its folder of results; claims whose tables are not there are left out.
-        drawings: how often the replicates are drawn.
-        times: how many times as many as the run has are drawn.
+        plan: plan of the run.
+        results: its folder of results; claims without tables are left out.
+        drawings: number of drawings of the replicates.
+        times: number of replicates of a drawing, as a multiple of that of the run.
     """
     parts = []
     for key, paper in plan.papers.items():
@@ -61,7 +61,7 @@ def verdicts_of_run(plan: Plan, results: Path, drawings: int = DRAWINGS, times: 
 
 
 def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, str], pd.DataFrame]]:
-    """The claims of a paper whose tables are there, and the tables."""
+    """Read the tables of a paper, and select the claims whose tables exist."""
     paths: dict[tuple[str, str], Path] = {
         (scenario.id, claim.estimate.table): results / scenario.id / f"{claim.estimate.table}.csv"
         for claim in paper.claims
@@ -75,7 +75,7 @@ def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, s
 
 
 def steady_part(steady: pd.DataFrame, agreements: Array) -> str:
-    """What a page says of the verdicts that may turn, in Markdown.
+    """Write the section on verdicts that may turn, in Markdown.
 
     Args:
         steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
@@ -83,7 +83,7 @@ def steady_part(steady: pd.DataFrame, agreements: Array) -> str:
     """
     turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
     rows = [["claim", "verdict", "stays", "otherwise"], ["---", "---", "---:", "---"]]
-    rows += [[each.id, each.verdict, f"{each.stays:.0%}", each.otherwise] for each in turning.itertuples()]
+    rows += [[str(claim.id), str(claim.verdict), f"{claim.stays:.0%}", str(claim.otherwise)] for claim in turning.itertuples()]
     return "\n\n".join([
         f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "
         f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}), and two "

@@ -5,12 +5,13 @@ import pytest
 import yaml
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.plan.load import read_plan
-from formalsynth.report.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
-from formalsynth.report.ledgers import changes
-from formalsynth.report.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, keep, write
 from formalsynth.runtime.files import read_table
 from formalsynth.show.style import PALETTE
 from PIL import Image, ImageChops, ImageColor
+
+from dev.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
+from dev.ledgers import changes
+from dev.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, keep, write
 
 
 def ledger(**verdicts):
@@ -61,7 +62,7 @@ def test_drawings_and_small_tables_are_kept_in_place_of_older_ones(run, plan):
 
 
 def test_kept_drawings_have_the_colours_of_the_figures(run, plan):
-    """Beside many shades, as edges and texts have: few colours of a palette would be left to the figure's own."""
+    """A figure has many shades, of edges and texts: a small palette would lose its own colours."""
     source = run / "figures" / SCALE / "range" / "fig02.png"
     colours = [ImageColor.getrgb(colour) for colours in PALETTE.values() for colour in colours]
     with Image.radial_gradient("L").resize((600, 300)).convert("RGB") as drawing:
@@ -93,7 +94,7 @@ def test_the_page_counts_tests_and_names_what_failed(run, plan):
     assert text.count("- So it is. **Not reproduced** (Section 1). Found 5.1. Seen twice.") == 2
     assert "<details><summary>2 reproduced</summary>\n\n- So it is. **Reproduced** (Section 1)" in text
     assert "So it is. **Misprint** (Section 1; [E1](ERRATA.md#e1))." in text
-    assert "![A tile for each claim: its colour and its sign say the verdict](reference/verdicts.svg)" in text
+    assert "![A tile for each claim: its colour and its sign show the verdict](reference/verdicts.svg)" in text
 
 
 def test_claims_stand_under_their_theme_with_a_link_to_their_figure(run, plan):
@@ -172,10 +173,10 @@ def test_the_page_of_costs_has_the_numbers_of_the_tables_that_are_kept(run, plan
     assert write(plan, run, check=True) == 0
 
 
-def test_what_the_repository_says_of_the_reference_run_is_up_to_date(repository):
+def test_the_pages_of_the_repository_about_the_reference_run_are_up_to_date(repository):
     config = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
     plan = read_plan(config, repository / "config")
-    assert write(plan, repository, check=True) == 0, "run python -m formalsynth.report.reference --write"
+    assert write(plan, repository, check=True) == 0, "run python -m dev.reference --write"
 
 
 def test_a_run_at_scale_paper_has_the_verdicts_of_the_reference_run(repository):

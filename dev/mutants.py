@@ -1,6 +1,6 @@
 """Mutation testing of the code that privacy rests on: each change of a line there has to make a test fail.
 
-Run as ``python .ci/mutants.py`` from the repository's folder. It tries the named changes of ``mutants.yaml`` and a sample of
+Run as ``python -m dev.mutants`` from the repository's folder. It tries the named changes of ``mutants.yaml`` and a sample of
 generated ones, each in a copy of the package, with the tests of its room. It prints a line for each mutant that survives and
 ends with 1 where fewer than 95 % of those that bear on privacy are killed.
 """
@@ -236,27 +236,31 @@ def main() -> int:
     accepted = {entry["mutant"]: entry["reason"] for entry in config["accepted"]}
     paths = [path for room in ROOMS for path in sorted((REPOSITORY / PACKAGE).glob(room))]
     texts = {str(path.relative_to(REPOSITORY / PACKAGE)): path.read_text(encoding="utf-8") for path in paths}
-    pool = [one for module, text in texts.items() for one in generated(module, text)]
+    pool = [mutant for module, text in texts.items() for mutant in generated(module, text)]
     # by a digest, so that a change of one module leaves the mutants of the others as they were
-    sample = sorted(pool, key=lambda one: hashlib.sha256(one.name.encode()).digest())[: given.most]
+    sample = sorted(pool, key=lambda mutant: hashlib.sha256(mutant.name.encode()).digest())[: given.most]
     chosen = [*named(config["named"]), *sample]
-    chosen = [one for one in chosen if given.only in one.module]
+    chosen = [mutant for mutant in chosen if given.only in mutant.module]
     if given.list:
-        print(*(f"{one.module}: {one.change}" for one in chosen), sep="\n")
+        print(*(f"{mutant.module}: {mutant.change}" for mutant in chosen), sep="\n")
         return 0
-    print(f"{len(pool)} mutants can be generated; {len(chosen)} are tried, {sum(one.named for one in chosen)} of them by name.")
+    print(
+        f"{len(pool)} mutants can be generated; {len(chosen)} are tried, "
+        f"{sum(mutant.named for mutant in chosen)} of them by name."
+    )
     copies = threading.local()
     with ThreadPoolExecutor(given.workers) as workers:
-        rooms = sorted({" ".join(tests_of(one.module)) for one in chosen})
+        rooms = sorted({" ".join(tests_of(mutant.module)) for mutant in chosen})
         for room, failed in zip(rooms, workers.map(lambda room: killed(None, room.split(), copies), rooms), strict=True):
             if failed:
                 sys.exit(f"The tests {room} fail without any change: there is nothing to learn from mutants.")
-        outcomes = list(workers.map(lambda one: killed(one, tests_of(one.module), copies), chosen))
-    survivors = [one for one, dead in zip(chosen, outcomes, strict=True) if not dead]
-    for one in survivors:
-        print(f"survived: {one.module}:{one.change}" + (f" (accepted: {accepted[one.name]})" if one.name in accepted else ""))
-    relevant = [one for one in chosen if one.name not in accepted]
-    share = 1 - sum(one.name not in accepted for one in survivors) / max(len(relevant), 1)
+        outcomes = list(workers.map(lambda mutant: killed(mutant, tests_of(mutant.module), copies), chosen))
+    survivors = [mutant for mutant, dead in zip(chosen, outcomes, strict=True) if not dead]
+    for mutant in survivors:
+        reason = f" (accepted: {accepted[mutant.name]})" if mutant.name in accepted else ""
+        print(f"survived: {mutant.module}:{mutant.change}{reason}")
+    relevant = [mutant for mutant in chosen if mutant.name not in accepted]
+    share = 1 - sum(mutant.name not in accepted for mutant in survivors) / max(len(relevant), 1)
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed; of the {len(relevant)} that bear on privacy {share:.1%}.")
     return int(share < REQUIRED)
 

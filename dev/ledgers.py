@@ -1,6 +1,6 @@
-"""Ledgers of several runs side by side: python -m formalsynth.report.ledgers agree A B C, or changes BEFORE AFTER.
+"""Ledgers of several runs side by side: python -m dev.ledgers agree A B C, or changes BEFORE AFTER.
 
-``agree`` says which share of the verdicts is the same in all of them, as in runs from several root seeds, and lists the others.
+``agree`` prints the share of verdicts that is the same in all of them, as in runs from several root seeds, and lists the others.
 ``changes`` lists every verdict that another version of the config or the code has changed, with the later claim's note.
 """
 
@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-
 from formalsynth.ledger.steadiness import STEADY
-from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
 
+from dev.markdown import markdown_rows
+
 LEAST = 0.97
-"""Share of the verdicts that runs from different seeds are to have in common."""
+"""Share of the verdicts that runs from different seeds have to share."""
 ABSENT = "no such claim"
-"""What stands where a ledger lacks a claim."""
+"""Entry for a claim that a ledger lacks."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: 0 where enough verdicts agree or none has changed, 1 where not, 2 where a ledger cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m formalsynth.report.ledgers", description="Compare ledgers of claims.")
+    parser = argparse.ArgumentParser(prog="python -m dev.ledgers", description="Compare ledgers of claims.")
     tasks = parser.add_subparsers(dest="task", required=True)
     agree = tasks.add_parser("agree", help="which share of the verdicts is the same in all ledgers, and the others")
     agree.add_argument("ledgers", nargs="+", type=Path, help="claims.csv of each run")
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _agree(options.ledgers, options.least, options.steady)
         return _changes(read_table(options.before), read_table(options.after))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what reads this has seen enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as head does
         return 0
     except (OSError, KeyError) as error:
         print(f"a ledger cannot be read: {error}; name files claims.csv of finished runs", file=sys.stderr)
@@ -56,8 +56,8 @@ def _agree(paths: Sequence[Path], least: float, steady: Path | None) -> int:
     same = verdicts.nunique(axis=1) == 1
     print(f"{_share(same)} of the verdicts are the same in {len(paths)} ledgers")
     if steady is not None:
-        found = read_table(steady)
-        same = same[same.index.isin(found.loc[found["stays"] >= STEADY, "id"])]
+        steadiness = read_table(steady)
+        same = same[same.index.isin(steadiness.loc[steadiness["stays"] >= STEADY, "id"])]
         print(f"{_share(same)} of those that are steady")
     other = verdicts[verdicts.nunique(axis=1) > 1]
     if len(other):
@@ -70,13 +70,13 @@ def _share(same: pd.Series) -> str:
 
 
 def _changes(before: pd.DataFrame, after: pd.DataFrame) -> int:
-    found = changes(before, after)
-    print(markdown(found) if len(found) else "No verdict has changed.")
-    return int(len(found) > 0)
+    changed = changes(before, after)
+    print(markdown(changed) if len(changed) else "No verdict has changed.")
+    return int(len(changed) > 0)
 
 
 def side_by_side(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The verdicts of several ledgers, a row for each claim that any of them has and a column for each ledger.
+    """Put verdicts side by side: a row for each claim that any ledger has, a column for each ledger.
 
     Args:
         ledgers: tables with the columns of ``claims.csv``, by name.
@@ -87,7 +87,7 @@ def side_by_side(ledgers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Claims whose verdict differs between two ledgers, those that only one of them has included.
+    """List claims whose verdict differs between two ledgers, or that only one of them has.
 
     Args:
         before: columns of ``claims.csv``.
@@ -105,7 +105,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def _words(ledger: pd.DataFrame, id: str) -> str:
-    """Verdict and estimate of a claim."""
+    """Format the verdict and the estimate of a claim."""
     if id not in ledger.index:
         return ABSENT
     row = ledger.loc[id]
@@ -113,9 +113,9 @@ def _words(ledger: pd.DataFrame, id: str) -> str:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A table of texts in Markdown."""
-    rows = [list(table), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
-    return markdown_rows(rows)
+    """Write a table of texts in Markdown."""
+    cells = [[str(cell) for cell in row] for row in table.to_numpy()]
+    return markdown_rows([list(map(str, table)), ["---"] * len(table.columns), *cells])
 
 
 if __name__ == "__main__":

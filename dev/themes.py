@@ -1,4 +1,4 @@
-"""What claims are about, in a few words: the headings under which the page of results lists them."""
+"""Themes of claims: the headings of the page of results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 CONTRACTION = "Contraction of the bounds"
 REST = "Budgets and losses"
-"""The theme of columns that none of the others has."""
+"""Theme of all other columns."""
 THEMES: Mapping[str, Sequence[str]] = {
     "Bounds of records and data sets": ("delta", "bound", "epsilon", "claimed", "claimed_larger"),
     CONTRACTION: (),
@@ -17,20 +17,20 @@ THEMES: Mapping[str, Sequence[str]] = {
     "Attacks": ("domias", "distance", "advantage", "attacked"),
     "Intervals and their coverage": ("covered", "negative", "width", "error", "estimated_variance", "synthetic_variance"),
 }  # fmt: skip
-"""The beginnings of the columns that a theme has; a whole column counts before a beginning."""
+"""Prefixes of the columns of a theme; an equal column has priority over a prefix."""
 
 
 def theme(column: str, test: str) -> str:
-    """The theme of a claim.
+    """Return the theme of a claim.
 
     Args:
-        column: the column that it speaks of.
-        test: the kind of its test; a trend over sample sizes is about contraction.
+        column: column of the claim.
+        test: kind of its test; a trend over sample sizes is about contraction.
     """
     if test == "trend":
         return CONTRACTION
     for fits in (column.__eq__, column.startswith):
         for name, columns in THEMES.items():
-            if any(fits(each) for each in columns):
+            if any(fits(prefix) for prefix in columns):
                 return name
     return REST

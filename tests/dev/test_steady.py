@@ -1,10 +1,11 @@
-"""What is said of the verdicts that other replicates may turn."""
+"""Steadiness of verdicts under other replicates."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.ledger.steadiness import steadiness
-from formalsynth.report.steady import main, steady_part, verdicts_of_run
+
+from dev.steady import main, steady_part, verdicts_of_run
 
 SCENARIO = "simulation_n2000"
 
@@ -32,10 +33,10 @@ def results(tmp_path, plan):
 
 
 def test_only_claims_whose_tables_are_there_are_judged(plan, results):
-    found = verdicts_of_run(plan, results, drawings=3)
-    assert found.columns.tolist() == [0, 1, 2, 3]
-    assert "range-delta-order" in found.index
-    assert len(found) < len(plan.papers["range"].claims)
+    verdicts = verdicts_of_run(plan, results, drawings=3)
+    assert verdicts.columns.tolist() == [0, 1, 2, 3]
+    assert "range-delta-order" in verdicts.index
+    assert len(verdicts) < len(plan.papers["range"].claims)
 
 
 def test_the_page_lists_verdicts_that_turn_the_least_steady_first():
@@ -49,7 +50,7 @@ def test_the_page_lists_verdicts_that_turn_the_least_steady_first():
     ]
 
 
-def test_without_a_run_it_says_what_to_do(tmp_path, repository, monkeypatch, capsys):
+def test_without_a_run_it_names_the_command_to_run(tmp_path, repository, monkeypatch, capsys):
     monkeypatch.chdir(repository)
     assert main(["--results", str(tmp_path)]) == 2
     assert "run snakemake at scale paper first" in capsys.readouterr().err

@@ -1,6 +1,6 @@
-"""Check the language of code and texts against .ci/words.yaml: words and names that this project does not use.
+"""Check the language of code and texts against dev/words.yaml: words and names that this project does not use.
 
-Run as ``python .ci/words.py [paths]`` from the repository's folder: it prints a line for each use, with the word to write
+Run as ``python -m dev.words [paths]`` from the repository's folder: it prints a line for each use, with the word to write
 instead, and ends with 1 if there is one. Given paths are checked even where they are listed as not clean yet.
 """
 
@@ -19,7 +19,7 @@ CAMEL = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
 def main(paths: list[str]) -> int:
     """Check the files of the repository, or those under the given paths."""
-    rules = yaml.safe_load(Path(".ci", "words.yaml").read_text(encoding="utf-8"))
+    rules = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     files = {path for pattern in rules["files"] for path in Path().glob(pattern)} - set(map(Path, rules["not checked"]))
     if paths:
         files = {path for path in files if any(path.is_relative_to(folder) for folder in paths)}

@@ -1,27 +1,16 @@
 """Check of forbidden words: it reports them in identifiers, texts and docstrings, and passes plain English."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import yaml
 
-SCRIPT = Path(__file__).parents[1] / ".ci" / "words.py"
-
-
-@pytest.fixture(scope="module")
-def checker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("words", SCRIPT)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from dev import words
 
 
 @pytest.fixture(scope="module")
 def rules():
-    return yaml.safe_load(SCRIPT.with_suffix(".yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(Path(words.__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -36,13 +25,13 @@ def rules():
         ('def ok(x):\n    """Whether it is."""', '"Whether ..."'),
     ],
 )
-def test_a_use_is_reported_with_its_line(checker, rules, line, use):
-    assert (line.count("\n") + 1, use) in [(number, word) for number, word, _ in checker.check(line, rules, python=True)]
+def test_a_use_is_reported_with_its_line(rules, line, use):
+    assert (line.count("\n") + 1, use) in [(number, word) for number, word, _ in words.check(line, rules, python=True)]
 
 
 @pytest.mark.parametrize("line", ["threshold = 2  # a limit", "stand, foretold = 1, 2", "# the one that each found"])
-def test_parts_of_words_are_not_reported(checker, rules, line):
-    assert not list(checker.check(line, rules, python=True))
+def test_parts_of_words_are_not_reported(rules, line):
+    assert not list(words.check(line, rules, python=True))
 
 
 def test_every_word_has_a_replacement(rules):

@@ -1,4 +1,4 @@
-"""Whether two working folders hold the same tables: python -m formalsynth.report.same BEFORE [PAPER ...].
+"""Comparison of the tables of two working folders: python -m dev.same BEFORE [PAPER ...].
 
 Compared are the CSV files of a scale in ``results`` and ``figures``, byte by byte, apart from columns of seconds. The copies in
 the report and the files of single batches are left out.
@@ -16,12 +16,12 @@ from pathlib import Path
 TIMES = {"seconds"}
 """Columns that differ from run to run."""
 LEFT_OUT = {"batches", "report"}
-"""Folders of what is a part or a copy of another file."""
+"""Folders with parts or copies of other files."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line: a line for each file that differs, and how many do."""
-    parser = argparse.ArgumentParser(prog="python -m formalsynth.report.same", description="Compare two runs of the workflow.")
+    parser = argparse.ArgumentParser(prog="python -m dev.same", description="Compare two runs of the workflow.")
     parser.add_argument("before", type=Path, help="working folder of the earlier run")
     parser.add_argument("papers", nargs="*", help="papers to compare (default: all)")
     parser.add_argument("--after", type=Path, default=Path(), help="working folder of the later run (default: this one)")
@@ -30,22 +30,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = sorted(
         {*tables(options.before, options.scale, options.papers), *tables(options.after, options.scale, options.papers)}
     )
-    found = {name: difference(options.before / name, options.after / name) for name in names}
-    for name, words in found.items():
+    differences = {name: difference(options.before / name, options.after / name) for name in names}
+    for name, words in differences.items():
         if words:
             print(f"{name}: {words}")
-    differing = sum(bool(words) for words in found.values())
+    differing = sum(bool(words) for words in differences.values())
     print(f"{len(names)} files compared, {differing} differ" if names else "nothing to compare: neither folder has tables")
     return int(differing > 0 or not names)
 
 
 def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
-    """The tables of a run, relative to its working folder.
+    """List the tables of a run, relative to its working folder.
 
     Args:
         folder: the working folder.
         scale: scale of the run.
-        papers: only those of these papers; all, and what is of no paper, when there are none.
+        papers: keys of papers; empty for all tables.
     """
     tops = [top / scale for top in (Path("results"), Path("figures"))]
     places = [top / paper for top in tops for paper in papers] if papers else tops
@@ -54,7 +54,7 @@ def tables(folder: Path, scale: str, papers: Sequence[str] = ()) -> list[Path]:
 
 
 def difference(before: Path, after: Path) -> str:
-    """Where two tables first differ, in words; empty where they are the same but for columns of seconds.
+    """Describe where two tables first differ; empty if they are the same apart from columns of seconds.
 
     Rows are counted as in the file, the header being row 1.
     """
@@ -77,13 +77,13 @@ def difference(before: Path, after: Path) -> str:
 
 
 def read(path: Path) -> list[list[str]]:
-    """The rows of a table as text, its header the first."""
+    """Read the rows of a table as text, with its header first."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
 
 def list_of(columns: Iterable[str]) -> str:
-    """Names of columns in words."""
+    """Join names of columns into a text."""
     return ", ".join(columns) or "none"
 
 

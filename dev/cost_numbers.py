@@ -1,4 +1,4 @@
-"""The numbers of ``docs/COST.md``: what each mechanism claims and what a record costs, from the tables of the study."""
+"""Numbers of ``docs/COST.md``: the claim of each mechanism and the cost of a record, from the tables of the study."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.report.formats import markdown_rows
 from formalsynth.runtime.files import read_table
+
+from dev.markdown import markdown_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLES = {"Lognormal regression, n = 2000": (1, 10, 4), "Beta(0.5, 3), n = 2000": (2, 11, 5), "Counts, n = 1000": (3, 12, 6)}
-"""By population, the numbers of the tables with medians, smallest and largest values over data sets."""
+"""Numbers of the tables with medians, smallest and largest values over data sets, for each population."""
 RATES = {"lognormal regression": 7, "Beta(0.5, 3)": 8, "Poisson(100)": 9}
-"""By population, the number of the table with the slopes of contraction."""
+"""Number of the table with the slopes of contraction, for each population."""
 SLOPES = {"slope": "over all n", "last_slope": "between the two largest n"}
 """Rows of the tables of slopes that become columns here."""
 COLUMNS = {
@@ -28,10 +29,10 @@ COLUMNS = {
 
 
 def cost_part(folder: Path) -> str | None:
-    """The part of the page that holds numbers, as Markdown; None where the folder has not all tables.
+    """Write the part of the page that holds numbers, as Markdown; None where a table is missing.
 
     Args:
-        folder: of the tables of the study.
+        folder: folder with the tables of the study.
     """
     numbers = [*(number for three in TABLES.values() for number in three), *RATES.values()]
     if not all((folder / f"table{number}.csv").exists() for number in numbers):
@@ -55,19 +56,19 @@ def _by_name(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(middle: pd.DataFrame, low: pd.DataFrame, high: pd.DataFrame) -> str:
-    """A row for each synthesizer."""
+    """Write a row for each synthesizer."""
     shown = [name for name in COLUMNS if name in middle.index.get_level_values(1)]
     rows = [["mechanism", *(COLUMNS[name] for name in shown)], ["---", *["---:"] * len(shown)]]
     for id in dict.fromkeys(middle.index.get_level_values(0)):
         label = str(middle.loc[id, "label"].iloc[0])
         rows.append(
-            [label, *(_cell(*(float(each.loc[(id, name), "estimate"]) for each in (middle, low, high))) for name in shown)]
+            [label, *(_cell(*(float(table.loc[(id, name), "estimate"]) for table in (middle, low, high))) for name in shown)]
         )
     return markdown_rows(rows)
 
 
 def _slopes(tables: Mapping[int, pd.DataFrame]) -> str:
-    """A row for each synthesizer and population, with a column for each kind of slope."""
+    """Write a row for each synthesizer and population, with a column for each kind of slope."""
     kinds = [name for name in SLOPES if name in tables[next(iter(RATES.values()))].index.get_level_values(1)]
     rows = [["population", "mechanism", *(SLOPES[name] for name in kinds)], ["---", "---", *["---:"] * len(kinds)]]
     for title, number in RATES.items():
@@ -82,7 +83,7 @@ def _slopes(tables: Mapping[int, pd.DataFrame]) -> str:
 def _cell(middle: float, low: float, high: float) -> str:
     if math.isnan(middle):
         return ""
-    shown = [_number(each) for each in (middle, low, high)]
+    shown = [_number(value) for value in (middle, low, high)]
     return shown[0] if len(set(shown)) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 

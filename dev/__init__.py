@@ -1,0 +1,1 @@
+"""Commands for maintainers, run from the folder of the repository: comparisons of runs, the reference run, checks of texts."""
