@@ -40,15 +40,22 @@ def check(text: str, rules: dict[str, Any], *, python: bool) -> Iterator[tuple[i
     for number, line in enumerate(text.splitlines(), 1):
         for match in forbidden.finditer(CAMEL.sub(" ", line)):
             yield number, match.group(), next(instead for word, instead in words.items() if word.fullmatch(match.group()))
-    for node in ast.walk(ast.parse(text)) if python else ():
+    nodes = list(ast.walk(ast.parse(text))) if python else []
+    keys = [node.target for node in nodes if isinstance(node, ast.AnnAssign) and _name(node.target) in rules["config keys"]]
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             start = (node.value.value.split() or [""])[0]
             if start in rules["docstring starts"]:
                 yield node.lineno, f'"{start} ..."', rules["docstring starts"][start]
-        elif isinstance(node, ast.Name | ast.arg):
-            name = node.arg if isinstance(node, ast.arg) else node.id if isinstance(node.ctx, ast.Store) else ""
-            if name in rules["names"]:
-                yield node.lineno, f"variable {name}", rules["names"][name]
+        elif isinstance(node, ast.Name | ast.arg) and _name(node) in rules["names"] and node not in keys:
+            yield node.lineno, f"variable {_name(node)}", rules["names"][_name(node)]
+
+
+def _name(node: ast.AST) -> str:
+    """Name that a node assigns; empty for other nodes."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
 
 
 if __name__ == "__main__":

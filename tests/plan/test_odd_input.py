@@ -402,7 +402,7 @@ CODE = {
     "speaks to the terminal": (r"raise ValueError('\x1b[31mred\nall is well')", r"ValueError: \x1b[31mred all is well"),
     "has no words": (
         "class E(Exception):\n    def __str__(self):\n        raise RuntimeError\nraise E",
-        "its words cannot be written",
+        "its message cannot be shown",
     ),
 }
 

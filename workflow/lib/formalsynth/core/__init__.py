@@ -1,1 +1,1 @@
-"""What every other room builds on: arrays, registers, random streams, bounds, weights, utility and what a job is told."""
+"""Base of every other room: arrays, registers, random streams, bounds, weights, utility and the inputs of jobs."""

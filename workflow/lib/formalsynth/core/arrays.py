@@ -1,4 +1,4 @@
-"""The arrays that rooms hand to each other: confidential records and posterior draws."""
+"""Arrays that rooms pass to each other: confidential records and posterior draws."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Index = NDArray[np.intp]
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter of a family with the S draws along its first axis."""
 BLOCK = 1 << 15
-"""Elements of a block: its few arrays fit into the cache, and the memory that one block leaves serves the next. With larger
-ones it goes back to the system and is fetched again, which takes longer than the arithmetic."""
+"""Elements of a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next. Memory of
+larger blocks goes back to the system and is allocated again, which takes longer than the arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,19 @@ class Records:
         return len(self.x)
 
     def take(self, index: Any) -> Records:
-        """Records at ``index``."""
+        """Select the records at ``index``."""
         return Records(self.x[index], self.design[index])
 
 
 def read_only(values: Any) -> Any:
-    """View of an array that refuses to be written into: own code that would change the input of others stops with an error."""
+    """Read-only view of an array: own code that would change an input of others stops with an error."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view
 
 
 def intercept_only(x: Array | Integers) -> Records:
-    """Records whose one predictor is the constant."""
+    """Build records with the constant as their only predictor."""
     return Records(np.asarray(x, dtype=float), np.ones((len(x), 1)))
 
 
@@ -58,7 +58,7 @@ def take(draws: Draws, index: Any) -> dict[str, Array]:
 
 
 def count(draws: Draws) -> int:
-    """S, how many draws there are."""
+    """Count the draws, S."""
     return len(next(iter(draws.values())))
 
 
@@ -69,21 +69,21 @@ def distinct_rows(rows: Array) -> tuple[Index, Index]:
         rows: (n, k) values.
 
     Returns:
-        first: (u,) position of the first of each.
-        inverse: (n,) which of them each row is like.
+        first: (u,) position of the first row of each kind.
+        inverse: (n,) index of the kind of each row.
     """
     _, first, inverse = np.unique(rows[:, 0], return_index=True, return_inverse=True)
-    # Often the first column tells the others, and sorting numbers is many times as fast as sorting rows.
+    # Often the first column determines the others, and sorting numbers is many times as fast as sorting rows.
     if not np.array_equal(rows, rows[first[inverse]]):
         _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, inverse.reshape(-1)
 
 
 def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
-    """Slices of an axis, such as that of the draws, that make blocks of about :data:`BLOCK` elements over the other axis.
+    """Slices of an axis, such as the axis of the draws, for blocks of about :data:`BLOCK` elements over the other axis.
 
     Args:
-        length: of the axis.
+        length: length of the axis.
         width: length of the other axis.
         multiple: the length of every slice but the last is a multiple of this.
     """

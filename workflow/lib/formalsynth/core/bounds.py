@@ -6,7 +6,7 @@ The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
 weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold.
-No (S, n) array is kept: draws are taken in blocks, or records where a few draws tell enough.
+No (S, n) array is kept in memory: draws are taken in blocks, or records in blocks where a few draws are enough.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
 SAME_ROUNDING = 16
-"""Columns of a matrix product that OpenBLAS computes alike: with as many in each part, or a multiple, the parts are bit by bit
-those of the whole product, so that weights made from bounds do not depend on which way was taken."""
+"""Columns of a matrix product that OpenBLAS computes alike: parts with this number of columns, or a multiple, equal the whole
+product bit by bit. Weights computed from bounds therefore do not depend on the algorithm that was chosen."""
 TAIL = 0.05
-"""Share of the draws that are the tail of a maximum."""
+"""Share of the draws that form the tail of a maximum."""
 RANGE_COST = 16
-"""What a truncated log-likelihood costs, in log-likelihoods."""
+"""Cost of a truncated log-likelihood, in units of a plain one."""
 LEAST_WORK = 1 << 20
-"""Log-likelihoods, of a record under a draw, above which it pays to look for those that can set a bound."""
+"""Below this many evaluations of a log-likelihood (record by draw), evaluate all."""
 WATCHED = 64
-"""Records that are watched for the largest values of the draws."""
+"""Number of records that are evaluated for the largest values of the draws."""
 LARGEST_OPEN_SHARE = 1 / 4
-"""Of the records, those that corners need not settle for them to pay."""
+"""Largest share of records whose bounds the corners may leave open."""
 
 
 @dataclass(frozen=True)
 class Sensitive:
-    """Which part of the log-likelihood a mechanism has to protect."""
+    """Part of the log-likelihood that a mechanism has to protect."""
 
     weights: Array
     """c, (n,)."""
@@ -65,10 +65,10 @@ class Bounds:
     by_record: Array
     """(n,) the bound of each record."""
     by_draw: Array = field(repr=False)
-    """(S,) the largest value over the records, for each draw: exact in the tail, which :func:`maximum_mcse` looks at; elsewhere
-    perhaps too small, but never above the least of the tail."""
+    """(S,) largest value over the records, for each draw. It is exact in the tail, which :func:`maximum_mcse` uses; elsewhere it
+    may be too small, but is never above the smallest value of the tail."""
     beyond: int | None = None
-    """Records that any draw takes beyond the threshold before censoring; None without one."""
+    """Number of records that exceed the threshold under any draw before censoring; None without a threshold."""
 
     @property
     def delta(self) -> float:
@@ -102,15 +102,15 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
     first, inverse = _distinct(records, sensitive) if whole(family) is None else (np.arange(len(records)),) * 2
     sensitive = [_at(form, first) for form in sensitive]
     likelihood = _Likelihood.of(family, records.take(first), draws)
-    found = _over_corners(likelihood, sensitive)
-    rest = [k for k in range(len(sensitive)) if k not in found]
+    maxima = _over_corners(likelihood, sensitive)
+    rest = [k for k in range(len(sensitive)) if k not in maxima]
     if len(likelihood.left) * len(likelihood.records) >= LEAST_WORK:
         watched = {k: _over_watched(likelihood, sensitive[k]) for k in rest if _is_plain(sensitive[k])}
-        found |= {k: both for k, both in watched.items() if both is not None}
-        rest = [k for k in rest if k not in found]
+        maxima |= {k: pair for k, pair in watched.items() if pair is not None}
+        rest = [k for k in rest if k not in maxima]
     if rest:
-        found |= dict(zip(rest, _over_draws(likelihood, [sensitive[k] for k in rest]), strict=True))
-    return [_censored(found[k][0][inverse], found[k][1], form) for k, form in enumerate(sensitive)]
+        maxima |= dict(zip(rest, _over_draws(likelihood, [sensitive[k] for k in rest]), strict=True))
+    return [_censored(maxima[k][0][inverse], maxima[k][1], form) for k, form in enumerate(sensitive)]
 
 
 @dataclass(frozen=True)
@@ -130,25 +130,25 @@ class _Likelihood:
         if evaluated := whole(family):
             return cls(family, records, draws, evaluated.log_likelihood(records, draws), None)
         left, right = family.factors(records, draws)
-        # that of different counts picks each of them once: the product is the factor itself
+        # the factor of distinct counts selects each of them once: the product is the factor itself
         plain = right.shape[0] == right.shape[1] > 1 and np.array_equal(right, np.eye(len(right)))
         return cls(family, records, draws, left, None if plain else right)
 
     def rows(self, index: Index) -> Array | Index:
-        """What :meth:`plain` needs of the records at ``index``."""
+        """Select the input of :meth:`plain` for the records at ``index``."""
         return index if self.right is None else self.right[index]
 
     def plain(self, rows: Array | Index, draws: slice = slice(None)) -> Array:
-        """Log-likelihood (S, m) of the records that :meth:`rows` is of, perhaps under some of the draws alone."""
+        """Log-likelihood (S, m) of the records selected by :meth:`rows`, under all or some of the draws."""
         left = self.left[draws]
         return left[:, rows] if self.right is None else left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
-        """Same under other draws."""
+        """Return the same under other draws."""
         return _Likelihood.of(self.family, self.records, draws)
 
     def at(self, index: Index | slice) -> _Likelihood:
-        """Same under the draws at ``index``."""
+        """Return the same under the draws at ``index``."""
         return replace(self, draws=take(self.draws, index), left=self.left[index])
 
     def sensitive(self, form: Sensitive, index: Index) -> Array:
@@ -184,8 +184,8 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
             index = active[k]
             if not len(index):
                 continue
-            known = None if form.range is None else log_gamma[form.range][:, index]
-            values = _combined(part.plain(rows[k]), known, form, index)
+            log_share = None if form.range is None else log_gamma[form.range][:, index]
+            values = _combined(part.plain(rows[k]), log_share, form, index)
             np.abs(values, out=values)
             by_draw[k][block] = values.max(axis=1)
             by_record[k][index] = np.maximum(by_record[k][index], values.max(axis=0))
@@ -193,10 +193,10 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
 
 
 def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Array] | None:
-    """What :func:`_over_draws` finds for a form that is a multiple of the log-likelihood, with less work for each record.
+    """Compute :func:`_over_draws` for a form that is a multiple of the log-likelihood, with less work for each record.
 
-    The bound of a record is its weight times its largest ``|f|``. The largest values of the draws are looked for among the
-    records alone that have the largest bounds under the first few draws; None where that may miss some of the tail.
+    The bound of a record is its weight times its largest ``|f|``. The largest values of the draws are taken over the
+    records with the largest bounds under the first few draws only; None where that may miss a part of the tail.
     """
     active = np.flatnonzero(_touched(form))
     rows, weights = likelihood.rows(active), form.weights[active]
@@ -216,17 +216,17 @@ def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Arra
 
 
 def _is_plain(form: Sensitive) -> bool:
-    """Whether ``|v|`` is a nonnegative multiple of ``|f|``."""
+    """Check that ``|v|`` is a nonnegative multiple of ``|f|``."""
     return form.range is None and bool((form.weights >= 0).all())
 
 
 def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> dict[int, tuple[Array, Array]]:
-    """What :func:`_over_draws` finds, to rounding, for the forms where the corners of the draws' hull tell it and that pays.
+    """Compute :func:`_over_draws`, to rounding, from the corners of the draws' hull where that is possible and saves time.
 
-    ``-v`` is convex, so its maximum over the draws is at a corner of their convex hull. ``v`` itself may be the larger in
-    absolute value, as where a density is above 1. Let m be the centre of the draws and m' a corner mirrored at it, at r times
-    the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``, and only the records that this does
-    not settle are taken over all draws.
+    ``-v`` is convex, so its maximum over the draws is at a corner of their convex hull. ``v`` itself may be larger in
+    absolute value, for example where a density is above 1. Let m be the centre of the draws and m' a corner mirrored at it, at r
+    times the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``. Only records for which this does
+    not decide are evaluated under all draws.
     """
     family = concave(likelihood.family)
     chosen = _worth_corners(likelihood, sensitive) if family else []
@@ -234,7 +234,7 @@ def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> di
     if hull is None:
         return {}
     at_corners, mirrored = likelihood.at(hull.corners), likelihood.under(hull.mirrored)
-    found = {}
+    maxima = {}
     for k in chosen:
         active = np.flatnonzero(_touched(sensitive[k]))
         largest, is_open = np.empty(len(active)), np.empty(len(active), dtype=bool)
@@ -247,12 +247,12 @@ def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> di
                 settled = centre + (centre - mirror[1:].min(axis=0)) / hull.reach <= below
             is_open[part] = ~settled
         if is_open.sum() <= LARGEST_OPEN_SHARE * len(active):
-            found[k] = _settled(likelihood, sensitive[k], active, largest, is_open)
-    return found
+            maxima[k] = _settled(likelihood, sensitive[k], active, largest, is_open)
+    return maxima
 
 
 def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[int]:
-    """Which forms are concave, and dear enough that a hull of the draws pays.
+    """Select the forms that are concave and costly enough for a hull of the draws to save time.
 
     A form is concave where the range has the weights of the likelihood or none. One whose range another form needs under all
     draws costs little more than a form without a range.
@@ -264,7 +264,7 @@ def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> l
 
 
 def _is_concave(form: Sensitive) -> bool:
-    """Whether ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
+    """Check that ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
     same = form.range_weights is None or np.array_equal(form.weights, form.range_weights)
     return same and bool((form.weights >= 0).all())
 
@@ -272,17 +272,17 @@ def _is_concave(form: Sensitive) -> bool:
 def _settled(
     likelihood: _Likelihood, form: Sensitive, active: Index, largest: Array, is_open: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
-    """Both maxima of a form from what its corners tell.
+    """Both maxima of a form from the bounds at its corners.
 
-    Open records are taken over all draws, and then those with the largest bounds, until no other can change the tail of the
-    maxima over the records.
+    Open records are evaluated under all draws, then those with the largest bounds, until no other record can change the tail of
+    the maxima over the records.
 
     Args:
-        likelihood: under all draws.
+        likelihood: log-likelihood under all draws.
         form: the form.
-        active: (m,) which records it depends on.
-        largest: (m,) their bounds, where they are not open.
-        is_open: (m,) whether they are open.
+        active: (m,) indices of the records that it depends on.
+        largest: (m,) their bounds, valid where they are not open.
+        is_open: (m,) True for open records.
     """
     n_draws = len(likelihood.left)
     last = n_draws - _tail(n_draws) - 1
@@ -301,10 +301,10 @@ def _settled(
 
 
 def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, Index]:
-    """Positions of records that differ in data or weights, and for each record which of them it is like.
+    """Positions of records that differ in data or weights, and for each record the index of its equal among them.
 
-    Counts repeat: a thousand of them are some hundred different ones. Where values hardly repeat, looking for equal records
-    costs more than it saves, and every record stands for itself.
+    Counts repeat: a thousand records have about a hundred distinct counts. Where values hardly repeat, finding equal records
+    costs more than it saves, and every record is taken as distinct.
     """
     n = len(records.x)
     if 2 * len(np.unique(records.x)) > n:
@@ -320,7 +320,7 @@ def _at(sensitive: Sensitive, index: Index) -> Sensitive:
 
 
 def _touched(sensitive: Sensitive) -> NDArray[np.bool_]:
-    """Records that the sensitive log-likelihood depends on; the others have the bound 0 whatever their likelihood."""
+    """Mask of the records that the sensitive log-likelihood depends on; the bound of the others is 0."""
     touched: NDArray[np.bool_] = sensitive.weights != 0
     return touched if sensitive.range_weights is None else touched | (sensitive.range_weights != 0)
 
@@ -335,7 +335,7 @@ def _censored(by_record: Array, by_draw: Array, sensitive: Sensitive) -> Bounds:
 
 
 def _tail(n_draws: int, share: float = TAIL) -> int:
-    """How many draws are the tail of a maximum."""
+    """Count the draws in the tail of a maximum."""
     return max(2, round(share * n_draws))
 
 
@@ -347,7 +347,7 @@ def maximum_mcse(values: Array, share: float = TAIL) -> float:
 
     Args:
         values: (S,) draws.
-        share: share of the draws that are the tail.
+        share: share of the draws in the tail.
     """
     tail = _tail(len(values), share)
     if len(values) <= tail or not np.isfinite(values).all():

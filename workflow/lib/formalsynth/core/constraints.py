@@ -1,6 +1,6 @@
-"""What a number in config may be, written beside the parameter that takes it, as in ``epsilon: PositiveNumber``.
+"""Types of numbers in config, written as annotations of parameters: ``epsilon: PositiveNumber``.
 
-Numbers stay as they are given: a whole number does not become a fraction on its way to a table.
+Numbers keep their type: an integer is not converted to a float on its way to a table.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, WrapValidator
 
 LARGEST = 10**9
-"""Of whole numbers: more of anything fits into no computer."""
+"""Largest whole number that config accepts."""
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """Which values an array may hold, in words and as a test."""
+    """Allowed values of an array, in words and as a test."""
 
     what: str
     holds: Callable[[Any], bool]
@@ -29,20 +29,20 @@ def _as_given(value: Any, validate: Callable[[Any], Any]) -> Any:
 
 
 def _whole(value: float) -> float:
-    # pydantic takes a number that is within rounding of a multiple for one.
+    # pydantic accepts a number that is within rounding of a multiple.
     if value != int(value):
         raise ValueError("Input should be a whole number")
     return value
 
 
 AsGiven = WrapValidator(_as_given)
-"""Keeps a whole number a whole number where any number is allowed."""
+"""Validator that keeps an integer an integer where any number is allowed."""
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AsGiven]
 PositiveNumber = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False), AsGiven]
 NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False), AsGiven]
 Proportion = Annotated[float, Field(strict=True, ge=0, le=1), AsGiven]
 OpenProportion = Annotated[float, Field(strict=True, gt=0, lt=1), AsGiven]
 Count = Annotated[float, Field(strict=True, ge=1, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
-"""A whole number from 1, which a sweep may give as 10.0."""
+"""Integer of at least 1; a sweep may give it as 10.0."""
 CountOfTwo = Annotated[float, Field(strict=True, ge=2, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
 CountOrZero = Annotated[float, Field(strict=True, ge=0, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]

@@ -1,4 +1,4 @@
-"""What a model family offers to the rest of the core, and the register of families."""
+"""Interface of a model family, and the register of families."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ StanData = Mapping[str, int | float | Array | Integers]
 
 
 class Predictor(Protocol):
-    """Whatever turns draws into synthetic values."""
+    """Converter of draws to synthetic values."""
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """One predictive value for each draw and record, at the record's predictors: (S, n)."""
+        """Draw a predictive value for each draw and record, at the record's predictors: (S, n)."""
 
 
 class Family(Predictor, Protocol):
@@ -34,7 +34,7 @@ class Family(Predictor, Protocol):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Stan variables that leave the sampler as draws."""
+        """Stan variables that the sampler returns as draws."""
 
     @property
     def priors(self) -> Mapping[str, float]:
@@ -42,75 +42,75 @@ class Family(Predictor, Protocol):
 
     @property
     def censors(self) -> bool:
-        """Whether the program can clip each record's weighted log-likelihood."""
+        """True if the program can clip each record's weighted log-likelihood."""
 
     @property
     def outcomes(self) -> Allowed:
-        """Which values (n,) its records may have."""
+        """Allowed outcomes (n,) of its records."""
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Data of the Stan program for the pseudo posterior with likelihood weights (n,), clipped at the threshold."""
+        """Build the data of the Stan program for the pseudo posterior with likelihood weights (n,), clipped at the threshold."""
 
     def inits(self, stan_data: StanData) -> StanData:
-        """Starting point in the bulk of the posterior."""
+        """Choose a starting point in the bulk of the posterior."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Low-rank factors A (S, k) and B (n, k) of the log-likelihood: ``f[s, i] = A[s] . B[i]``."""
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """``log P(lower_i <= x_i <= upper_i | theta_s)`` as an (S, n) array: a whole number at an end counts."""
+        """``log P(lower_i <= x_i <= upper_i | theta_s)`` as an (S, n) array; the ends are included."""
 
 
 class FamilyWithPrior(Family, Protocol):
-    """A family that can also draw from its prior without Stan."""
+    """Family that can also draw from its prior without Stan."""
 
     def prior_draws(self, generator: np.random.Generator, priors: Mapping[str, float], size: int) -> Draws:
-        """Draws from the prior, ``size`` of them."""
+        """Draw ``size`` times from the prior."""
 
 
 class ConcaveFamily(Family, Protocol):
-    """A family whose log-likelihood is concave in other parameters, as that of an exponential family is in its natural ones.
+    """Family with a log-likelihood that is concave in other parameters, such as the natural ones of an exponential family.
 
-    So has to be the log-likelihood truncated to an interval, which for an exponential family it is: that is another one, with the
-    same natural parameters.
+    The log-likelihood truncated to an interval has to be concave in them too. In an exponential family it is: truncation gives
+    another exponential family with the same natural parameters.
     """
 
     def natural(self, draws: Draws) -> Array:
         """Parameters in which it is concave: (S, d)."""
 
     def of_natural(self, natural: Array) -> Draws:
-        """Draws that have these parameters (S, d); NaN where they are not parameters of the family."""
+        """Draws with these natural parameters (S, d); NaN where the family does not have them."""
 
 
 class Evaluate(Protocol):
-    """Whatever runs a compiled program on draws."""
+    """Call that runs a compiled program on draws."""
 
     def __call__(self, data: StanData, draws: Draws, seed: int) -> Mapping[str, Array]:
-        """Generated quantities for S draws, with the draws along their first axis."""
+        """Compute generated quantities for S draws, with the draws along their first axis."""
 
 
 class WholeFamily(Family, Protocol):
-    """A family that gives its log-likelihood as a whole, in place of low-rank factors."""
+    """Family that gives its log-likelihood as a whole instead of low-rank factors."""
 
     def log_likelihood(self, records: Records, draws: Draws) -> Array:
         """``log f(x_i | theta_s)`` as an (S, n) array."""
 
 
 class ProgramFamily(WholeFamily, Protocol):
-    """A family that is a Stan program: it is told how the compiled program is run."""
+    """Family that is a Stan program; :meth:`bind` gives it the compiled program."""
 
     @property
     def numbers(self) -> list[str]:
-        """Names of the fixed numbers that config has to give."""
+        """Names of the fixed numbers that config has to set."""
 
     @property
     def whole(self) -> bool:
-        """Whether its outcomes are whole numbers."""
+        """True if its outcomes are integers."""
 
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
-        """Give it what runs the compiled program, and the program's fixed numbers."""
+        """Set the function that runs the compiled program, and the program's fixed numbers."""
 
 
 FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
@@ -118,7 +118,7 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def program_name(path: Path) -> str:
-    """What the family and the compiled program of a user's own file are called: the file's name, and what the file says."""
+    """Name of the family and the compiled program of a user's own file: the file's name and a checksum of its content."""
     name = re.sub(r"\W", "_", path.stem)
     return f"{name}_{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
 
@@ -142,12 +142,12 @@ def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
 
 
 def program(family: Family) -> ProgramFamily | None:
-    """Family, if it has to be told how its compiled program is run."""
+    """Family, if it runs a compiled program."""
     return family if hasattr(family, "bind") else None  # type: ignore[return-value]
 
 
 def concave(family: Family) -> ConcaveFamily | None:
-    """Family, if it says in which parameters its log-likelihood is concave."""
+    """Family, if it gives parameters in which its log-likelihood is concave."""
     return family if hasattr(family, "natural") else None  # type: ignore[return-value]
 
 

@@ -1,6 +1,6 @@
-"""Gaussian noise: what it costs in (epsilon, delta)-DP, and how much of it a budget needs.
+"""Gaussian noise: its cost in (epsilon, delta)-DP, and the noise that a budget needs.
 
-The formulas are short enough to need no accounting library; the tests hold them against numerical integration, simulated
+The formulas are short enough to need no accounting library. The tests compare them with numerical integration, simulated
 privacy losses and values of such a library.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import overload
 
 import numpy as np
-import scipy  # whose parts are imported when they are first used
+import scipy  # imports its submodules on first use
 from scipy import special
 
 from formalsynth.core.arrays import Array
@@ -33,7 +33,7 @@ def gaussian_delta(sigma: float | Array, sensitivity: float | Array, epsilon: fl
     """
     check_positive(sigma=sigma, sensitivity=sensitivity)
     ratio = np.asarray(sensitivity) / sigma
-    with np.errstate(over="ignore"):  # no sensitivity to speak of: infinitely many noise units, delta 0
+    with np.errstate(over="ignore"):  # negligible sensitivity: delta 0
         upper, lower = ratio / 2 - epsilon / ratio, -ratio / 2 - epsilon / ratio
     delta: float | Array = np.maximum(special.ndtr(upper) - np.exp(epsilon + special.log_ndtr(lower)), 0.0)[()]
     return delta
@@ -80,8 +80,8 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 def classical_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     """Classical calibration ``sensitivity sqrt(2 log(1.25 / delta)) / epsilon``.
 
-    It is proved for epsilon < 1 only. Beyond, hold the result against :func:`gaussian_delta`: it wastes noise up to a
-    crossing that depends on delta, and past it gives less privacy than it says. Arguments as in :func:`analytic_sigma`.
+    It is proved for epsilon < 1 only. For larger epsilon check the result with :func:`gaussian_delta`: up to a crossing that
+    depends on delta it wastes noise, and past it gives less privacy than stated. Arguments as in :func:`analytic_sigma`.
 
     Source: Dwork and Roth (2014), Theorem A.1.
     """
@@ -102,10 +102,10 @@ def smallest_epsilon(curve: Callable[[float], float], delta: float) -> float:
 
 
 def check_positive(**values: float | Array) -> None:
-    """Check numbers, named as the message is to name them.
+    """Check that numbers are positive and finite; keywords are their names in the message.
 
     Raises:
-        ValueError: one is not positive and finite.
+        ValueError: a number is not positive and finite.
     """
     for name, value in values.items():
         if not (np.all(np.asarray(value) > 0) and np.all(np.isfinite(value))):
@@ -116,7 +116,7 @@ def check_delta(delta: float) -> None:
     """Check a probability of failure.
 
     Raises:
-        ValueError: it is outside (0, 1).
+        ValueError: the probability is outside (0, 1).
     """
     if not 0 < delta < 1:
-        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+        raise ValueError(f"delta must be in (0, 1), got {delta}")

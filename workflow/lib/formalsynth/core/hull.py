@@ -1,4 +1,4 @@
-"""Posterior draws that alone can set the maximum of a convex function: the corners of their convex hull."""
+"""Posterior draws at which a convex function can have its maximum: the corners of their convex hull."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from formalsynth.core.arrays import Draws, take
 from formalsynth.core.family import ConcaveFamily
 
 LARGEST_DIMENSION = 4
-"""With more parameters most draws are corners."""
+"""Largest number of parameters; with more, most draws are corners."""
 LARGEST_SHARE = 1 / 8
-"""Of the draws that may be corners; with more of them the others save too little."""
+"""Largest share of draws that may be corners; with a larger share too little is saved."""
 REACHES = (1.0, 0.5, 0.25, 0.125)
-"""How far corners are mirrored, as a share of their distance from the centre: the first at which there are such parameters."""
+"""Distances of mirrored corners to try, in turn, as shares of the corner's distance from the centre."""
 
 
 @dataclass(frozen=True)
 class Hull:
-    """The convex hull of the draws, in the parameters in which the log-likelihood is concave."""
+    """Convex hull of the draws, in the parameters in which the log-likelihood is concave."""
 
     corners: NDArray[np.intp]
-    """(k,) which draws are its corners."""
+    """(k,) indices of the draws at its corners."""
     at_corners: Draws
-    """The k draws."""
+    """Draws at the k corners."""
     mirrored: Draws
     """k + 1 points: the centre, then each corner mirrored at the centre."""
     reach: float
-    """Distance of the mirrored corners from the centre, as a share of that of the corners."""
+    """Distance of the mirrored corners from the centre, as a share of the distance of the corners."""
 
 
 def hull_of(family: ConcaveFamily, draws: Draws) -> Hull | None:
-    """Convex hull of the draws; None where there is none to be found, or where it has too many corners to be of use."""
+    """Convex hull of the draws; None if it cannot be computed or has too many corners to be useful."""
     from scipy.spatial import ConvexHull, QhullError
 
     natural = family.natural(draws)
@@ -45,8 +45,8 @@ def hull_of(family: ConcaveFamily, draws: Draws) -> Hull | None:
             corners = np.unique([natural.argmin(), natural.argmax()])
         else:
             # The draws on axes of equal spread; Qc adds those within rounding of a face, which may be corners.
-            found = ConvexHull(np.linalg.svd(natural - centre, full_matrices=False)[0], qhull_options="Qt Qc")
-            corners = np.union1d(found.vertices, found.coplanar[:, 0]).astype(np.intp)
+            hull = ConvexHull(np.linalg.svd(natural - centre, full_matrices=False)[0], qhull_options="Qt Qc")
+            corners = np.union1d(hull.vertices, hull.coplanar[:, 0]).astype(np.intp)
     except (QhullError, np.linalg.LinAlgError, ValueError):
         return None
     if len(corners) > LARGEST_SHARE * len(natural):

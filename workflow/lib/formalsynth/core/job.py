@@ -1,6 +1,6 @@
-"""What a job is told: typed here and in the job, plain data in between, and never more than the job depends on.
+"""Inputs of jobs: typed here and in the job, plain data in between, and limited to what the job depends on.
 
-Whatever is left out of a job's model cannot make the job run again. Modules are the ones that define what the job names.
+A change of anything that is not in a job's model cannot rerun the job. ``modules`` are those that define the names it uses.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from pydantic import Field, model_validator
 from formalsynth.core.model import JobInput, Settings, ordered
 
 STUDY = "study"
-"""What stands for the fits of a scenario that a study runs."""
+"""Placeholder for the fits of a scenario that a study runs."""
 SAMPLE = 0
-"""The replicate that figures "over a single sample" show."""
+"""Replicate that figures "over a single sample" show."""
 
 
 class Job(JobInput):
-    """What every job is told."""
+    """Input of a job."""
 
     WITHOUT: ClassVar[frozenset[str]] = frozenset({"modules", "data_folder"})
 
 
 def specification(job: Job | None, inputs: Sequence[str] = ()) -> str:
-    """What a file is made from: what its job was told, and what the job's input files were made from.
+    """Specification of a file: checksum of the input of its job and of the specifications of the job's input files.
 
-    The job writes it beside its files; the plan works it out from config, and what reads them compares.
+    The job writes it with its files; the plan computes it from config, and readers of the files compare the two.
 
     Args:
-        job: what the job is told; None for one that only puts its input files together.
-        inputs: the specifications of its input files, in their order.
+        job: input of the job; None for a job that only joins its input files.
+        inputs: specifications of its input files, in their order.
     """
-    told = job.digest() if job else ""
-    return hashlib.sha256("\n".join([told, *inputs]).encode()).hexdigest()
+    own = job.digest() if job else ""
+    return hashlib.sha256("\n".join([own, *inputs]).encode()).hexdigest()
 
 
 class ScenarioKey(JobInput):
-    """Which scenario at which sample size: the key of its random streams and the first columns of its rows."""
+    """Scenario and sample size: the key of its random streams and the first columns of its rows."""
 
     paper: str
     paper_id: int
@@ -106,11 +106,11 @@ class SamplerSettings(JobInput):
 
 
 Kind = Literal["remove", "add", "replace", "same"]
-"""What a neighbour differs by; the same data with other seeds are one, too."""
+"""Kind of a neighbour; the same data with other seeds is a neighbour too."""
 
 
 class AuditSearch(JobInput):
-    """How hard the audit of a data set looks for the neighbour that costs most, and what it reports of it."""
+    """Effort of the audit in its search for the most costly neighbour of a data set, and its report."""
 
     deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
         (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first one ranks the neighbours."
@@ -119,7 +119,7 @@ class AuditSearch(JobInput):
         5, ge=1, le=1000, description="The worst neighbours are reported for so many released draws, too, at the first δ."
     )
     kinds: tuple[Kind, ...] = Field(
-        ("same", "remove", "add", "replace"), min_length=1, description="Kinds of neighbours whose loss is told."
+        ("same", "remove", "add", "replace"), min_length=1, description="Kinds of neighbours whose loss is reported."
     )
     each: int = Field(3, ge=1, le=10**4, description="Removals for each reason and synthesizer.")
     random: int = Field(5, ge=0, le=10**4, description="Removals at random.")
@@ -178,7 +178,7 @@ class FitJob(Job):
     """The fit that each parent uses."""
     sampler: SamplerSettings
     exact: bool = False
-    """Whether its draws are of the exact pseudo posterior, and not Stan's."""
+    """True if its draws are from the exact pseudo posterior and not from Stan."""
 
 
 class MeasureJob(Job):
@@ -190,17 +190,17 @@ class MeasureJob(Job):
     members: tuple[Synthesizer, ...]
     """The synthesizers that share the fit, its owner first."""
     parents: tuple[str, ...]
-    """Those of them that others build on: of these the record-level arrays are kept, replicate by replicate."""
+    """Members that others build on; their record-level arrays are written, replicate by replicate."""
     fits: dict[str, str]
     """The fit that each of their parents uses."""
     sample: int = SAMPLE
-    """The replicate that stands for the single sample."""
+    """Replicate that is the single sample."""
     synthetic_sets: int
-    """Synthetic data sets of the single sample."""
+    """Number of synthetic data sets of the single sample."""
     centre_sets: int
-    """Synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
+    """Number of synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
     unit: float
-    """What a value of 1 is in the unit of figures and tables."""
+    """Value of 1 in the unit of figures and tables."""
 
 
 class ArmChoice(JobInput):
@@ -233,22 +233,22 @@ class AuditJob(Job):
     family: str
     priors: dict[str, float]
     synthesizers: tuple[Synthesizer, ...]
-    """Those that are audited and those that they build on, parents first."""
+    """Audited synthesizers and those that they build on, parents first."""
     audited: tuple[str, ...]
-    """Ids of those that are audited."""
+    """Ids of the audited synthesizers."""
     outcomes: tuple[float, ...]
-    """Outcomes of the records to add."""
+    """Outcomes of the records to add to a data set."""
     predictors: tuple[tuple[float, ...], ...]
     """Values of each predictor that varies, of the records to add."""
     search: AuditSearch
     curve: bool
-    """Whether there is a row for each record to add with its predictors in the middle, too."""
+    """True if there is also a row for each record to add with its predictors in the middle."""
     draws: int
-    """S, over which risks and bounds are maxima."""
+    """Number of draws, S, over which risks and bounds are maxima."""
     sampler: SamplerSettings | None
-    """How posteriors are sampled; None where they are known exactly."""
+    """Settings for sampled posteriors; None where posteriors are exact."""
     replicates: tuple[int, ...]
-    """Those of the batch whose data sets are audited."""
+    """Replicates of the batch whose data sets are audited."""
 
 
 class TablesJob(Job):
@@ -270,20 +270,20 @@ class BatchJob(Job):
 
     simulate: SimulateJob
     fits: tuple[FitJob, ...]
-    """Each behind those that it builds on, and behind those that what shares it builds on."""
+    """Fits in an order in which each follows all fits that its members build on."""
     measures: tuple[MeasureJob, ...]
-    """Of each fit, in the same order."""
+    """Measurements of the fits, in the same order."""
     tables: TablesJob
     audit: AuditJob | None = None
-    """None where no data set of the batch is audited."""
+    """Audit; None where no data set of the batch is audited."""
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """The modules that define what its parts name."""
+        """Modules that define the names in its parts."""
         return tuple(dict.fromkeys(module for part in self._parts() for module in part.modules))
 
     def digest(self) -> str:
-        """Sha256 of what its parts are told."""
+        """Sha256 of the inputs of its parts."""
         return hashlib.sha256("\n".join(part.digest() for part in self._parts()).encode()).hexdigest()
 
     def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:

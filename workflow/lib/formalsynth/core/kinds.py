@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 UNKNOWN_KEY = "unknown_key"
-"""Type of the error about a key that a variant does not have; its message says which there are."""
+"""Type of the error about a key that a variant does not have; its message lists the allowed keys."""
 
 
 class Variants(ABC):
@@ -32,17 +32,17 @@ class Variants(ABC):
 
     @abstractmethod
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """Name of the variant that keys and values are; None where they do not say."""
+        """Name of the variant that keys and values describe; None if they do not name it."""
 
     def expected(self) -> str:
-        """What messages list as allowed."""
+        """List of allowed variants for messages."""
         return either(list(self.variants()))
 
     def read(self, given: object) -> BaseModel:
-        """Section as the model of its variant; one that is a model already is left as it is.
+        """Read a section as the model of its variant; a model is returned as it is.
 
         Raises:
-            ValidationError: it names no variant or an unknown one, or is not what its variant has to be.
+            ValidationError: it names no variant or an unknown one, or its variant refuses it.
         """
         if isinstance(given, BaseModel):
             return given
@@ -76,11 +76,11 @@ class Variants(ABC):
 
 @dataclass(frozen=True)
 class ByKind(Variants):
-    """A section whose ``kind`` says which model of a register it is."""
+    """Section with a ``kind`` that names its model in a register."""
 
     models: Mapping[str, type[BaseModel]]
     default: str | None = None
-    """The kind of a section that does not say which it is; None where it has to."""
+    """Kind of a section without that key; None if the key is required."""
 
     @property
     def key(self) -> str:
@@ -88,11 +88,11 @@ class ByKind(Variants):
         return "kind"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """Kinds, in the order of the alphabet."""
+        """Kinds in alphabetical order."""
         return {name: self.models[name] for name in sorted(self.models)}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """Kind that is given."""
+        """Kind given in the section."""
         return given.get("kind", self.default)
 
 
@@ -106,15 +106,15 @@ def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
     """Keys of the section at ``place``, found by walking the models' annotations."""
     annotation: Any = model
     for part in place:
-        found = next((each for each in models_in(annotation) if part in each.model_fields), None)
-        if found is not None:
-            annotation = found.model_fields[str(part)].annotation
-    found = next(models_in(annotation), model)
-    return f"allowed keys: {', '.join(found.model_fields) or 'none'}"
+        parent = next((candidate for candidate in models_in(annotation) if part in candidate.model_fields), None)
+        if parent is not None:
+            annotation = parent.model_fields[str(part)].annotation
+    section = next(models_in(annotation), model)
+    return f"allowed keys: {', '.join(section.model_fields) or 'none'}"
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Models that an annotation speaks of."""
+    """Models in an annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -126,14 +126,14 @@ def _plain(section: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 
 
 def _with_allowed_keys(model: type[BaseModel], error: ValidationError) -> ValidationError:
-    """Error, in which a key that the variant does not have comes with those that it has."""
+    """Error with the allowed keys added to the message about an unknown key."""
     details = []
     for line in error.errors(include_url=False):
         problem: str | PydanticCustomError = line["type"]
-        says = line["msg"]
+        message = line["msg"]
         if problem == "extra_forbidden":
-            says = f"{says}; {allowed_keys(model, line['loc'][:-1])}"
+            message = f"{message}; {allowed_keys(model, line['loc'][:-1])}"
         if problem in ("extra_forbidden", UNKNOWN_KEY):
-            problem = PydanticCustomError(UNKNOWN_KEY, "{says}", {"says": says})
+            problem = PydanticCustomError(UNKNOWN_KEY, "{message}", {"message": message})
         details.append(InitErrorDetails(type=problem, loc=line["loc"], input=line["input"], ctx=line.get("ctx", {})))
     return ValidationError.from_exception_data(error.title, details)

@@ -1,7 +1,7 @@
-"""Mechanisms: from what is known of a data set to fit weights and a sensitive log-likelihood.
+"""Mechanisms: functions from a data set and its fits to weights and a sensitive log-likelihood.
 
 Every pseudo posterior mechanism of the papers is one :class:`Form`: weights for the fit, a sensitive log-likelihood whose
-maximum is the bound, and, for censoring, a threshold that the fit uses too. A new mechanism is one function with the
+maximum is the bound, and, for censoring, a threshold that the fit uses too. A new mechanism is a function with the
 ``@mechanism`` line above it, in a file of ``formalsynth/mechanisms``, and an entry in a paper's config.
 """
 
@@ -37,7 +37,7 @@ STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
 UNCONDITIONAL = re.compile(r"(\(eps, delta\)-|zC)?DP\b[^|]*")
 """Kinds of guarantee that name differential privacy without a condition."""
 OF_RANGES = " | R"
-"""End of the kinds of guarantee that protect a sensitive range around each record, and not all of the record."""
+"""End of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
 
 
 class BrokenContract(ValueError):
@@ -51,7 +51,7 @@ class BrokenContract(ValueError):
 
 @dataclass(frozen=True)
 class Parent:
-    """What a synthesizer may use of one that was fitted before it."""
+    """Results of a parent synthesizer that a mechanism may use."""
 
     draws: Draws
     by_record: Array
@@ -59,9 +59,9 @@ class Parent:
     weights: Array
     """(n,) its sensitive weights."""
     children: Sequence[tuple[str, Mapping[str, float]]] = ()
-    """Mechanisms and parameters of those that build on it, for which one of them may compute together what all need."""
+    """Mechanisms and parameters of all its children; one child may compute values for all of them."""
     shared: dict[Hashable, Array] = field(default_factory=dict)
-    """What they have computed so, by what it depends on beside this replicate and these draws."""
+    """Values computed for all children; keys are what they depend on, other than this replicate and these draws."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", {name: read_only(values) for name, values in self.draws.items()})
@@ -71,21 +71,21 @@ class Parent:
 
 @dataclass
 class FitCache:
-    """Costly results of the fit step, which the measure step finds here instead of computing them again."""
+    """Cache of costly results of the fit step for the measure step."""
 
     outside_share: Array | None = None
-    """(n,) lambda, the probability that a predicted value is outside the record's sensitive range."""
+    """(n,) lambda: probability that a predicted value is outside the record's sensitive range."""
     risk: Array | None = None
     """(n,) largest absolute log-likelihood under the parent."""
     searched: float | None = None
     """Value of the searched parameter."""
     search_steps: int | None = None
-    """Refits of the search."""
+    """Number of refits of the search."""
 
 
 @dataclass
 class Context:
-    """Everything a mechanism may look at for one replicate."""
+    """Input of a mechanism for one replicate."""
 
     family: Family
     records: Records
@@ -100,14 +100,14 @@ class Context:
 
 @dataclass(frozen=True)
 class Form:
-    """The one general form (range paper, Section 3.2)."""
+    """General form of a pseudo posterior mechanism (range paper, Section 3.2)."""
 
     weights: Array
     """(n,) exponents of the likelihood in the fit."""
     sensitive: Sensitive
-    """What the bound is the maximum of; its threshold censors the fit too."""
+    """Sensitive log-likelihood, whose maximum is the bound; its threshold censors the fit too."""
     affected: int | None = None
-    """Records whose weight the mechanism cut; None where it cuts none."""
+    """Number of records whose weight the mechanism cut; None if it never cuts."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))
@@ -115,28 +115,28 @@ class Form:
 
 @dataclass(frozen=True)
 class LaplaceCounts:
-    """Counts to which a direct release adds independent Laplace noise, before it makes anything else of them."""
+    """Counts to which a direct release adds independent Laplace noise first."""
 
     counts: Array
-    """(bins,)."""
+    """Counts (bins,) without noise."""
     scale: float
-    """Of the noise."""
+    """Scale of the noise."""
 
     def noisy(self, generator: np.random.Generator, runs: int) -> Array:
-        """(runs, bins) noisy counts, each run with noise of its own."""
-        found: Array = self.counts + generator.laplace(scale=self.scale, size=(runs, len(self.counts)))
-        return found
+        """Draw noisy counts (runs, bins), with independent noise in each run."""
+        counts: Array = self.counts + generator.laplace(scale=self.scale, size=(runs, len(self.counts)))
+        return counts
 
 
 @dataclass(frozen=True)
 class DirectRelease:
-    """What a mechanism without a pseudo posterior gives: its own draws, and who turns them into synthetic data."""
+    """Result of a mechanism without a pseudo posterior: its own draws, and the predictor for synthetic data."""
 
     draws: Draws
     predictor: Predictor
     epsilon: float
     counts: LaplaceCounts | None = None
-    """What its draws are made of alone, if that is noisy counts."""
+    """Noisy counts from which its draws are computed, if there are any."""
 
 
 @dataclass(frozen=True)
@@ -147,43 +147,44 @@ class Mechanism:
     id: int
     """Integer that keys its random streams; never reused."""
     guarantee: str
-    """The kind of privacy number it gives."""
+    """Kind of its privacy guarantee."""
     parents: int
-    """How many synthesizers it is built on."""
+    """Number of parent synthesizers."""
     function: Callable[..., Form | DirectRelease]
     parameters: type[Parameters]
-    """What config may set."""
+    """Parameters that config may set."""
     censors: bool = False
-    """Whether it needs a family whose program can clip each record's log-likelihood."""
+    """True if it needs a family whose program can clip each record's log-likelihood."""
     truncates: bool = False
-    """Whether it needs a family with interval probabilities."""
+    """True if it needs a family with interval probabilities."""
     strict: Mapping[Neighbours, Factor] = field(default_factory=dict)
     """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
 
     @functools.cached_property
     def releases(self) -> bool:
-        """Whether it gives a release of its own, with neither fit nor bounds that others could use."""
+        """True if it gives a direct release, without a fit or bounds that children could use."""
         return get_type_hints(self.function).get("return") is DirectRelease
 
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
         """Epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
 
         Args:
-            parameters: of the mechanism.
-            neighbours: the neighbour relation; without it, the one that the kind of guarantee names.
+            parameters: parameters of the mechanism.
+            neighbours: neighbour relation; by default the one that the kind of guarantee names.
         """
         relations = (neighbours,) if neighbours else STRICT_KINDS.get(self.guarantee, ())
         factors = [self._factor(parameters, relation) for relation in relations]
-        known = [factor for factor in factors if factor is not None]
+        if not factors or None in factors:
+            return None
         given = defaults(self.parameters) | dict(parameters)
-        return max(known) * float(given["epsilon"]) if known and len(known) == len(factors) else None
+        return max(factor for factor in factors if factor is not None) * float(given["epsilon"])
 
     def _factor(self, parameters: Mapping[str, float], neighbours: Neighbours) -> float | None:
         factor = self.strict.get(neighbours)
         return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Form | DirectRelease:
-        """Checked result of the function, which gets a context of its own with a mechanism's random streams.
+        """Call the function with a context of its own, limited to a mechanism's random streams, and check the result.
 
         Raises:
             BrokenContract: the function writes into its input, or its result breaks the contract.
@@ -204,7 +205,7 @@ class Mechanism:
         return made
 
     def _problems(self, made: object, n: int, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Ends of sentences that say what is wrong with a result for n records."""
+        """Yield the problems of a result for n records, as ends of sentences."""
         if isinstance(made, DirectRelease):
             yield from self._problems_of_release(made, parameters)
         elif not isinstance(made, Form):
@@ -250,7 +251,7 @@ class Mechanism:
 
 
 def _wrong_weights(what: str, values: Array, n: int) -> str:
-    """End of a sentence that says what is wrong with the weights of n records; empty where nothing is."""
+    """Problem of the weights of n records, as the end of a sentence; empty if there is none."""
     if values.shape != (n,):
         return f"gives {what} of shape {values.shape}: there has to be one for each of the {n} records"
     if not np.isfinite(values).all():
@@ -271,11 +272,11 @@ def mechanism(
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
     Args:
-        guarantee: the kind of privacy number it gives.
-        parents: how many synthesizers it is built on.
-        censors: whether it needs a family whose program can clip each record's log-likelihood.
-        id: integer that keys its random streams; left out, it is made from the function's name.
-        truncates: whether it needs a family with interval probabilities.
+        guarantee: kind of its privacy guarantee.
+        parents: number of parent synthesizers.
+        censors: True if it needs a family whose program can clip each record's log-likelihood.
+        id: integer that keys its random streams; by default it is made from the function's name.
+        truncates: True if it needs a family with interval probabilities.
         strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
 
@@ -303,7 +304,7 @@ def _check_guarantee(entry: Mechanism) -> None:
     """Check that the kind of guarantee and the strict claim agree.
 
     Raises:
-        ValueError: they do not.
+        ValueError: they do not agree.
     """
     named, kind = STRICT_KINDS.get(entry.guarantee), f"mechanism {entry.name}: guarantee {entry.guarantee!r}"
     if named is None and (entry.strict or UNCONDITIONAL.fullmatch(entry.guarantee)):

@@ -1,4 +1,4 @@
-"""The base of every typed section: of what a user writes in YAML, and of the plain data that a job is told."""
+"""Base of typed sections: of YAML that a user writes, and of the plain data that is passed to a job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 PATTERNS = {
     "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, a letter first; after a _ also full stops"),
-    "figure": (r"^[1-9][0-9]{0,4}[a-z]?$", "a number of at most five digits, with a small letter behind it for a panel"),
+    "figure": (r"^[1-9][0-9]{0,4}[a-z]?$", "a number of at most five digits, followed by a small letter for a panel"),
     "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
     "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
     "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: small letters and digits, joined by -"),
@@ -20,14 +20,14 @@ PATTERNS = {
     "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
     "number of an erratum": (r"^E[1-9][0-9]*$", "E and a number, as in E1"),
 }
-"""Patterns that text has to match, and what they say in words."""
+"""Patterns that text has to match, each with its meaning in words."""
 DATA = "Data"
-"""Name and label of the confidential data where they stand beside synthesizers."""
+"""Name and label of the confidential data in lists of synthesizers."""
 PRIOR = "Prior"
-"""Name and label of the prior where its draws stand beside posterior draws."""
+"""Name and label of the prior in lists with posterior draws."""
 Section = TypeVar("Section", bound=BaseModel)
 Plain = Mapping[str, object]
-"""Plain data, as in YAML or JSON: what Snakemake keeps of a job and compares with the next run."""
+"""Plain data, as in YAML or JSON: Snakemake stores it for a job and compares it with the next run."""
 Settings = dict[str, JsonValue]
 """Settings of a population or study as config gives them; the model that its function was registered with checks them."""
 
@@ -39,11 +39,11 @@ class Model(BaseModel):
 
 
 class JobInput(BaseModel):
-    """A part of what a job is told: plain data on the way, this type again in the job."""
+    """Immutable input of a job, passed as plain data; its digest decides whether the job reruns."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     WITHOUT: ClassVar[frozenset[str]] = frozenset()
-    """Fields that say where things are and not what is made: :meth:`digest` leaves them out."""
+    """Fields about the place of files, not about results: :meth:`digest` leaves them out."""
 
     def plain(self) -> Plain:
         """Plain data, for passing to a job."""
@@ -55,12 +55,12 @@ class JobInput(BaseModel):
         return cls.model_validate(plain)
 
     def digest(self) -> str:
-        """Sha256 of what is told, as JSON with sorted keys."""
+        """Sha256 of the input as JSON with sorted keys."""
         return hashlib.sha256(json.dumps(self.model_dump(exclude=set(self.WITHOUT)), sort_keys=True).encode()).hexdigest()
 
 
 def pattern(name: str) -> str:
-    """Pattern of :data:`PATTERNS`."""
+    """Pattern with a name in :data:`PATTERNS`."""
     return PATTERNS[name][0]
 
 
@@ -75,14 +75,14 @@ def _as_text(value: Any) -> Any:
 
 
 def each_once(values: list[Any]) -> list[Any]:
-    """Values, each of which has to be there once."""
+    """Check that values are unique."""
     if len(set(values)) < len(values):
         raise ValueError("Input should have each entry once")
     return values
 
 
 def ordered(section: Section, low: str, high: str) -> Section:
-    """Section, in which one number has to be below the other where both are given."""
+    """Check that one number of a section is below another where both are given."""
     first, second = getattr(section, low), getattr(section, high)
     if first is not None and second is not None and not first < second:
         raise ValueError(f"{low} has to be below {high}")
@@ -91,7 +91,7 @@ def ordered(section: Section, low: str, high: str) -> Section:
 
 Identifier = Annotated[str, Field(pattern=pattern("name"), max_length=80)]
 Number = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)]
-"""A number, perhaps infinite: a sensitive range may be open."""
+"""Number, perhaps infinite: a sensitive range may be open."""
 WholeNumber = Annotated[int, Field(ge=1, le=10**9)]
 Names = Annotated[list[str], Field(min_length=1), AfterValidator(each_once)]
 Colour = Annotated[str, Field(pattern=pattern("colour"))]

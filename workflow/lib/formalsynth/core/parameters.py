@@ -15,7 +15,7 @@ ABOVE = {"b": "a", "wide_b": "wide_a", "high": "low"}
 
 
 class Parameters(Model):
-    """Parameters that config may set; a field without a default has to be given."""
+    """Parameters that config may set; a field without a default is required."""
 
     @field_validator("b", "wide_b", "high", mode="after", check_fields=False)
     @classmethod
@@ -30,19 +30,19 @@ def parameters_of(function: Callable[..., Any]) -> type[Parameters]:
     """Keyword-only parameters of a function as a model.
 
     Args:
-        function: its annotations say what a parameter may be, as in ``epsilon: PositiveNumber``.
+        function: function with annotated parameters, as in ``epsilon: PositiveNumber``.
     """
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {
-        name: (hints.get(name, Any), ... if one.default is one.empty else one.default)
-        for name, one in inspect.signature(function).parameters.items()
-        if one.kind is one.KEYWORD_ONLY
+        name: (hints.get(name, Any), ... if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
     }
     return create_model(f"{function.__name__}_parameters", __base__=Parameters, **fields)
 
 
 class SomeParameters(Parameters):
-    """Parameters none of which has to be given; what is given is a number."""
+    """Optional parameters; those that are given are numbers."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -53,14 +53,17 @@ class SomeParameters(Parameters):
 
 
 def partial(model: type[Parameters]) -> type[Parameters]:
-    """Same parameters, none of which has to be given: a sweep may give the rest."""
+    """Model of the same parameters with all of them optional: a sweep may set the rest."""
     fields: dict[str, Any] = {
-        name: (one.annotation if not one.metadata else one.rebuild_annotation() | None, Field(None, description=one.description))
-        for name, one in model.model_fields.items()
+        name: (
+            info.annotation if not info.metadata else info.rebuild_annotation() | None,
+            Field(None, description=info.description),
+        )
+        for name, info in model.model_fields.items()
     }
     return create_model(f"{model.__name__}_given", __base__=SomeParameters, **fields)
 
 
 def defaults(model: type[Parameters]) -> dict[str, float]:
-    """Parameters that need not be given, with what they are then."""
-    return {name: one.default for name, one in model.model_fields.items() if not one.is_required()}
+    """List the optional parameters with their defaults."""
+    return {name: info.default for name, info in model.model_fields.items() if not info.is_required()}

@@ -1,7 +1,7 @@
-"""Populations: what simulated confidential data are drawn from, and the register of them.
+"""Populations from which simulated confidential data are drawn, and their register.
 
-A population is a function ``name(generator, n, *, parameters...) -> Records``. One that draws from published counts takes
-``counts`` too: config names a table of counts, and the function gets its contents, or None where the file is absent.
+A population is a function ``name(generator, n, *, parameters...) -> Records``. A population that draws from published counts
+also takes ``counts``: config names a table of counts, and the function gets its content, or None where the file is missing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from formalsynth.core.registry import Registry
 Counts = Mapping[str, tuple[Array, Array]]
 """Published counts: values and number of records of each variable."""
 PublishedCounts = Annotated[Counts | None, GetPydanticSchema(lambda _, schema_of: schema_of(str))]
-"""In config the name of a registered table of counts; in the function its contents, None where the file is absent."""
+"""Name of a registered table of counts in config; its content in the function, None where the file is missing."""
 Truth = Callable[..., Mapping[str, float]]
-"""From a population's parameters to the values of its statistics."""
+"""Function of a population's parameters that returns the values of its statistics."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Population:
     function: Callable[..., Records]
     parameters: type[Parameters]
     truth: Truth | None = None
-    """Its statistics, by the names of :data:`formalsynth.core.utility.STATISTICS`, where they are known exactly."""
+    """Statistics with exact values, by the names of :data:`formalsynth.core.utility.STATISTICS`."""
 
     @property
     def from_counts(self) -> bool:
-        """Whether it can draw from published counts."""
+        """True if it can draw from published counts."""
         return "counts" in self.parameters.model_fields
 
     def draw(self, generator: np.random.Generator, n: int, parameters: Mapping[str, object]) -> Records:
-        """Data set of n records; of ``parameters``, counts are the contents of their table."""
+        """Draw a data set of n records; counts in ``parameters`` are the content of their table."""
         return self.function(generator, n, **parameters)
 
 
@@ -52,7 +52,7 @@ def population(truth: Truth | None = None) -> Callable[[Callable[..., Records]],
     """Register a function under its own name.
 
     Args:
-        truth: from the function's keyword arguments to the statistics of the population, where they are known exactly.
+        truth: function of the same keyword arguments that returns the exact statistics of the population.
     """
 
     def register(function: Callable[..., Records]) -> Callable[..., Records]:

@@ -1,8 +1,8 @@
-"""Registers of what can be named in config: mechanisms, families, populations, studies, kinds of figures and so on.
+"""Registers of names in config: mechanisms, families, populations, studies, kinds of figures and so on.
 
-A register knows in which files of the package its entries are written. The plan imports them all; a job imports only the
-modules that its scenario names, so that nothing else can make it run again. A file of a user's own lies anywhere: its absolute
-path stands where a module's name would, and :func:`load` runs it.
+A register has patterns of the files of the package that define its entries. The plan imports them all; a job imports only the
+modules that its scenario names, so nothing else can rerun it. A user's own file can be in any folder: its absolute path is used
+as the name of the module, and :func:`load` runs it.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Entry = TypeVar("Entry")
 
 
 class DuplicateError(ValueError):
-    """Two things were registered under one name or number; the message says where both are."""
+    """Two entries with the same name or number; the message names the places of both."""
 
 
 class OwnCodeError(ValueError):
-    """A file of a user's own code cannot be used; the message says where and why."""
+    """Invalid file of a user's own code; the message names the line and the reason."""
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """Entries by name, in the order of the files that define them, whatever was imported first."""
+    """Entries by name, in the order of the files that define them, not of their import."""
 
     def __init__(self, what: str, *files: str) -> None:
         """Make an empty register.
 
         Args:
-            what: what an entry is, for messages.
-            files: patterns of the files that hold entries, relative to the package.
+            what: noun for an entry in messages.
+            files: patterns of the files with entries, relative to the package.
         """
         self.what = what
         self._files = files
@@ -48,8 +48,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         """Register an entry.
 
         Args:
-            name: what config calls it.
-            entry: the entry.
+            name: name in config.
+            entry: entry to add.
             module: dotted name of the module that defines it.
 
         Raises:
@@ -65,7 +65,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return self._modules[name]
 
     def find(self) -> None:
-        """Import every module of the package that may hold entries."""
+        """Import every module of the package that may define entries."""
         load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
 
     def modules(self) -> set[str]:
@@ -83,14 +83,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
-        """Forget at the end of the block what was registered inside it."""
+        """Remove the entries that were registered inside the block at its end."""
         entries, modules = dict(self._entries), dict(self._modules)
         try:
             yield
         finally:
             self._entries, self._modules = entries, modules
 
-    # A register is itself and no other, whatever it holds at the moment.
+    # Registers are compared by identity, not by their present entries.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -105,17 +105,17 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
 
 READERS = {".stan": "formalsynth.families.own_program"}
-"""Of own files that are not Python, by their endings: the module whose ``register`` reads them."""
+"""Modules whose ``register`` reads own files that are not Python, by file suffix."""
 _EVERY: weakref.WeakSet[Registry[Any]] = weakref.WeakSet()
-"""Every register."""
+"""All registers."""
 
 
 def load(modules: Iterable[str]) -> None:
-    """Import modules by name, and run files of own code by their paths, which registers what they define.
+    """Import modules by name and run files of own code by path, which registers their entries.
 
     Raises:
         OwnCodeError: a file of own code cannot be run.
-        DuplicateError: it registers what is there already.
+        DuplicateError: it registers a name that exists already.
     """
     for module in modules:
         if is_own(module) and Path(module).suffix in READERS:
@@ -127,19 +127,19 @@ def load(modules: Iterable[str]) -> None:
 
 
 def is_own(module: str) -> bool:
-    """Whether the name of a module is the path of a file of a user's own."""
+    """Check that the name of a module is the path of a user's own file."""
     return Path(module).is_absolute()
 
 
 def forget_own() -> None:
-    """Forget all own code, and everything that it registered."""
+    """Forget all own code and its entries."""
     defining = {module for register in _EVERY for module in register.modules()}
     for module in [module for module in {*sys.modules, *defining} if is_own(module)]:
         _forget(module)
 
 
 def _read(path: Path) -> None:
-    """Have a file of another language registered."""
+    """Register a file of another language."""
     try:
         importlib.import_module(READERS[path.suffix]).register(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -147,7 +147,7 @@ def _read(path: Path) -> None:
 
 
 def _run(path: Path) -> None:
-    """Run a file of own code once, as a module whose name is its path, so that what it registers says where it is."""
+    """Run a file of own code once, as a module whose name is its path, which its entries then refer to."""
     name = str(path)
     if name in sys.modules:
         return
@@ -155,7 +155,7 @@ def _run(path: Path) -> None:
     module.__file__ = name
     sys.modules[name] = module
     try:
-        # not by Python's own loader, which would write compiled code beside the file and may take an older one for it
+        # Python's own loader would write compiled code next to the file, and could run an older version
         exec(compile(path.read_text(encoding="utf-8"), name, "exec", dont_inherit=True), module.__dict__)
     except DuplicateError:
         _forget(name)
@@ -163,20 +163,20 @@ def _run(path: Path) -> None:
     except KeyboardInterrupt:
         _forget(name)
         raise
-    except BaseException as error:  # also what would end the run as if all had been done
+    except BaseException as error:  # also SystemExit, which would end the run with success
         _forget(name)
         raise OwnCodeError(_complaint(path, error)) from error
 
 
 def _forget(module: str) -> None:
-    """Forget a file of own code and everything that it registered."""
+    """Forget a file of own code and its entries."""
     sys.modules.pop(module, None)
     for register in _EVERY:
         register.forget(module)
 
 
 def _complaint(path: Path, error: BaseException) -> str:
-    """Why a file could not be run, with the last of its lines that was reached."""
+    """Reason why a file could not be run, with the last line that was reached."""
     lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == str(path) else []
     step = error.__traceback__
     while step is not None:
@@ -186,13 +186,13 @@ def _complaint(path: Path, error: BaseException) -> str:
     where = f"line {lines[-1]}: " if lines else ""
     try:
         words = " ".join(str(error).split())
-    except Exception:  # it is own code that puts them together
-        words = "its words cannot be written"
-    says = f"{where}{type(error).__name__}: {words}"
-    beside = path.parent / f"{getattr(error, 'name', None)}.py"
-    if isinstance(error, ModuleNotFoundError) and beside.is_file():
-        says += f"; own code does not import {beside.name} beside it: put both into one file"
-    return says
+    except Exception:  # own code writes the message
+        words = "its message cannot be shown"
+    reason = f"{where}{type(error).__name__}: {words}"
+    sibling = path.parent / f"{getattr(error, 'name', None)}.py"
+    if isinstance(error, ModuleNotFoundError) and sibling.is_file():
+        reason += f"; own code does not import {sibling.name} from the same folder: put both into one file"
+    return reason
 
 
 def module_name(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Statistics of cells and data sets, each once, and their Monte Carlo errors.
 
-A statistic is a function from values (units, ...) to one number for each column. A new one is a line here; claims and tables
-then name it. Which error it has follows from its name:
+A statistic is a function from values (units, ...) to one number for each column. A new statistic is a line here; claims and
+tables then use its name. Its error depends on the name:
 
 - mean and sd: the jackknife. Over samples of 100 its mean square is the variance of the statistic for normal, Gumbel and mildly
   lognormal values, where the bootstrap falls short by a tenth; ``bench/spread.py`` measures both.
@@ -50,7 +50,7 @@ def _median_of_sorted(x: Array) -> Array:
 
 
 def _quantile_of_sorted(level: float) -> Statistic:
-    """Of type 7, in the steps in which numpy interpolates."""
+    """Quantile of type 7, with the same arithmetic as numpy."""
 
     def quantile(x: Array) -> Array:
         last = x.shape[-1] - 1
@@ -58,8 +58,8 @@ def _quantile_of_sorted(level: float) -> Statistic:
         below = int(place)
         low, high = x[..., below], x[..., min(below + 1, last)]
         share, step = place - below, high - low
-        found: Array = low + step * share if share < 0.5 else high - step * (1 - share)
-        return found
+        value: Array = low + step * share if share < 0.5 else high - step * (1 - share)
+        return value
 
     return quantile
 
@@ -77,15 +77,15 @@ _OF_SORTED: dict[str, Statistic] = {
     "max": lambda x: x[..., -1],
     "spread": lambda x: x[..., -1] - x[..., 0],
 }
-"""Statistics that only the order of the values tells: from values in increasing order along the last axis."""
+"""Statistics that depend on the order of values only, as functions of values sorted along the last axis."""
 
 
 def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
-    """Statistics of many sets of values, bit by bit those of :data:`STATISTICS`, from sorting every set once.
+    """Statistics of many sets of values, equal to those of :data:`STATISTICS` bit by bit; every set is sorted once.
 
     Args:
-        sets: (..., n) values; a set with one that is no number has NaN throughout.
-        names: of the statistics.
+        sets: (..., n) values; all statistics of a set with NaN are NaN.
+        names: names of the statistics.
 
     Returns:
         (...) each statistic, by its name.
@@ -98,7 +98,7 @@ def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
 
 
 def _in_order(x: Array) -> Array:
-    """Values (..., n) sorted along the last axis; counts below 32768 as short integers, which takes a quarter of the time."""
+    """Values (..., n) sorted along the last axis; counts below 32768 are sorted as short integers, in a quarter of the time."""
     with np.errstate(invalid="ignore"):
         short = x.astype(np.int16)
     if (short == x).all():
@@ -108,13 +108,13 @@ def _in_order(x: Array) -> Array:
 
 
 PAIRED = ("mean", "median")
-"""Statistics whose order is also judged unit by unit."""
+"""Statistics whose order is also tested unit by unit."""
 EXTREMES = ("min", "max", "spread")
 """Statistics without a valid Monte Carlo error."""
 FEWEST = 10
-"""Values below which no Monte Carlo error is given."""
+"""Smallest number of values with a Monte Carlo error."""
 AT_ONCE = 1 << 20
-"""Resampled values that are looked at together."""
+"""Number of resampled values in memory at a time."""
 
 
 def _means_left_out(values: Array) -> Array:
@@ -129,40 +129,40 @@ def _sds_left_out(values: Array) -> Array:
 
 
 _LEFT_OUT: dict[str, Statistic] = {"mean": _means_left_out, "sd": _sds_left_out}
-"""From values (units, ...) to the statistic without each of the units, (units, ...)."""
+"""Functions of values (units, ...) that return the statistic without each of the units, (units, ...)."""
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """A statistic on many slightly changed copies of the values; how it scatters tells its Monte Carlo error."""
+    """Statistic of many resampled copies of the values; its scatter gives its Monte Carlo error."""
 
     copies: Array
-    """(copies, cells)."""
+    """Statistics (copies, cells) of the copies."""
     factor: float
-    """What the standard deviation over the copies is multiplied by."""
+    """Factor from the standard deviation over the copies to the error."""
 
     def error(self, of: Callable[[Array], Array] = lambda copies: copies) -> Array:
-        """Standard errors of the statistics, or of what a function makes of them.
+        """Compute standard errors of the statistics, or of a function of them.
 
-        There is none where all copies are equal, as their standard deviation is then the rounding of their mean.
+        The error is 0 where all copies are equal: their standard deviation is then the rounding of their mean.
 
         Args:
-            of: from the statistics (copies, cells) to numbers (copies, ...).
+            of: function of the statistics (copies, cells) that returns numbers (copies, ...).
         """
-        made = of(self.copies)
+        values = of(self.copies)
         if not self.factor:
-            return np.zeros(made.shape[1:])
-        return np.where(np.ptp(made, axis=0) > 0, self.factor * made.std(axis=0, ddof=1), 0.0)
+            return np.zeros(values.shape[1:])
+        return np.where(np.ptp(values, axis=0) > 0, self.factor * values.std(axis=0, ddof=1), 0.0)
 
 
 def scatter(values: Array, name: str, resamples: int, generator: np.random.Generator) -> Scatter:
-    """Copies of a statistic: by the jackknife where that is valid, else by the bootstrap.
+    """Resample a statistic: by the jackknife where that is valid, else by the bootstrap.
 
     Args:
         values: (units, cells); the same units are left out or resampled in every cell.
-        name: of the statistic.
-        resamples: bootstrap samples.
-        generator: for the bootstrap.
+        name: name of the statistic.
+        resamples: number of bootstrap samples.
+        generator: random numbers of the bootstrap.
     """
     number = len(values)
     if name in _LEFT_OUT and number > 2:
@@ -173,19 +173,19 @@ def scatter(values: Array, name: str, resamples: int, generator: np.random.Gener
 
 
 def jackknife(values: Array, name: str) -> Scatter:
-    """Copies of a mean or sd of values (units, cells), each without one of the units, of which there are three or more."""
+    """Compute a mean or sd of values (units, cells) without each unit in turn; there are three units or more."""
     return Scatter(_LEFT_OUT[name](values), (len(values) - 1) / len(values) ** 0.5)
 
 
 def without_error(estimates: Array) -> Scatter:
-    """Copies of statistics (cells,) that no chance is in."""
+    """Wrap exact statistics (cells,), whose error is 0."""
     return Scatter(np.array([estimates]), 0.0)
 
 
 def quantile_error(values: Array, level: float) -> float:
-    """Standard error of a quantile of values (n,); NaN where there are none.
+    """Compute the standard error of a quantile of values (n,); NaN without values.
 
-    Half the distance of the quantiles one standard deviation of rank below and above.
+    It is half the distance of the quantiles one standard deviation of rank below and above.
     """
     if not len(values):
         return float("nan")

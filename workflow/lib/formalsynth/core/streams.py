@@ -1,4 +1,4 @@
-"""Named random streams: every random number has an address that says what it is for, never when it is drawn.
+"""Named random streams: the address of a random number names its purpose, never the time at which it is drawn.
 
 A stream is keyed by the root seed, the integer ids of paper and scenario, the sample size, the replicate, the stage and
 (where synthesizers must differ) the integer words of the synthesizer. Batch size, core count and order play no part,
@@ -26,7 +26,7 @@ _MICRO = 1_000_000
 
 
 def number_of(name: str) -> int:
-    """Integer id made from a name, above those that were picked by hand."""
+    """Integer id made from a name, above the ids chosen by hand."""
     return 2**32 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
@@ -44,7 +44,7 @@ def add_stages(stages: Mapping[str, int]) -> None:
 
 @dataclass(frozen=True)
 class Address:
-    """Where in the workflow a random number is needed."""
+    """Address of random streams in the workflow."""
 
     root: int
     paper: int
@@ -58,11 +58,11 @@ class Address:
         return cls(key.root, key.paper_id, key.number, key.n, replicate)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """Seed sequence of one stage; ``words`` tell synthesizers apart."""
+        """Seed sequence of one stage; ``words`` distinguish synthesizers."""
         return np.random.SeedSequence([self.root, self.paper, self.scenario, self.n, self.replicate, STAGES[stage], *words])
 
     def generator(self, stage: str, words: Sequence[int] = ()) -> np.random.Generator:
-        """Generator for one stage."""
+        """Create the generator of one stage."""
         return np.random.default_rng(self.sequence(stage, words))
 
     def stan_seed(self, words: Sequence[int] = ()) -> int:
@@ -72,7 +72,7 @@ class Address:
 
 @dataclass(frozen=True)
 class MechanismAddress(Address):
-    """An address as a mechanism gets it, with its own random streams only."""
+    """Address for a mechanism, limited to its own random streams."""
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
         """Seed sequence of one stage.
@@ -91,12 +91,13 @@ def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None]
 
     Args:
         mechanism: integer id of the mechanism.
-        parameters: those that are given.
-        every: all that it has. Where the first of them are given, their number says which; others add a word of their names.
+        parameters: given parameters.
+        every: names of all parameters. If the given ones are the first of these, their number identifies them; otherwise a word
+            made from their names is added.
     """
     given = {name: value for name, value in sorted(parameters.items()) if value is not None}
-    told = not every or set(given) == set(every[: len(given)])
-    return (mechanism, *(_word(value) for value in given.values()), *([] if told else [_word(",".join(given))]))
+    identified = not every or set(given) == set(every[: len(given)])
+    return (mechanism, *(_word(value) for value in given.values()), *([] if identified else [_word(",".join(given))]))
 
 
 def _word(value: float | str) -> int:

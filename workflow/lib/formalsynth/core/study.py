@@ -1,7 +1,7 @@
-"""Studies: scenarios whose replicates one function runs whole, from the data to what is measured, without Stan.
+"""Studies: scenarios in which one function runs whole replicates, from the data to the measurements, without Stan.
 
-A study is a function ``name(run, *, settings...) -> Outcome``. It lists its own arms, which are what config puts side by side
-in its figures and tables as synthesizers.
+A study is a function ``name(run, *, settings...) -> Outcome``. It lists its own arms, which figures and tables compare as
+synthesizers.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 
 
 class NoParameters(Parameters):
-    """An arm without parameters."""
+    """Parameters of an arm that has none."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """One of the things that a study compares."""
+    """Method that a study compares with others."""
 
     guarantee: str
-    """The kind of privacy number it gives."""
+    """Kind of its privacy guarantee."""
     meaning: str = ""
-    """What it is, in one sentence."""
+    """Description in one sentence."""
     parameters: type[Parameters] = NoParameters
 
 
 @dataclass(frozen=True)
 class ChosenArm:
-    """An arm as config asks for it."""
+    """Arm as config requests it."""
 
     id: str
-    """What its rows are called in the column synthesizer."""
+    """Value of the column synthesizer in its rows."""
     name: str
-    """Which of the study's arms it is."""
+    """Name of the arm in the study."""
     parameters: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a study is asked for."""
+    """Input of a study."""
 
     key: ScenarioKey
     replicates: Sequence[int]
@@ -61,18 +61,18 @@ class Run:
         return self.key.n
 
     def address(self, replicate: int) -> Address:
-        """Where the random streams of a replicate are."""
+        """Address of the random streams of a replicate."""
         return Address.of(self.key, replicate)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found: rows for ``replicates.csv`` and, in long form, whatever has more than one value a row."""
+    """Result of a study: rows for ``replicates.csv`` and, in long form, results with several values a row."""
 
     rows: pd.DataFrame
-    """At least replicate and synthesizer; paper, scenario, n, status and guarantee are filled in where they are absent."""
+    """Rows with at least replicate and synthesizer; missing paper, scenario, n, status and guarantee are filled in."""
     details: pd.DataFrame
-    """Columns as the study likes, replicate and synthesizer among them; may be empty."""
+    """Details with replicate, synthesizer and any other columns; may be empty."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class Study:
     name: str
     function: Callable[..., Outcome]
     settings: type[Parameters]
-    """What config may set."""
+    """Settings that config may give."""
     arms: Mapping[str, Arm]
-    """What it compares, by name."""
+    """Arms by name."""
     requires: Callable[[Settings], tuple[str, ...]]
-    """From its settings to the registered data files without which it cannot run."""
+    """Function of its settings that returns the registered data files that it requires."""
     data: Callable[[Settings], str]
-    """From its settings to what a caption calls its data; empty where the scenario's label says it."""
+    """Function of its settings that returns the name of its data in captions; empty where the scenario's label has it."""
 
 
 STUDIES: Registry[Study] = Registry("study", "papers/*/study*.py")

@@ -1,23 +1,23 @@
-"""Text of others as text: what a terminal would obey in it, and what a spreadsheet would compute."""
+"""Safe text from others: no control characters for terminals, no formulas for spreadsheets."""
 
 from __future__ import annotations
 
 import re
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, and those that turn the direction of writing: in a terminal they hide or forge what is said."""
+"""Control characters and characters that change the direction of writing: in a terminal they hide or forge text."""
 FORMULA = re.compile(r"\s*(?:[=@＝＠]|[-+－＋].*[(|!])")
-"""How text begins that spreadsheets take for a formula, in wide characters, too: it may come to stand in a table."""
+"""Start of text that spreadsheets read as a formula, in wide characters too: it could end up in a table."""
 
 
 def visible(text: str) -> str:
-    """Text in which what cannot be seen is written as the escape that Python has for it."""
-    return UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    """Text with invisible characters written as Python escapes."""
+    return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class Sentence(ValueError):
-    """An error whose words are for a person; names of files and what else they quote is shown as text."""
+    """Error with a message for a person; control characters in quoted text are escaped."""
 
     def __str__(self) -> str:
-        """Words."""
+        """Message with control characters escaped."""
         return visible(super().__str__())

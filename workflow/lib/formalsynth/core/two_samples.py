@@ -1,4 +1,4 @@
-"""How far two samples of one population are apart: what no synthetic data set needs to be below."""
+"""Distance of two samples of one population: no synthetic data set needs to be closer."""
 
 from __future__ import annotations
 

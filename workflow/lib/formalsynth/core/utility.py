@@ -12,7 +12,7 @@ UTILITY = ("mean", "median", "q15", "q90")
 COLUMNS = (*UTILITY, "ecdf_max", "ecdf_avg")
 """Utility columns of ``replicates.csv``."""
 CENTRES = tuple(f"{name}_centre" for name in UTILITY)
-"""Columns of the statistics' averages over synthetic data sets, in the tables of scenarios that ask for them."""
+"""Columns of means of the statistics over synthetic data sets, in tables of scenarios that request them."""
 
 
 def statistics(x: Array) -> dict[str, float]:
@@ -26,7 +26,7 @@ def statistics_by_set(sets: Array) -> Array:
 
 
 def centres(synthetic: Array) -> dict[str, float]:
-    """Average of every statistic over synthetic data sets (m, n): where its distribution over them has its centre."""
+    """Mean of every statistic over synthetic data sets (m, n)."""
     values = statistics_of_sets(synthetic, UTILITY)
     return {column: float(values[name].mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 
@@ -42,8 +42,8 @@ def utility(data: Array, synthetic: Array) -> dict[str, float]:
 def ecdf_distances(data: Array, synthetic: Array) -> tuple[float, float]:
     """Largest absolute and mean squared difference of the two empirical distribution functions.
 
-    Both are taken over the stacked data and synthetic values (censor paper, Section 4; the range paper's text says
-    "average difference", its family of papers uses the square).
+    Both are taken over the stacked data and synthetic values (censor paper, Section 4). The text of the range paper has
+    "average difference", but the papers that it follows use the square.
     """
     at = np.concatenate([data, synthetic])
     order = at.argsort()

@@ -18,7 +18,7 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
         g: shift.
 
     Returns:
-        (n,) weights. A record whose risk is not finite has weight 0. Records of equal risk have weight ``clip(c + g)``.
+        (n,) weights. A record whose risk is not finite has weight 0. If all risks are equal, weights are ``clip(c + g)``.
 
     Source: range paper, Section 1.1; the min-max form is the one that reproduces the printed bounds.
     """
@@ -33,12 +33,12 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
 
 
 def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
-    """``lambda_i``, the share of the predictive values that lie outside the sensitive range ``[a x_i, b x_i]``, for each range.
+    """Share of predictive values outside the sensitive range ``[a x_i, b x_i]``, ``lambda_i``, for each range.
 
     Args:
         x: (n,) confidential values.
         predictive: blocks (s, n) of the S predictive values at each record's predictors.
-        ranges: lower and upper end of each range, relative to the record.
+        ranges: lower and upper end of each range, as factors of the record.
 
     Returns:
         (n,) shares for each range.
@@ -57,6 +57,6 @@ def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
-    """Ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
+    """Compute ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
     first, second = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
     return np.minimum(first, second), np.maximum(first, second)

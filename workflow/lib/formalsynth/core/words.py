@@ -1,4 +1,4 @@
-"""Plain words for what figures, tables and the report show, so that no number stands without saying what it is."""
+"""Names and meanings of columns and kinds of guarantee, for figures, tables and the report."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from formalsynth.core.registry import Registry
 
 @dataclass(frozen=True)
 class Words:
-    """What a thing is called and what it means, in one or two sentences."""
+    """Name of a column or a kind of guarantee, and its meaning in one or two sentences."""
 
     name: str
     meaning: str
 
 
 METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.py")
-"""Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table alone."""
+"""Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table only."""
 GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
-"""Kinds of guarantee, without what they take as fixed."""
+"""Kinds of guarantee, without their conditions."""
 EVERY = " for every data set"
 CONDITION = " It does not hold for every data set, but only under the condition after the bar."
 FIXED = (
@@ -27,7 +27,7 @@ FIXED = (
 
 
 def guarantee(kind: str) -> Words:
-    """Kind of guarantee as the tables name it, such as ``DP | fixed weights``."""
+    """Name and meaning of a kind of guarantee, such as ``DP | fixed weights``."""
     head, _, condition = kind.partition(" | ")
     meaning = GUARANTEES.get(head, "A kind of its own; see its mechanism.")
     if condition:
@@ -36,7 +36,7 @@ def guarantee(kind: str) -> Words:
 
 
 def metric(column: str) -> Words:
-    """What a column shows; one that somebody has added stands under its own name."""
+    """Name and meaning of a column; an added column without words keeps its own name."""
     return METRICS.get(column, Words(column, "A column of the tables of this run."))
 
 
@@ -79,14 +79,14 @@ for _column, _words in {
         "sees one synthetic data set.",
     ),
     "held": Words("Audited ε, weights held", "What a record would cost if its joining changed no weight but its own."),
-    "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ in place of 10⁻³, or what config says."),
+    "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ in place of 10⁻³, or at the value in config."),
     "pure": Words(
         "Audited ε at δ = 0",
         "The largest loss of any release, however improbable. It has no bound for posteriors without censoring. A guarantee for "
         "every data set is compared with this one.",
     ),
     "composed": Words(
-        "Audited ε of several releases", "The audited ε of five draws of one posterior, or of as many as config says."
+        "Audited ε of several releases", "The audited ε of five draws of one posterior, or of the number in config."
     ),
     "remove": Words("Audited ε, a record leaves", "The audited ε where the neighbour lacks one record of the data set."),
     "add": Words("Audited ε, a record joins", "The audited ε where the neighbour has one more record, within declared bounds."),
@@ -96,7 +96,7 @@ for _column, _words in {
     "strict_replace": Words(
         "Exchanged, smaller δ", "The audited ε at the smaller δ where one record leaves and another one joins."
     ),
-    "floor": Words("Floor", "The loss between two runs on the same data whose random numbers behind the weights differ."),
+    "floor": Words("Floor", "The loss between two runs on the same data with different random numbers for the weights."),
     "weight": Words(
         "Privacy weight of a record",
         "How much the record counts in the fit: 1 is in full, 0 not at all. Records at high risk get small weights.",
@@ -140,16 +140,16 @@ for _column, _words in {
 
 for _kind, _meaning in {
     "asymptotic DP (local eps_x)": "Computed from this data set alone: a guarantee for all data sets only as n grows.",
-    "range-averaged": "For what lies inside a record's sensitive range R, averaged over where its predicted values fall.",
+    "range-averaged": "Protection of values inside a record's sensitive range R, averaged over its predicted values.",
     "range-truncated": "Given that a record is known to lie in its sensitive range R: only differences inside R are protected.",
     "DP": "Differential privacy for every data set.",
-    "DP (add/remove)": "Differential privacy for every data set; neighbours have one record more or less.",
-    "DP (replace-one)": "Differential privacy for every data set; neighbours have one record exchanged.",
+    "DP (add/remove)": "Differential privacy for every data set; neighbours differ by one added or removed record.",
+    "DP (replace-one)": "Differential privacy for every data set; neighbours differ by one replaced record.",
     "none": "No guarantee.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
-    """Number with what it counts: 1 candidate, 2 candidates; ``plural`` where that is not the word with an s."""
+    """Write a number with its noun: 1 candidate, 2 candidates; ``plural`` for an irregular noun."""
     return f"{number} {what if number == 1 else plural or what + 's'}"
