@@ -1,6 +1,6 @@
-"""Whether what figures, tables and claims speak of will be there: tables, columns, synthesizers, parameters and sizes.
+"""Checks that tables, columns, synthesizers, parameters and sizes that figures, tables and claims name will exist.
 
-What a study adds to its tables is not known beforehand, so of its columns only the names that every table has are checked.
+The columns that a study adds to its tables are not known beforehand: only the names that every table has are checked.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from formalsynth.core.family import FAMILIES, draws_from_prior
@@ -17,7 +18,7 @@ from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.claims import ClaimConfig, Estimate
-from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.messages import Section, refusal
 from formalsynth.plan.model import StudyScenario
 from formalsynth.plan.paper import NameOrGroup, Paper, has_truth
 from formalsynth.plan.scenario import Scenario
@@ -26,24 +27,18 @@ from formalsynth.show.figures.base import FRAMES, Figure, Repeat
 from formalsynth.show.tables.base import Table
 
 CELLS = ("synthesizer", "value", "scenario", "n")
-"""What the cells of a claim can differ in beside a column of the table."""
+"""Differences between the cells of a claim, other than a column of the table."""
 
 
 @dataclass(frozen=True)
-class _Reader:
-    """A figure, table or claim: something that reads one collected table of some scenarios."""
+class _Reader(Section):
+    """A figure, table or claim, which reads one collected table of some scenarios."""
 
     paper: Paper
-    file: Path
-    where: str
-    """Path of keys to it."""
     scenarios: Sequence[str]
     """Names of config entries."""
     table: str
     size: int | None = None
-
-    def refuse(self, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
-        return ConfigError(message(self.file, f"{self.where}.{key}", given, allowed))
 
     @property
     def configs(self) -> list[AnyScenario]:
@@ -51,28 +46,24 @@ class _Reader:
 
     @property
     def run(self) -> list[Scenario]:
-        """The scenarios that are not skipped, of the size that is asked for."""
+        """Scenarios that are not skipped, of the size that is asked for."""
         return self.paper.of(self.scenarios, self.size)
 
     def check_scenarios(self, table_key: str) -> None:
-        """Check that the scenarios are there, with the size that is asked for and the table that is read."""
-        known = self.paper.config.scenarios
-        for name in self.scenarios:
-            if name not in known:
-                raise self.refuse("scenario", name, known)
+        """Check that the scenarios exist, with the size that is asked for and the table that is read."""
+        self.check_names("scenario", self.scenarios, self.paper.config.scenarios)
         of = self.paper.of(self.scenarios)
         if of and not self.run:
             raise self.refuse("size", self.size, [scenario.size for scenario in of])
         for config in self.configs:
-            if self.table not in _tables(config):
-                raise self.refuse(table_key, self.table, _tables(config))
+            self.check_names(table_key, [self.table], _tables(config))
 
     def check_sizes(self, apart: bool, remedy: str) -> None:
-        """Check that nothing is made from several sample sizes of a scenario without saying so.
+        """Check that several sample sizes of a scenario are not mixed.
 
         Args:
-            apart: whether the sizes are told apart.
-            remedy: what to give beside ``size`` that tells them apart.
+            apart: True if the sizes are distinguished.
+            remedy: the key, other than ``size``, that distinguishes them.
         """
         sizes = {name: [scenario.size for scenario in self.run if scenario.name == name] for name in self.scenarios}
         for name, several in sizes.items():
@@ -86,48 +77,44 @@ class _Reader:
         for config, column in itertools.product(self.configs, columns):
             known = _columns(config, self.table)
             allowed = [name for name in known or () if not (numbers and name in TEXT_COLUMNS)]
-            if known is None:
-                wrong = not column or (numbers and column in TEXT_COLUMNS)
-            else:
-                # the columns of a parameter that is a vector are numbered
-                name = re.sub(r"_[1-9]\d*$", "", column) if self.table == "draws" else column
-                wrong = not {column, name} & set(allowed)
-            if wrong:
+            if not (self._has(column, allowed) if known is not None else column and not (numbers and column in TEXT_COLUMNS)):
                 raise self.refuse(key, column, allowed or ["a column of numbers"])
 
+    def _has(self, column: str, columns: Sequence[str]) -> bool:
+        """True if a column is known; the columns of a parameter that is a vector are numbered."""
+        return column in columns or (self.table == "draws" and re.sub(r"_[1-9]\d*$", "", column) in columns)
+
     def ids(self, key: str, names: Sequence[NameOrGroup], where: Mapping[str, float]) -> list[str]:
-        """Ids of the synthesizers named; each is run, and has rows in the table.
+        """Ids of the named synthesizers.
 
         Raises:
-            ConfigError: one is not, or none has the parameters of ``where``.
+            ConfigError: one is not run or has no rows in the table, or none has the parameters of ``where``.
         """
         every = self._known(key, names)
-        parameters = self.parameters(every)
-        for name in where:
-            if name not in parameters:
-                raise self.refuse("where", name, parameters or ["no parameter"])
+        self.check_names("where", where, self.parameters(every), "no parameter")
         ids = [id for id in every if self.paper.fits(id, where)]
         if not ids:
             raise self.refuse("where", where, ["what leaves at least one synthesizer"])
         return ids
 
     def _known(self, key: str, names: Sequence[NameOrGroup]) -> list[str]:
-        """Ids of the synthesizers named, checked against those that have rows."""
+        """Ids of the named synthesizers, checked against those that have rows."""
         groups = self.paper.expanded.groups
-        for name in _flat(names):
-            if name not in self.paper.expanded.looks and name not in groups:
-                raise self.refuse(key, name, [DATA, *groups])
+        unknown = [name for name in _flat(names) if name not in {**self.paper.expanded.looks, **groups}]
+        self.check_names(key, unknown, [DATA, *groups])
         if not names:
             raise self.refuse(key, names, ["at least one synthesizer"])
-        run = self.run
-        allowed = dict.fromkeys(name for config in self.configs for name in _beside(config, self.table))
-        allowed |= dict.fromkeys(name for scenario in run for name in scenario.ids if not self._rowless(name))
-        every = self.paper.order(names)
+        allowed, every = self._with_rows(), self.paper.order(names)
         for id in every:
-            if (run or id in (DATA, PRIOR)) and id not in allowed:
+            if (self.run or id in (DATA, PRIOR)) and id not in allowed:
                 given = next(name for name in _flat(names) if id in self.paper.order([name]))
                 raise self.refuse(key, given, allowed)
         return every
+
+    def _with_rows(self) -> dict[str, None]:
+        """Ids that have rows in the table."""
+        others = dict.fromkeys(name for config in self.configs for name in _not_synthetic(config, self.table))
+        return others | dict.fromkeys(name for scenario in self.run for name in scenario.ids if not self._rowless(name))
 
     def check_rows(self, rows: Mapping[str, str | bool | float]) -> None:
         """Check the columns that rows are chosen by, and the synthesizer where that is one of them."""
@@ -137,19 +124,13 @@ class _Reader:
             raise self.refuse("rows.synthesizer", id, allowed)
 
     def _rowless(self, id: str) -> bool:
-        """Whether a synthesizer has no bounds and no posterior draws, and the table holds such."""
+        """True if the table holds bounds or posterior draws, and a synthesizer has none."""
         synthesizer = self.paper.expanded.synthesizers.get(id)
         return self.table in ("records", "draws") and synthesizer is not None and MECHANISMS[synthesizer.mechanism].releases
 
     def parameters(self, ids: Iterable[str]) -> list[str]:
         """Names of the parameters that any of the synthesizers has."""
         return list(dict.fromkeys(key for id in ids for key in self.paper.parameters(id)))
-
-    def check_names(self, key: str, given: Iterable[object], allowed: Sequence[object]) -> None:
-        """Check that every name is one of those allowed."""
-        for name in given:
-            if name not in allowed:
-                raise self.refuse(key, name, allowed)
 
     def check_truth(self, key: str, columns: Iterable[str]) -> None:
         """Check that the population's own value of each column is known."""
@@ -167,7 +148,7 @@ def _list(names: str | Sequence[str]) -> list[str]:
 
 
 def _tables(config: AnyScenario) -> tuple[str, ...]:
-    """Collected tables that a scenario has."""
+    """Collected tables of a scenario."""
     if isinstance(config, StudyScenario):
         return ("replicates", "details")
     return ("replicates", *([AUDIT] if config.audit else []), *SAMPLE_COLUMNS)
@@ -186,8 +167,8 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
     return (*REPLICATE_COLUMNS, *centres) if table == "replicates" else SAMPLE_COLUMNS[table]
 
 
-def _beside(config: AnyScenario, table: str) -> list[str]:
-    """What has rows beside the synthesizers."""
+def _not_synthetic(config: AnyScenario, table: str) -> list[str]:
+    """Ids with rows that are not synthesizers."""
     if isinstance(config, StudyScenario) or table in ("records", AUDIT):
         return []
     if table == "draws":
@@ -196,37 +177,19 @@ def _beside(config: AnyScenario, table: str) -> list[str]:
 
 
 def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path) -> bool:
-    """Check what a figure names; False when its scenarios were skipped.
+    """Check the names in a figure; False when its scenarios were skipped.
 
     Raises:
-        ConfigError: something that it names will not be there.
+        ConfigError: one of them will not exist.
     """
     if isinstance(figure, Repeat):
-        figures = paper.config.figures
-        original = figures.get(figure.same_as)
-        if not isinstance(original, Figure):
-            allowed = [key for key, other in figures.items() if isinstance(other, Figure)]
-            raise ConfigError(message(file, f"figures.{number}.same_as", figure.same_as, allowed))
-        return check_figure(figure.same_as, original, paper, file)
+        return _check_repeat(number, figure, paper, file)
     if parts := figure.members():
-        made = {letter: check_figure(f"{number}.parts.{letter}", part, paper, file) for letter, part in parts.items()}
-        return all(made.values())
-    reader = _Reader(paper, file, f"figures.{number}", _list(figure.scenario), figure.table, figure.size)
-    reader.check_scenarios("table")
-    framed = [name for name in ("synthesizer", "scenario") if name in figure.FRAMES]
-    apart = figure.panels in framed or figure.across == "n" or "n" in figure.rows
-    reader.check_sizes(apart, f"panels: {framed[0]}" if framed else "")
-    reader.check_columns("value", figure.columns())
-    reader.check_columns("x", [figure.across] if figure.across else [])
-    reader.check_rows(figure.rows)
-    ids = reader.ids("synthesizers", figure.synthesizers, figure.where)
-    reader.check_names("labels", figure.labels, [*paper.expanded.groups, *ids])
-    parameters = reader.parameters(ids)
-    if figure.panels not in FRAMES:
-        reader.check_names("panels", [figure.panels], [*FRAMES, *parameters])
-    at = getattr(figure, "at", "")
-    if at:
-        reader.check_names("at", [at], parameters or ["no parameter"])
+        made = [check_figure(f"{number}.parts.{letter}", part, paper, file) for letter, part in parts.items()]
+        return all(made)
+    reader = _Reader(file, f"figures.{number}", paper, _list(figure.scenario), figure.table, figure.size)
+    _check_figure_rows(reader, figure)
+    _check_figure_synthesizers(reader, figure)
     if getattr(figure, "line", None) == "population":
         reader.check_truth("line", figure.columns())
     if "details" in figure.tables() and not all(isinstance(config, StudyScenario) for config in reader.configs):
@@ -236,13 +199,39 @@ def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path)
     return bool(reader.run)
 
 
+def _check_repeat(number: str, figure: Repeat, paper: Paper, file: Path) -> bool:
+    originals = {key: other for key, other in paper.config.figures.items() if isinstance(other, Figure)}
+    Section(file, f"figures.{number}").check_names("same_as", [figure.same_as], list(originals))
+    return check_figure(figure.same_as, originals[figure.same_as], paper, file)
+
+
+def _check_figure_rows(reader: _Reader, figure: Figure) -> None:
+    """Check the scenarios, sizes and columns of a figure."""
+    reader.check_scenarios("table")
+    framed = [name for name in ("synthesizer", "scenario") if name in figure.FRAMES]
+    apart = figure.panels in framed or figure.across == "n" or "n" in figure.rows
+    reader.check_sizes(apart, f"panels: {framed[0]}" if framed else "")
+    reader.check_columns("value", figure.columns())
+    reader.check_columns("x", [figure.across] if figure.across else [])
+    reader.check_rows(figure.rows)
+
+
+def _check_figure_synthesizers(reader: _Reader, figure: Figure) -> None:
+    """Check the synthesizers of a figure, and the parameters that it shows."""
+    ids = reader.ids("synthesizers", figure.synthesizers, figure.where)
+    reader.check_names("labels", figure.labels, [*reader.paper.expanded.groups, *ids])
+    parameters, at = reader.parameters(ids), getattr(figure, "at", "")
+    reader.check_names("panels", [figure.panels], [*FRAMES, *parameters])
+    reader.check_names("at", [at] if at else [], parameters, "no parameter")
+
+
 def check_table(number: int, table: Table, paper: Paper, file: Path) -> bool:
-    """Check what a table names; False when its scenario was skipped.
+    """Check the names in a table; False when its scenario was skipped.
 
     Raises:
-        ConfigError: something that it names will not be there.
+        ConfigError: one of them will not exist.
     """
-    reader = _Reader(paper, file, f"tables.{number}", [table.scenario], table.table, table.size)
+    reader = _Reader(file, f"tables.{number}", paper, [table.scenario], table.table, table.size)
     config = paper.config.scenarios.get(table.scenario)
     if isinstance(config, StudyScenario) and table.table == "sets":
         raise reader.refuse("kind", table.kind, ["a kind that reads replicates: the scenario has a study"])
@@ -264,22 +253,37 @@ def check_table(number: int, table: Table, paper: Paper, file: Path) -> bool:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a claim speaks of."""
+    """Scenarios and cells of a claim."""
 
     scenarios: list[Scenario]
     """None where one of them was skipped."""
     cells: list[str | float]
-    """From left to right; none where the rows say which there are."""
+    """Cells from left to right; none where the rows define them."""
 
 
 def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
-    """What a claim speaks of.
+    """Check the names in a claim.
 
     Raises:
-        ConfigError: something that it names will not be there, or it asks for what makes no sense.
+        ConfigError: one of them will not exist, or the estimate makes no sense.
     """
     of = claim.estimate
-    reader = _Reader(paper, file, f"claims.{claim.id}.estimate", _list(of.scenario), of.table, of.size)
+    reader = _Reader(file, f"claims.{claim.id}.estimate", paper, _list(of.scenario), of.table, of.size)
+    _check_estimate(reader, of)
+    _check_shown(claim, paper, file)
+    cells = _cells(reader, of)
+    if of.differences and len(cells) % 2:
+        raise reader.refuse("of", of.of, ["an even number of cells, for differences"])
+    wrong = claim.test.check_cells(cells[::2] if of.differences else cells) if cells or reader.run else None
+    if wrong:
+        key, given = f"claims.{claim.id}.{claim.test.blames}", attrgetter(claim.test.blames)(claim)
+        raise refusal(file, key, given, [wrong])
+    absent = {scenario.name for scenario in reader.run} != set(reader.scenarios)
+    return Checked([] if absent else reader.run, cells)
+
+
+def _check_estimate(reader: _Reader, of: Estimate) -> None:
+    """Check the scenarios, sizes and columns of an estimate."""
     reader.check_scenarios("table")
     reader.check_sizes("n" in (of.over, of.by) or "n" in of.rows, "over: n")
     reader.check_columns("value", of.value)
@@ -289,34 +293,16 @@ def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
         raise reader.refuse("by", of.by, ["another column than over and value"])
     if of.distance == "population":
         reader.check_truth("distance", of.value)
-    if of.distance == DATA and not all(DATA in _beside(config, of.table) for config in reader.configs):
+    if of.distance == DATA and not all(DATA in _not_synthetic(config, of.table) for config in reader.configs):
         raise reader.refuse("distance", of.distance, ["a table with rows of the confidential data"])
-    _check_shown(claim, paper, file)
-    cells = _cells(reader, of)
-    if of.differences and len(cells) % 2:
-        raise reader.refuse("of", of.of, ["an even number of cells, for differences"])
-    compared = cells[::2] if of.differences else cells
-    wrong = claim.test.check_cells(compared) if cells or reader.run else None
-    if wrong:
-        key, given = f"claims.{claim.id}.{claim.test.blames}", _at(claim, claim.test.blames)
-        raise ConfigError(message(file, key, given, [wrong]))
-    absent = {scenario.name for scenario in reader.run} != set(reader.scenarios)
-    return Checked([] if absent else reader.run, cells)
 
 
 def _check_shown(claim: ClaimConfig, paper: Paper, file: Path) -> None:
-    """Check that the figure or table that a claim belongs to is there."""
+    """Check that the figure or table of a claim exists."""
     section, _, number = claim.shows.partition(" ")
     shown = {"figure": list(paper.config.figures), "table": [str(k) for k in paper.config.tables], "": [""]}[section]
     if number not in shown:
-        raise ConfigError(message(file, f"claims.{claim.id}.shows", claim.shows, [f"{section} {k}" for k in shown]))
-
-
-def _at(section: object, path: str) -> object:
-    """The entry at a dotted path."""
-    for key in path.split("."):
-        section = getattr(section, key)
-    return section
+        raise refusal(file, f"claims.{claim.id}.shows", claim.shows, [f"{section} {k}" for k in shown])
 
 
 def _cells(reader: _Reader, of: Estimate) -> list[str | float]:
@@ -326,16 +312,19 @@ def _cells(reader: _Reader, of: Estimate) -> list[str | float]:
         reader.check_columns("over", [of.over], numbers=False)
     if of.over != "synthesizer" and of.where:
         raise reader.refuse("where", of.where, ["nothing, unless over is synthesizer"])
-    if of.over == "synthesizer":
-        return list(reader.ids("of", [str(name) for name in of.of], of.where))
-    if of.over == "value":
-        if of.of:
-            raise reader.refuse("of", of.of, ["nothing where over is value: the cells are its columns"])
-        return list(of.value)
-    if of.over == "scenario":
-        reader.check_names("of", of.of, list(reader.scenarios))
-        return list(of.of) or list(dict.fromkeys(scenario.name for scenario in reader.run))
-    return _sizes(reader, of) if of.over == "n" else list(of.of)
+    match of.over:
+        case "synthesizer":
+            return list(reader.ids("of", [str(name) for name in of.of], of.where))
+        case "value":
+            if of.of:
+                raise reader.refuse("of", of.of, ["nothing where over is value: the cells are its columns"])
+            return list(of.value)
+        case "scenario":
+            reader.check_names("of", of.of, list(reader.scenarios))
+            return list(of.of) or list(dict.fromkeys(scenario.name for scenario in reader.run))
+        case "n":
+            return _sizes(reader, of)
+    return list(of.of)
 
 
 def _sizes(reader: _Reader, of: Estimate) -> list[str | float]:

@@ -1,8 +1,6 @@
-"""Confidential data on trial: whether what config names can be drawn or read, before any job starts."""
+"""Trial of confidential data: check before any job starts that they can be drawn or read."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 
@@ -11,15 +9,15 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Simulated
 from formalsynth.core.population import POPULATIONS
 from formalsynth.data.files import FILES, LEAST, DataError, load
-from formalsynth.plan.messages import ConfigError, message, short
+from formalsynth.plan.messages import ConfigError, Section, short
 from formalsynth.plan.model import FileChoice
 from formalsynth.steps.simulate import drawn_with
 
 TRIAL = 100_000
-"""Records at most that are drawn to see whether a population can be drawn from."""
+"""Largest number of records that are drawn to test a population."""
 
 
-def check_outcomes(where: str, family: str, records: Records, file: Path) -> None:
+def check_outcomes(scenario: Section, family: str, records: Records) -> None:
     """Check that confidential data are in the family's support.
 
     Raises:
@@ -28,12 +26,10 @@ def check_outcomes(where: str, family: str, records: Records, file: Path) -> Non
     allowed = FAMILIES[family].outcomes
     if not allowed.holds(records.x):
         ends = f"{records.x.min():g} to {records.x.max():g}"
-        raise ConfigError(
-            message(file, f"{where}.family", family, [f"a family of these values, {ends}; {family} takes {allowed.what}"])
-        )
+        raise scenario.refuse("family", family, [f"a family of these values, {ends}; {family} takes {allowed.what}"])
 
 
-def check_counts(where: str, data: Simulated, file: Path) -> None:
+def check_counts(scenario: Section, key: str, data: Simulated) -> None:
     """Check that a population's published counts are a registered table of counts.
 
     Raises:
@@ -41,22 +37,22 @@ def check_counts(where: str, data: Simulated, file: Path) -> None:
     """
     name = data.parameters.get("counts")
     tables = [table for table, dataset in FILES.items() if dataset.holds == "counts"]
-    if name is not None and name not in tables:
-        raise ConfigError(message(file, f"{where}.counts", name, tables))
+    scenario.check_names(f"{key}.counts", [name] if name is not None else [], tables)
 
 
-def draw_on_trial(where: str, data: Simulated, n: int, folder: str, file: Path) -> Records:
-    """Records drawn on trial.
+def draw_on_trial(scenario: Section, key: str, data: Simulated, n: int, folder: str) -> Records:
+    """Draw records from a population.
 
     Raises:
         ConfigError: they cannot be drawn, or are not finite.
     """
-    given = f"{file}: {where}: given {short({'name': data.population, **data.parameters})} and n = {n}"
+    where = f"{scenario.file}: {scenario.where}.{key}"
+    given = f"{where}: given {short({'name': data.population, **data.parameters})} and n = {n}"
     try:
         with np.errstate(all="ignore"):
             records = POPULATIONS[data.population].draw(np.random.default_rng(0), min(n, TRIAL), drawn_with(data, folder))
     except DataError as error:
-        raise ConfigError(f"{file}: {where}.counts: {error}") from error
+        raise ConfigError(f"{where}.counts: {error}") from error
     except (ValueError, OverflowError) as error:
         raise ConfigError(f"{given}; {error}") from error
     if not np.isfinite(records.x).all():
@@ -64,18 +60,17 @@ def draw_on_trial(where: str, data: Simulated, n: int, folder: str, file: Path) 
     return records
 
 
-def read_on_trial(where: str, choice: FileChoice, folder: str, file: Path) -> Records:
-    """Records of a file, without those that are left out.
+def read_on_trial(scenario: Section, choice: FileChoice, folder: str) -> Records:
+    """Read the records of a file, without the rows that are left out.
 
     Raises:
-        ConfigError: the file cannot be used, or the rows to leave out are not in it.
+        ConfigError: the file cannot be used, or has no such rows.
     """
     try:
         records = load(choice.name, folder)
     except DataError as error:
-        raise ConfigError(f"{file}: {where}: {error}") from error
+        raise ConfigError(f"{scenario.file}: {scenario.where}.file: {error}") from error
     drop, rows = choice.drop_rows, len(records)
     if len(set(drop)) < len(drop) or max(drop, default=0) > rows or rows - len(drop) < LEAST:
-        allowed = f"different rows from 1 to {rows}, so that {LEAST} or more are left"
-        raise ConfigError(message(file, f"{where}.drop_rows", drop, [allowed]))
+        raise scenario.refuse("file.drop_rows", drop, [f"different rows from 1 to {rows}, so that {LEAST} or more are left"])
     return load(choice.name, folder, drop)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from formalsynth.ledger.claims import ClaimConfig
 from formalsynth.ledger.errata import Erratum
-from formalsynth.plan.messages import ConfigError, Problems, message
+from formalsynth.plan.messages import Problems, refusal
 
 FILE = "errata.yaml"
 
@@ -30,13 +30,13 @@ def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
             with problems.catch():
                 if number in found:
                     allowed = [f"another number: it is one of {found[number].id} already"]
-                    raise ConfigError(message(file, f"errata.{erratum.id}", number, allowed))
+                    raise refusal(file, f"errata.{erratum.id}", number, allowed)
                 found[number] = erratum
         for at, place in enumerate(erratum.places):
             with problems.catch():
                 if place.paper not in papers:
-                    raise ConfigError(message(file, f"errata.{erratum.id}.places.{at}.paper", place.paper, papers))
-    problems.tell()
+                    raise refusal(file, f"errata.{erratum.id}.places.{at}.paper", place.paper, papers)
+    problems.report()
     return found
 
 
@@ -48,7 +48,7 @@ def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
     """
     if claim.erratum and claim.erratum not in (known := list(numbers)):
         allowed = known or [f"none: there is no erratum in {FILE}"]
-        raise ConfigError(message(file, f"claims.{claim.id}.erratum", claim.erratum, allowed))
+        raise refusal(file, f"claims.{claim.id}.erratum", claim.erratum, allowed)
 
 
 def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path) -> None:
@@ -61,7 +61,7 @@ def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path)
     found = next((other for other in others if other.id == claim.implied_by), None)
     if claim.implied_by and found is None:
         allowed = [other.id for other in others if other.kind != "implied"]
-        raise ConfigError(message(file, key, claim.implied_by, allowed or ["the id of another claim of the paper"]))
+        raise refusal(file, key, claim.implied_by, allowed or ["the id of another claim of the paper"])
     if found is not None and found.kind == "implied":
         allowed = [f"a claim that is not implied itself: {found.id} is, by {found.implied_by}"]
-        raise ConfigError(message(file, key, claim.implied_by, allowed))
+        raise refusal(file, key, claim.implied_by, allowed)

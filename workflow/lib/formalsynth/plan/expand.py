@@ -16,14 +16,14 @@ from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.parameters import Parameters, defaults, partial
 from formalsynth.core.study import STUDIES
-from formalsynth.plan.messages import ConfigError, Problems, message, short, validated
+from formalsynth.plan.messages import ConfigError, Problems, Section, refusal, short, validated
 from formalsynth.plan.model import ArmEntry, PaperConfig, SynthesizerEntry
 from formalsynth.show.display import Look
 
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"
 LARGEST = 1e300
-"""Size of a number among parameters at most; an infinite one is another thing."""
+"""Largest finite number that a parameter may be."""
 CONFIDENTIAL, NO_DATA = "none: confidential", "none: prior"
 
 
@@ -56,38 +56,28 @@ class Expanded:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _Point(Section):
     """An entry at one point of its sweeps."""
 
     name: str
     entry: SynthesizerEntry | ArmEntry
     values: Mapping[str, float]
-    """What the sweeps give."""
+    """Parameters that the sweeps give."""
     places: Mapping[str, str]
-    """Paths of keys to where the sweeps give it."""
-    file: Path
-
-    @property
-    def where(self) -> str:
-        """Path of keys to the entry."""
-        return f"synthesizers.{self.name}"
+    """Paths of keys to these parameters."""
 
     @property
     def parameters(self) -> dict[str, float]:
         """Those of the entry and those of the sweeps."""
         return self.entry.given() | dict(self.values)
 
-    def refuse(self, key: str, given: object, allowed: Sequence[object]) -> ConfigError:
-        """The error about one key of the entry."""
-        return ConfigError(message(self.file, f"{self.where}.{key}", given, allowed))
-
     def check(self, model: type[Parameters], needs: str, more: Mapping[str, float]) -> None:
         """Check the parameters against a model.
 
         Args:
-            model: what they have to be.
-            needs: what needs them, for messages.
-            more: those that a search gives.
+            model: the model.
+            needs: the mechanism or arm that needs them, for messages.
+            more: parameters that a search gives.
         """
         given, problems = self.parameters | dict(more), Problems()
         missing = [name for name, field in model.model_fields.items() if field.is_required() and name not in given]
@@ -97,7 +87,7 @@ class _Point:
         with problems.catch():
             validated(partial(model) if missing else model, given, self.file, f"{self.where}.parameters")
         try:
-            problems.tell()
+            problems.report()
         except ConfigError as error:
             raise ConfigError("\n".join(self._replaced(line) for line in str(error).splitlines())) from error
 
@@ -143,30 +133,28 @@ def expand(config: PaperConfig, file: Path) -> Expanded:
         expanded.groups[name] = []
         with problems.catch():
             _expand_entry(name, entry, config, expanded, file)
-    problems.tell()
+    problems.report()
     for name, ids in expanded.groups.items():
         for id in ids:
             with problems.catch():
                 if id in expanded.synthesizers:
                     _check_references(expanded.synthesizers[id], f"synthesizers.{name}", expanded.synthesizers, file)
-    problems.tell()
+    problems.report()
     _check_acyclic(expanded.synthesizers, file)
     return expanded
 
 
 def _expand_entry(name: str, entry: SynthesizerEntry | ArmEntry, config: PaperConfig, expanded: Expanded, file: Path) -> None:
-    for sweep in entry.over:
-        if sweep not in config.sweeps:
-            raise ConfigError(message(file, f"synthesizers.{name}.over", sweep, config.sweeps))
+    Section(file, f"synthesizers.{name}").check_names("over", entry.over, config.sweeps)
     places = {key: place for sweep in entry.over for point in config.sweeps[sweep] for key, place in _places(sweep, point)}
     for k, values in enumerate(_points(config, entry.over)):
-        point = _Point(name, entry, values, places, file)
+        point = _Point(file, f"synthesizers.{name}", name, entry, values, places)
         colour = entry.colours[k % len(entry.colours)]
         expanded.groups[name].append(_add(point, colour, expanded))
 
 
 def _add(point: _Point, colour: str, expanded: Expanded) -> str:
-    """Add what an entry is at one point; its id."""
+    """Add the synthesizer or arm of an entry at one point, and return its id."""
     entry = point.entry
     guarantee = _check_arm(point, entry) if isinstance(entry, ArmEntry) else _check_synthesizer(point, entry)
     id = point.id()
@@ -194,8 +182,7 @@ def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
     mechanism, search = MECHANISMS[entry.mechanism], entry.search
     if search:
         allowed = [] if mechanism.releases else list(mechanism.parameters.model_fields)
-        if search.parameter not in allowed:
-            raise point.refuse("search.parameter", search.parameter, allowed or ["no parameter"])
+        point.check_names("search.parameter", [search.parameter], allowed, "no parameter")
         if mechanism.strict:
             why = f"none: {mechanism.name} guarantees a declared epsilon, and a search would take a parameter from the data"
             raise point.refuse("search.parameter", search.parameter, [why])
@@ -223,18 +210,18 @@ def _check_references(synthesizer: Synthesizer, where: str, synthesizers: Mappin
     for key, ids in (("parents", synthesizer.parents), ("fit", [synthesizer.fit])):
         for id in ids:
             if id not in synthesizers:
-                raise ConfigError(message(file, f"{where}.{key}", id, synthesizers))
+                raise refusal(file, f"{where}.{key}", id, synthesizers)
             if id != synthesizer.id and MECHANISMS[synthesizers[id].mechanism].releases:
-                raise ConfigError(message(file, f"{where}.{key}", id, ["one with a posterior that others can use"]))
+                raise refusal(file, f"{where}.{key}", id, ["one with a posterior that others can use"])
     if synthesizers[synthesizer.fit].fit != synthesizer.fit:
-        raise ConfigError(message(file, f"{where}.fit", synthesizer.fit, ["one with a fit of its own"]))
+        raise refusal(file, f"{where}.fit", synthesizer.fit, ["one with a fit of its own"])
     if synthesizer.fit != synthesizer.id and (synthesizer.search or MECHANISMS[synthesizer.mechanism].releases):
         why = "a search" if synthesizer.search else f"the mechanism {synthesizer.mechanism}"
-        raise ConfigError(message(file, f"{where}.fit", synthesizer.fit, [f"none: {why} needs a fit of its own"]))
+        raise refusal(file, f"{where}.fit", synthesizer.fit, [f"none: {why} needs a fit of its own"])
 
 
 def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
-    """Check that no fit needs, by way of parents of those that share it, what is made from it."""
+    """Check that no fit depends on itself through the parents of the synthesizers that share it."""
     needs: dict[str, list[str]] = {synthesizer.fit: [] for synthesizer in synthesizers.values()}
     for synthesizer in synthesizers.values():
         needs[synthesizer.fit] += [synthesizers[parent].fit for parent in synthesizer.parents]
@@ -242,7 +229,7 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
 
     def visit(fit: str, below: tuple[str, ...]) -> None:
         if fit in below:
-            raise ConfigError(message(file, "synthesizers", " -> ".join((*below, fit)), ["parents that do not run in a circle"]))
+            raise refusal(file, "synthesizers", " -> ".join((*below, fit)), ["parents that do not run in a circle"])
         if fit not in done:
             for needed in needs[fit]:
                 visit(needed, (*below, fit))

@@ -19,7 +19,7 @@ from formalsynth.plan.checks import Checked, check_claim, check_figure, check_ta
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.errata import by_number, check_implied, check_named
 from formalsynth.plan.expand import expand
-from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, message, short, validated
+from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
 from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
 from formalsynth.plan.scenarios import spell_scenarios
@@ -82,7 +82,7 @@ def read_plan(config: Mapping[str, object], folder: Path, command_line: Collecti
         with problems.catch():
             papers[study.key], absent = _read_own(study, run, folder, errata)
             skipped += absent
-    problems.tell()
+    problems.report()
     _check_drawing(papers, file)
     _check_ids(papers, {study.key for study in studies if study.extends})
     return Plan(run, papers, skipped, _of_papers(errata, papers))
@@ -103,14 +103,14 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
         with problems.catch():
             if not is_file(given):
                 allowed = f"a file that is there; looked for {cut(Path(given).absolute())}"
-                raise ConfigError(message(config, "study", given, [allowed]))
+                raise refusal(config, "study", given, [allowed])
             study = read_study(Path(given).absolute(), load_yaml(Path(given)))
             taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
             if study.key in {*RULES, REPORT, *taken}:
                 why = "a paper or another study" if study.key in taken else "a name of the workflow's own"
-                raise ConfigError(message(study.path, "key", study.key, [f"another name: this is {why}"]))
+                raise refusal(study.path, "key", study.key, [f"another name: this is {why}"])
             studies.append(study)
-    problems.tell()
+    problems.report()
     return studies
 
 
@@ -132,23 +132,23 @@ def _check_run(run: RunConfig, file: Path) -> None:
     problems = Problems()
     with problems.catch():
         if run.scale not in run.scales:
-            raise ConfigError(message(file, "scale", run.scale, run.scales))
+            raise refusal(file, "scale", run.scale, run.scales)
     for name in run.papers:
         with problems.catch():
             if name in {*RULES, REPORT}:
                 taken = "the report's folder" if name == REPORT else "a rule of the workflow"
-                raise ConfigError(message(file, "papers", name, [f"another name: this is {taken}"]))
+                raise refusal(file, "papers", name, [f"another name: this is {taken}"])
     with problems.catch():
         if PROGRAMS in run.scales:
-            raise ConfigError(message(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"]))
+            raise refusal(file, "scales", PROGRAMS, ["another name: this is the folder of the Stan programs"])
     with problems.catch():
         named = os.environ.get("FORMALSYNTH_DATA")
         if named and not is_folder(named):
             raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: a folder that is there")
     with problems.catch():
         if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
-            raise ConfigError(message(file, "data_folder", run.data_folder, ["a folder"]))
-    problems.tell()
+            raise refusal(file, "data_folder", run.data_folder, ["a folder"])
+    problems.report()
 
 
 def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
@@ -157,7 +157,7 @@ def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
         shown = {f"figure {number}": figure_file(number) for number in paper.figures}
         for what, name in (shown | {f"table {number}": f"table{number}" for number in paper.tables}).items():
             if (rule := f"show_{key}_{name}") in papers:
-                raise ConfigError(message(file, "papers", rule, [f"another name: this is the rule that makes {what} of {key}"]))
+                raise refusal(file, "papers", rule, [f"another name: this is the rule that makes {what} of {key}"])
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
@@ -169,7 +169,7 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
     paper = replace(paper, claims=_claims(paper, claims, errata, of_claims, problems))
-    problems.tell()
+    problems.report()
     return paper, skipped
 
 
@@ -177,7 +177,7 @@ def _check_paper(key: str, paper: str, file: Path, folder: Path) -> None:
     """Check that a paper that a key names is there."""
     if not (folder / "papers" / f"{paper}.yaml").exists():
         known = sorted(other.stem for other in (folder / "papers").glob("*.yaml"))
-        raise ConfigError(message(file, key, paper, known))
+        raise refusal(file, key, paper, known)
 
 
 def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems: Problems) -> tuple[Paper, list[str]]:
@@ -195,7 +195,7 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
     paper = _with_shown(paper, study.path, problems)
     claims = _own_claims(paper, study, errata, problems)
-    problems.tell()
+    problems.report()
     return replace(paper, files=_files(study), claims=claims), skipped
 
 
@@ -209,7 +209,7 @@ def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapp
     inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
     paper = _with_shown(inherited.pruned(paper), study.path, problems, inherited, absent)
     own = _own_claims(paper, study, errata, problems)
-    problems.tell()
+    problems.report()
     claims, not_asked = inherited.claims(paper)
     absent.claims(not_asked)
     check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in [*claims, *own])
@@ -236,7 +236,7 @@ def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfi
     with problems.catch():
         if claims.exists():
             found = validated(ClaimsConfig, load_yaml(claims), claims)
-    problems.tell()
+    problems.report()
     return config, found.claims
 
 
@@ -255,7 +255,7 @@ def _with_shown(
     for number in config.telling:
         with problems.catch():
             if number not in config.figures:
-                raise ConfigError(message(file, "telling", number, config.figures))
+                raise refusal(file, "telling", number, config.figures)
     for number, figure in config.figures.items():
         with catch("figures", number):
             if check_figure(number, figure, paper, file):

@@ -1,10 +1,11 @@
-"""What is said of config that cannot be used: which file, which key, what was given and what is allowed."""
+"""Messages about config that cannot be used: the file, the key, the given value and the allowed ones."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,8 +21,8 @@ LONGEST = 80
 LONGEST_PATH = 300
 """Characters of a path of keys that a message shows."""
 NEAR = 0.7
-"""How like a name has to be, from 0 to 1, to be the one that was meant."""
-Section = TypeVar("Section", bound=BaseModel)
+"""Least similarity of a name to the one that may have been meant, from 0 to 1."""
+Config = TypeVar("Config", bound=BaseModel)
 Where = tuple[str, ...]
 
 
@@ -30,7 +31,7 @@ class ConfigError(Sentence):
 
 
 class Problems:
-    """Collects what is wrong, so that all of it is told at once."""
+    """Collects what is wrong, to report all of it at once."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -44,8 +45,8 @@ class Problems:
         except ConfigError as error:
             self._lines += str(error).splitlines()
 
-    def tell(self) -> None:
-        """End here where anything was wrong.
+    def report(self) -> None:
+        """Raise an error if anything was wrong.
 
         Raises:
             ConfigError: a line for each thing that is wrong.
@@ -67,7 +68,7 @@ def blame_command_line(problems: str, file: Path, keys: Iterable[object]) -> str
     return re.sub(pattern, "--config: ", problems, flags=re.MULTILINE) if given else problems
 
 
-def validated(model: type[Section], values: object, file: Path, where: str = "") -> Section:
+def validated(model: type[Config], values: object, file: Path, where: str = "") -> Config:
     """Values as a model.
 
     Args:
@@ -80,41 +81,45 @@ def validated(model: type[Section], values: object, file: Path, where: str = "")
         ConfigError: a line for each thing that is wrong.
     """
     try:
-        found = model.model_validate(values)
-        wrong = [_Problem(path, f": given {given}", "Input should be a number") for path, given in _truth_values(values, found)]
+        settings = model.model_validate(values)
+        truth_values = _truth_values(values, settings)
+        wrong = [_Problem(path, f": given {given}", "Input should be a number") for path, given in truth_values]
     except ValidationError as error:
-        wrong = [_problem(model, values, dict(each)) for each in error.errors(include_url=False)]
+        wrong = [_problem(model, values, dict(details)) for details in error.errors(include_url=False)]
     wrong += _odd_texts(values)
     if wrong:
         raise ConfigError("\n".join(_lines(wrong, file, where)))
-    return found
+    return settings
 
 
 class _Problem:
-    """One thing that is wrong."""
+    """A value that cannot be used."""
 
     def __init__(self, path: Where, given: str, allowed: str, other_kinds: bool = False) -> None:
-        """Keep where it is, what was given, what is allowed, and whether values of other kinds are allowed, too."""
+        """Keep its path, the given and the allowed value, and whether values of other kinds are allowed."""
         self.path, self.given, self.allowed, self.other_kinds = path, given, allowed, other_kinds
 
 
 def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
-    found: dict[Where, dict[str, list[str]]] = {}
+    by_path: dict[Where, dict[str, list[str]]] = {}
     paths = {problem.path for problem in wrong}
     for problem in wrong:
-        # where a value may be a number or a list, what is wrong in the list says all
-        path = problem.path
-        if not (problem.other_kinds and any(path != other and path == other[: len(path)] for other in paths)):
-            found.setdefault(path, {}).setdefault(problem.given, []).append(problem.allowed)
-    for path, problems in found.items():
+        # where a value may be a number or a list, the problems inside the list are enough
+        if not (problem.other_kinds and _has_inner(problem.path, paths)):
+            by_path.setdefault(problem.path, {}).setdefault(problem.given, []).append(problem.allowed)
+    for path, problems in by_path.items():
         key = ".".join([where, *path] if where else path) or "(whole file)"
         key = key if key.isprintable() and len(key) <= LONGEST_PATH else short(key)
         for given, allowed in problems.items():
             yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
 
 
+def _has_inner(path: Where, paths: Iterable[Where]) -> bool:
+    return any(path != other and path == other[: len(path)] for other in paths)
+
+
 def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
-    """Text that would be more than text where it is shown, among values and keys."""
+    """Values and keys that a terminal or a spreadsheet would not take as text."""
     if isinstance(given, str):
         if UNSEEN.search(given):
             yield _Problem(path, f": given {short(given)}", "Input should have no control characters")
@@ -129,43 +134,54 @@ def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
             yield from _odd_texts(value, (*path, str(place)))
 
 
-def _truth_values(given: object, found: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:
-    """Where true or false were taken for a number."""
-    if isinstance(given, bool) and isinstance(found, int | float) and not isinstance(found, bool):
+def _truth_values(given: object, read: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:
+    """Places where true or false were taken for a number."""
+    if isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
         yield path, given
     elif isinstance(given, dict):
         for key, value in given.items():
             # a key that is a number may have become text
-            inner = found.get(key, found.get(str(key))) if isinstance(found, dict) else getattr(found, str(key), None)
+            inner = read.get(key, read.get(str(key))) if isinstance(read, dict) else getattr(read, str(key), None)
             yield from _truth_values(value, inner, (*path, str(key)))
-    elif isinstance(given, list) and isinstance(found, list | tuple):
-        for place, (value, inner) in enumerate(zip(given, found, strict=False)):
+    elif isinstance(given, list) and isinstance(read, list | tuple):
+        for place, (value, inner) in enumerate(zip(given, read, strict=False)):
             yield from _truth_values(value, inner, (*path, str(place)))
 
 
 def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _Problem:
-    """What is wrong, from what pydantic says of it."""
-    location = error["loc"]
+    """Problem from an error of pydantic."""
+    location, kind = error["loc"], error["type"]
+    path = _path(values, location, absent=kind == "missing")
+    given = "" if kind == "missing" else f": given {short(error['input'])}"
+    other_kinds = len(path) < len(location) and location[-1] != "[key]"
+    return _Problem(path, given, _allowed(model, error), other_kinds)
+
+
+def _path(values: Any, location: Sequence[str | int], absent: bool) -> Where:
+    """Keys of a location; its other parts name the kind of value that was tried, or a key that is absent."""
     path, here = [], values
     for place, part in enumerate(location):
         known = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
         if known:
             here = here[part]
-        # other parts name the kind of value that was tried, or a key that is not there
-        if known or (error["type"] == "missing" and place == len(location) - 1):
+        if known or (absent and place == len(location) - 1):
             path.append(str(part))
-    given = "" if error["type"] == "missing" else f": given {short(error['input'])}"
-    says = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "string_pattern_mismatch":
-        says = f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
-    if error["type"] == "extra_forbidden":
-        says += f"; {allowed_keys(model, location[:-1])}"
-    if error["type"] in ("extra_forbidden", UNKNOWN_KEY):
-        says += meant(location[-1], says.partition("allowed keys: ")[2].split(", "))
-    if error["type"] == "literal_error":
-        says += meant(error["input"], re.findall(r"'([^']*)'", says))
-    other_kinds = len(path) < len(location) and location[-1] != "[key]"
-    return _Problem(tuple(path), given, says, other_kinds)
+    return tuple(path)
+
+
+def _allowed(model: type[BaseModel], error: Mapping[str, Any]) -> str:
+    """Sentence about the allowed values, with the name that may have been meant."""
+    location, kind = error["loc"], error["type"]
+    sentence: str = error["msg"].removeprefix("Value error, ")
+    if kind == "string_pattern_mismatch":
+        return f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
+    if kind == "literal_error":
+        return sentence + meant(error["input"], re.findall(r"'([^']*)'", sentence))
+    if kind == "extra_forbidden":
+        sentence += f"; {allowed_keys(model, location[:-1])}"
+    if kind in ("extra_forbidden", UNKNOWN_KEY):
+        sentence += meant(location[-1], sentence.partition("allowed keys: ")[2].split(", "))
+    return sentence
 
 
 def short(value: object) -> str:
@@ -179,14 +195,43 @@ def short(value: object) -> str:
 
 def cut(text: object, longest: int = LONGEST_PATH) -> str:
     """The beginning of a text that is longer."""
-    found = str(text)
-    return found if len(found) <= longest else found[: longest - 3] + "..."
+    whole = str(text)
+    return whole if len(whole) <= longest else whole[: longest - 3] + "..."
 
 
-def message(file: Path, key: str, given: object, allowed: Iterable[object]) -> str:
-    """The sentence about a name that is none of the allowed ones, with the one that may have been meant."""
+def refusal(file: Path, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
+    """Error about a value that is not allowed, with the allowed name that may have been meant."""
     names = [str(name) for name in allowed]
-    return f"{file}: {key}: given {short(given)}; allowed: {', '.join(names)}{meant(given, names)}"
+    return ConfigError(f"{file}: {key}: given {short(given)}; allowed: {', '.join(names)}{meant(given, names)}")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Section of a config file that is checked against the registers, other sections or data."""
+
+    file: Path
+    where: str
+    """Path of keys to the section."""
+
+    def refuse(self, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
+        """Error about one key of the section."""
+        return refusal(self.file, f"{self.where}.{key}", given, allowed)
+
+    def check_names(self, key: str, given: Iterable[object], allowed: Collection[object], none: str = "") -> None:
+        """Check that every name is allowed.
+
+        Args:
+            key: the key that gives the names.
+            given: the names.
+            allowed: the names that are allowed.
+            none: what the message lists if no name is allowed.
+
+        Raises:
+            ConfigError: one is not allowed.
+        """
+        for name in given:
+            if name not in allowed:
+                raise self.refuse(key, name, allowed or [none])
 
 
 def meant(given: object, names: Sequence[str]) -> str:
@@ -196,7 +241,7 @@ def meant(given: object, names: Sequence[str]) -> str:
 
 
 def check_unique(pairs: Iterable[tuple[int | str, str]]) -> None:
-    """Check that no two sections have the same id; each is given as its id and where that stands.
+    """Check that no two sections have the same id; each is given as its id and its place.
 
     Raises:
         ConfigError: two have.

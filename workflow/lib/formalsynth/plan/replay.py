@@ -15,7 +15,7 @@ from pathlib import Path
 from formalsynth.core.job import BatchJob
 from formalsynth.core.registry import load
 from formalsynth.plan.load import read_plan
-from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.messages import ConfigError, refusal
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plan = read_plan({**load_yaml(config / "config.yaml"), **chosen, "scale": options.scale}, config)
         (paper,) = plan.papers.values()
         if options.scenario not in paper.scenarios:
-            raise ConfigError(message(paper.files[0], "scenarios", options.scenario, paper.scenarios))
+            raise refusal(paper.files[0], "scenarios", options.scenario, paper.scenarios)
         replay(plan, paper.scenarios[options.scenario], options.replicate, options.to)
     except ConfigError as error:
         print(error, file=sys.stderr)

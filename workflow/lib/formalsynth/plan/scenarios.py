@@ -15,12 +15,11 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
-from formalsynth.plan.audits import EXACT, AuditReader
+from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
-from formalsynth.plan.messages import ConfigError, Problems, check_unique, message
+from formalsynth.plan.messages import ConfigError, Problems, Section, check_unique
 from formalsynth.plan.model import (
-    AuditConfig,
     Choice,
     FileScenario,
     FittedScenario,
@@ -46,7 +45,7 @@ class Spelled:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Entry(Section):
     """One scenario of a paper's config."""
 
     key: str
@@ -54,7 +53,6 @@ class _Entry:
     name: str
     run: RunConfig
     expanded: Expanded
-    file: Path
 
     @property
     def config(self) -> AnyScenario:
@@ -67,15 +65,13 @@ class _Entry:
 
     @property
     def place(self) -> str:
-        """Where it stands in the paper; of a study that says no place, its name."""
+        """Its place in the paper; its name where none is given."""
         return self.config.place or self.name
 
     @property
-    def where(self) -> str:
-        return f"scenarios.{self.name}"
-
-    def refuse(self, key: str, given: object, allowed: Sequence[object]) -> ConfigError:
-        return ConfigError(message(self.file, f"{self.where}.{key}", given, list(allowed)))
+    def ids(self) -> list[str]:
+        """Ids of the synthesizers or arms that it names."""
+        return [id for name in self.config.synthesizers for id in self.expanded.groups[name]]
 
     def requires(self) -> tuple[str, ...]:
         """Registered files without which it cannot run."""
@@ -100,7 +96,7 @@ def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expa
         check_unique((config.id or number_of(name), f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
     for name in paper.scenarios:
         with problems.catch():
-            _spell(_Entry(key, paper, name, run, expanded, file), spelled)
+            _spell(_Entry(file, f"scenarios.{name}", key, paper, name, run, expanded), spelled)
     return spelled
 
 
@@ -136,67 +132,62 @@ def _check_sizes(entry: _Entry) -> None:
 
 
 def _check_entry(entry: _Entry) -> None:
-    """Check what a scenario names."""
+    """Check the names in a scenario."""
     config = entry.config
+    entry.check_names("synthesizers", config.synthesizers, list(entry.expanded.groups))
     study = config.study.name if isinstance(config, StudyScenario) else ""
     for name in config.synthesizers:
-        if name not in entry.expanded.groups:
-            raise entry.refuse("synthesizers", name, list(entry.expanded.groups))
-        for id in entry.expanded.groups[name]:
-            belongs = entry.expanded.studies.get(id, "")
-            if belongs != study:
-                allowed = f"another one: it is for {f'the study {belongs}' if belongs else 'scenarios with a family'}"
+        for owner in (entry.expanded.studies.get(id, "") for id in entry.expanded.groups[name]):
+            if owner != study:
+                allowed = f"another one: it is for {f'the study {owner}' if owner else 'scenarios with a family'}"
                 raise entry.refuse("synthesizers", name, [allowed])
-    if isinstance(config, StudyScenario):
-        return
-    _check_family(entry, config)
-    _check_source(entry, config)
+    if not isinstance(config, StudyScenario):
+        _check_family(entry, config)
+        if isinstance(config, FileScenario):
+            _check_file(entry, config)
+        drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
+        if drawn is not None:
+            check_counts(entry, "population" if isinstance(config, SimulatedScenario) else "stand_in", _simulated(drawn))
 
 
-def _check_source(entry: _Entry, config: SimulatedScenario | FileScenario) -> None:
-    """Check where the data of a scenario come from."""
-    if isinstance(config, FileScenario):
-        records = [name for name, dataset in FILES.items() if dataset.holds == "records"]
-        if config.file.name not in records:
-            raise entry.refuse("file.name", config.file.name, records)
-        if config.stand_in is None and config.n is not None:
-            raise entry.refuse("n", config.n, ["nothing: a file without a stand_in has its own size"])
-        if config.stand_in is not None and config.n is None:
-            raise ConfigError(f"{entry.file}: {entry.where}: n is missing; simulated data need a sample size")
-    drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
-    if drawn is not None:
-        key = "population" if isinstance(config, SimulatedScenario) else "stand_in"
-        check_counts(f"{entry.where}.{key}", _simulated(drawn), entry.file)
+def _check_file(entry: _Entry, config: FileScenario) -> None:
+    """Check the file of a scenario, and the sample size of its stand-in."""
+    records = [name for name, dataset in FILES.items() if dataset.holds == "records"]
+    entry.check_names("file.name", [config.file.name], records)
+    if config.stand_in is None and config.n is not None:
+        raise entry.refuse("n", config.n, ["nothing: a file without a stand_in has its own size"])
+    if config.stand_in is not None and config.n is None:
+        raise ConfigError(f"{entry.file}: {entry.where}: n is missing; simulated data need a sample size")
 
 
 def _check_family(entry: _Entry, config: FittedScenario) -> None:
-    if config.model not in FAMILIES:
-        raise entry.refuse("family", config.model, sorted(FAMILIES))
+    entry.check_names("family", [config.model], sorted(FAMILIES))
     family = FAMILIES[config.model]
     if isinstance(config.family, OwnStan):
         _check_numbers(entry, config.family, program(family))
-    allowed_priors = [] if isinstance(config.family, OwnStan) else list(family.priors)
-    for prior in config.priors:
-        if prior not in allowed_priors:
-            raise entry.refuse("priors", prior, allowed_priors or ["none: a program's numbers are under family.data"])
+    priors = [] if isinstance(config.family, OwnStan) else list(family.priors)
+    entry.check_names("priors", config.priors, priors, "none: a program's numbers are under family.data")
     if config.exact and family.program not in EXACT:
         raise entry.refuse("exact", config.exact, [f"false: no exact posterior is known for family {config.model}"])
     for name in config.synthesizers:
-        chosen = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
-        if not family.censors and any(mechanism.censors for mechanism in chosen):
-            allowed = f"no censoring: family {config.model} has no censored likelihood"
-            raise entry.refuse("synthesizers", name, [allowed])
-        if whole(family) and program(family) and any(mechanism.truncates for mechanism in chosen):
-            allowed = f"no truncation: the Stan program {config.model} gives no interval probabilities"
-            raise entry.refuse("synthesizers", name, [allowed])
+        _check_likelihood(entry, config.model, name)
+
+
+def _check_likelihood(entry: _Entry, model: str, name: str) -> None:
+    """Check that a family has the likelihood that a synthesizer needs."""
+    family = FAMILIES[model]
+    mechanisms = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
+    if not family.censors and any(mechanism.censors for mechanism in mechanisms):
+        raise entry.refuse("synthesizers", name, [f"no censoring: family {model} has no censored likelihood"])
+    if whole(family) and program(family) and any(mechanism.truncates for mechanism in mechanisms):
+        allowed = f"no truncation: the Stan program {model} gives no interval probabilities"
+        raise entry.refuse("synthesizers", name, [allowed])
 
 
 def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) -> None:
     """Check that a program is given the numbers that it declares, and no others."""
     declared = family.numbers if family else []
-    for name in own.data:
-        if name not in declared:
-            raise entry.refuse("family.data", name, declared or ["none: the program declares no number of its own"])
+    entry.check_names("family.data", own.data, declared, "none: the program declares no number of its own")
     missing = [name for name in declared if name not in own.data]
     if missing:
         allowed = f"a number for each that the program declares; {', '.join(missing)} has none"
@@ -204,7 +195,7 @@ def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) ->
 
 
 def _check_bounds(entry: _Entry, config: FittedScenario, records: Records) -> None:
-    """Check that confidential data are between the declared bounds; no value is told."""
+    """Check that confidential data are between the declared bounds; the message names no value."""
     own = config.family
     if isinstance(own, OwnStan) and not ((records.x >= own.lower) & (records.x <= own.upper)).all():
         outside = int(((records.x < own.lower) | (records.x > own.upper)).sum())
@@ -229,56 +220,70 @@ def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
 
 
 def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
-    chosen = ChosenStudy(config.study.name, config.study.as_given())
-    arms = {id: entry.expanded.arms[id] for name in config.synthesizers for id in entry.expanded.groups[name]}
     return Scenario(
-        key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
-        label=config.label or entry.name, family="", priors={}, data=None, stand_in=False, study=chosen, unit=1.0, size=size,
-        replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1,
-        centre_sets=0, data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
-        audit=None, use=None, synthesizers={}, arms=arms,
+        key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place, label=config.label or entry.name,
+        family="", priors={}, data=None, stand_in=False, study=ChosenStudy(config.study.name, config.study.as_given()),
+        unit=1.0, size=size, replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
+        data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
+        audit=None, use=None, synthesizers={}, arms={id: entry.expanded.arms[id] for id in entry.ids},
     )  # fmt: skip
 
 
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
-    check_outcomes(entry.where, config.model, records, entry.file)
+    check_outcomes(entry, config.model, records)
     _check_bounds(entry, config, records)
-    own = config.family if isinstance(config.family, OwnStan) else None
-    numbers = own.data if own else dict(FAMILIES[config.model].priors) | config.priors
-    use = ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1]) if own else None
-    scale, from_file = entry.run.size, isinstance(config, FileScenario)
-    groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
-    reader = AuditReader(entry.file, entry.where, config.model, groups, scale, use)
+    scale, own, from_file = entry.run.size, _own_use(config, records), isinstance(config, FileScenario)
     n = len(records) if isinstance(data, FromFile) else n
-    ids = _with_parents([id for name in config.synthesizers for id in entry.expanded.groups[name]], entry.expanded)
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
-        label=config.label or entry.name, family=config.model, priors=numbers, use=use,
+        label=config.label or entry.name, family=config.model, priors=_numbers(config), use=own,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
-        size=n if from_file or size is None else size, replicates=_replicates(entry),
-        batch_size=entry.batch_size,
+        size=n if from_file or size is None else size, replicates=_replicates(entry), batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
-        audit=reader.read(config.audit, records, _replicates(entry)) if config.audit and _audited(config.audit, size) else None,
-        exact=config.exact, synthesizers={id: entry.expanded.synthesizers[id] for id in ids}, arms={},
+        audit=_audit(entry, config, records, size, own), exact=config.exact,
+        synthesizers={id: entry.expanded.synthesizers[id] for id in _with_parents(entry.ids, entry.expanded)}, arms={},
     )  # fmt: skip
+
+
+def _own_use(config: FittedScenario, records: Records) -> ProgramUse | None:
+    """Use of a Stan program of the user's own; None for our families."""
+    own = config.family
+    if not isinstance(own, OwnStan):
+        return None
+    return ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1])
+
+
+def _numbers(config: FittedScenario) -> dict[str, float]:
+    """Numbers that the Stan program is given beyond the data: priors of our families."""
+    own = config.family
+    return own.data if isinstance(own, OwnStan) else dict(FAMILIES[config.model].priors) | config.priors
+
+
+def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | None, use: ProgramUse | None) -> AuditPlan | None:
+    """Audit of a scenario; None if none is asked for at its sample size."""
+    if config.audit is None or (config.audit.largest is not None and size is not None and size > config.audit.largest):
+        return None
+    groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
+    reader = AuditReader(entry.file, f"{entry.where}.audit", config.model, groups, entry.run.size, use)
+    return reader.read(config.audit, records, _replicates(entry))
 
 
 def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tuple[Simulated | FromFile, Records]:
     """The data of a scenario, and its records or some that are drawn on trial."""
-    folder, file = entry.run.data_folder, entry.file
+    folder = entry.run.data_folder
     if isinstance(config, FileScenario):
         if find(config.file.name, folder) is not None:
             chosen = FromFile(file=config.file.name, drop_rows=tuple(config.file.drop_rows))
-            return chosen, read_on_trial(f"{entry.where}.file", config.file, folder, file)
+            return chosen, read_on_trial(entry, config.file, folder)
         assert config.stand_in is not None
         drawn, key = _simulated(config.stand_in), "stand_in"
     else:
         drawn, key = _simulated(config.population), "population"
-    return drawn, draw_on_trial(f"{entry.where}.{key}", drawn, n, folder, file)
+    return drawn, draw_on_trial(entry, key, drawn, n, folder)
 
 
 def _read(data: Simulated | FromFile) -> list[str]:
@@ -288,11 +293,11 @@ def _read(data: Simulated | FromFile) -> list[str]:
 
 
 def _doubt(data: FromFile, kept: int) -> str:
-    """What speaks against a file without a known checksum being the paper's; empty where nothing does."""
-    dataset, found = FILES[data.file], kept + len(data.drop_rows)
-    if dataset.printed in (None, found):
+    """Sentence about a file without a known checksum that may not be the paper's; empty for no doubt."""
+    dataset, records = FILES[data.file], kept + len(data.drop_rows)
+    if dataset.printed in (None, records):
         return ""
-    return f"{dataset.file} gives {found} records, the paper has {dataset.printed}: it may not be the file that the paper used"
+    return f"{dataset.file} gives {records} records, the paper has {dataset.printed}: it may not be the file that the paper used"
 
 
 def _simulated(choice: Choice) -> Simulated:
@@ -304,11 +309,6 @@ def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:
         paper=entry.key, paper_id=entry.paper.id or number_of(entry.key), scenario=id,
         number=entry.config.id or number_of(entry.name), n=n, root=entry.run.root_seed,
     )  # fmt: skip
-
-
-def _audited(config: AuditConfig, size: int | None) -> bool:
-    """Whether a scenario is audited at a sample size."""
-    return config.largest is None or size is None or size <= config.largest
 
 
 def _replicates(entry: _Entry) -> int:

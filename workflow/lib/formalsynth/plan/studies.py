@@ -17,7 +17,7 @@ from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, 
 from formalsynth.core.words import counted
 from formalsynth.data.files import is_file
 from formalsynth.ledger.claims import Claim, ClaimConfig
-from formalsynth.plan.messages import ConfigError, Problems, cut, message, validated
+from formalsynth.plan.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
@@ -109,14 +109,14 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     for name, file in zip(keys.code, code, strict=True):
         with problems.catch():
             if file.suffix != ".py" or not is_file(file):
-                raise ConfigError(message(path, "code", name, [f"a Python file that is there; looked for {cut(file)}"]))
+                raise refusal(path, "code", name, [f"a Python file that is there; looked for {cut(file)}"])
     claims = path.parent / keys.claims if keys.claims else None
     with problems.catch():
         if claims is not None and not is_file(claims):
-            raise ConfigError(message(path, "claims", keys.claims, [f"a file that is there; looked for {cut(claims)}"]))
+            raise refusal(path, "claims", keys.claims, [f"a file that is there; looked for {cut(claims)}"])
     rest = {name: _copy(value) for name, value in tree.items() if name not in {*own, SCHEMA}}
     programs = _programs(path, rest, problems)
-    problems.tell()
+    problems.report()
     files = tuple(file.resolve() for file in [*code, *programs])
     return StudyFile(key, path, keys.extends or "", files, rest, claims, keys.internal_audit or None)
 
@@ -132,7 +132,7 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
             with problems.catch():
                 if file.suffix != ".stan" or not is_file(file):
                     allowed = f"a Stan program that is there; looked for {cut(file)}"
-                    raise ConfigError(message(path, f"scenarios.{name}.family.stan", family["stan"], [allowed]))
+                    raise refusal(path, f"scenarios.{name}.family.stan", family["stan"], [allowed])
                 found.append(file.resolve())
                 family["stan"] = str(file.resolve())
     return found
@@ -143,7 +143,7 @@ def _key_of(path: Path) -> str:
     name = path.resolve().parent.name if path.stem == OF_FOLDER else path.stem
     if not re.fullmatch(pattern("name"), name):
         allowed = "letters and digits, a letter first; after a _ also full stops: give key: <name> in the file"
-        raise ConfigError(message(path, "key", name, [allowed]))
+        raise refusal(path, "key", name, [allowed])
     return name
 
 
@@ -164,7 +164,7 @@ def load_code(studies: Iterable[StudyFile]) -> None:
                     raise ConfigError(
                         f"{study.path}: {'code' if file.suffix == '.py' else 'family.stan'}: given {file.name!r}; {error}"
                     ) from error
-    problems.tell()
+    problems.report()
 
 
 def extended(base: Mapping[Any, Any], own: Mapping[Any, Any]) -> Tree:
@@ -223,8 +223,8 @@ def own_claims(study: StudyFile) -> list[ClaimConfig]:
     for claim in found:
         with problems.catch():
             if claim.kind not in OWN_KINDS:
-                raise ConfigError(message(study.claims, f"claims.{claim.id}.kind", claim.kind, OWN_KINDS))
-    problems.tell()
+                raise refusal(study.claims, f"claims.{claim.id}.kind", claim.kind, OWN_KINDS)
+    problems.report()
     return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in found]
 
 
