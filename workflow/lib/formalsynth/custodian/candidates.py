@@ -18,7 +18,7 @@ from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
 from formalsynth.plan.expand import Expanded, expand
-from formalsynth.plan.messages import ConfigError, message, validated
+from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
@@ -122,7 +122,7 @@ def read_study(declared: Declared) -> Study:
         raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")
     name, scenario = next(iter(scenarios.items()))
     if scenario.model not in FAMILIES:
-        raise ConfigError(message(file, f"scenarios.{name}.family", scenario.family, FAMILIES))
+        raise refusal(file, f"scenarios.{name}.family", scenario.family, FAMILIES)
     expanded, stan, family = expand(config, file), scenario.family, FAMILIES[scenario.model]
     chosen = {id: expanded.synthesizers[id] for entry in scenario.synthesizers for id in expanded.groups.get(entry, [])}
     if isinstance(stan, OwnStan):
@@ -142,14 +142,12 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
     own, ends = program(FAMILIES[name]), declared.schema.target.ends
     assert own is not None
     if sorted(use.data) != sorted(own.numbers):
-        raise ConfigError(message(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"]))
+        raise refusal(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"])
     if ends[0] < use.lower or ends[1] > use.upper:
         given = f"{use.lower:g} to {use.upper:g}"
-        raise ConfigError(
-            message(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])
-        )
+        raise refusal(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])
     if own.whole and declared.schema.target.type == "number":
-        raise ConfigError(message(file, where, "a program of whole numbers", ["an outcome that is declared as type: whole"]))
+        raise refusal(file, where, "a program of whole numbers", ["an outcome that is declared as type: whole"])
 
 
 def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) -> None:
@@ -159,24 +157,22 @@ def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) ->
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
-        raise ConfigError(message(study.file, "family", ends, [f"a family of these values; this one takes {allowed.what}"]))
+        raise refusal(study.file, "family", ends, [f"a family of these values; this one takes {allowed.what}"])
     neighbours = declared.schema.neighbours
     for synthesizer in study.expanded.synthesizers.values():
         if MECHANISMS[synthesizer.mechanism].strict and strict_claim(synthesizer, neighbours) is None:
             where = f"synthesizers.{synthesizer.id}.mechanism"
-            raise ConfigError(
-                message(
-                    study.file,
-                    where,
-                    synthesizer.mechanism,
-                    [f"a mechanism that guarantees epsilon for neighbours: {neighbours}"],
-                )
+            raise refusal(
+                study.file,
+                where,
+                synthesizer.mechanism,
+                [f"a mechanism that guarantees epsilon for neighbours: {neighbours}"],
             )
     for synthesizer in chosen:
         ends_of = {key: synthesizer.parameters.get(key) for key in ("low", "high")}
         if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
             where = f"synthesizers.{synthesizer.id}.parameters"
-            raise ConfigError(message(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"]))
+            raise refusal(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"])
 
 
 def fit(

@@ -23,7 +23,7 @@ from formalsynth.custodian.candidates import HISTOGRAM, SENSITIVITY, Candidate, 
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
-from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.messages import refusal
 from formalsynth.steps.sampling import cmdstan_sampler
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def audit_candidates(
         return {}
     ids = [id for id in wished.synthesizers or found if id not in found or not found[id].reason]
     if unknown := [id for id in ids if id not in found]:
-        raise ConfigError(message(study.file, "internal_audit.synthesizers", unknown[0], found))
+        raise refusal(study.file, "internal_audit.synthesizers", unknown[0], found)
     n, exact = len(table), FAMILIES[study.family].program in EXACT
     largest = wished.largest or (LARGEST if exact else LARGEST_SAMPLED)
     if n > largest:

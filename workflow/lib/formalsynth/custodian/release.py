@@ -33,7 +33,7 @@ from formalsynth.custodian.schema import RELEASE, Column, Declared, ReleaseConfi
 from formalsynth.custodian.synthetic_sets import ROUNDING, Drawn, check_draft, draw_sets, rows_of, with_predictors
 from formalsynth.custodian.texts import Telling, card, combine_code, datapackage, dictionary, legal, readme
 from formalsynth.data.files import DataError
-from formalsynth.plan.messages import ConfigError, message
+from formalsynth.plan.messages import refusal
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.progress import tell
@@ -116,7 +116,7 @@ def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesize
             f"at least {epsilon:g}, which {chosen.id} claims for {counted(config.sets, 'set')} and neighbours: "
             f"{declared.schema.neighbours}"
         )
-        raise ConfigError(message(declared.folder / RELEASE, "ceiling", config.ceiling, [allowed]))
+        raise refusal(declared.folder / RELEASE, "ceiling", config.ceiling, [allowed])
 
 
 def _check_rows(declared: Declared, config: ReleaseConfig) -> None:
@@ -127,7 +127,7 @@ def _check_rows(declared: Declared, config: ReleaseConfig) -> None:
     """
     if declared.schema.neighbours == "add_remove" and config.rows == declared.schema.rows:
         allowed = ["a number that does not depend on the file: that of its rows is confidential with neighbours: add_remove"]
-        raise ConfigError(message(declared.folder / RELEASE, "rows", config.rows, allowed))
+        raise refusal(declared.folder / RELEASE, "rows", config.rows, allowed)
 
 
 def _audit(config: ReleaseConfig, candidate: Candidate, audited: Audited | None) -> Audit:
@@ -156,7 +156,7 @@ def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: Study) 
         ConfigError: the study does not have it.
     """
     if config.synthesizer not in study.expanded.synthesizers:
-        raise ConfigError(message(declared.folder / RELEASE, "synthesizer", config.synthesizer, study.ids()))
+        raise refusal(declared.folder / RELEASE, "synthesizer", config.synthesizer, study.ids())
     return study.expanded.synthesizers[config.synthesizer]
 
 
