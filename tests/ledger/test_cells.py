@@ -1,4 +1,4 @@
-"""The values that a claim compares, from tables."""
+"""Tests of the values that a claim compares."""
 
 import numpy as np
 import pytest
@@ -9,24 +9,24 @@ from scipy import stats
 
 def test_distances_shares_and_thresholds_come_before_the_statistic():
     tables = table_of(Data=np.full(3, 5.0), A=[4.0, 6.0, 8.0], B=[0.0, 5.0, 10.0])
-    found, *_ = values_of(claim_of({}, {"distance": "Data"}), [tables])
-    assert found.tolist() == [[1, 5], [1, 0], [3, 5]]
-    found, *_ = values_of(claim_of({}, {"distance": 4.0}), [tables])
-    assert found.tolist() == [[0, 4], [2, 1], [4, 6]]
-    found, *_ = values_of(claim_of({}, {"of_largest": True}), [tables])
-    assert found.tolist() == [[0.5, 0], [0.75, 0.5], [1, 1]]
-    found, *_ = values_of(claim_of({}, {"above": 5.0}), [tables])
-    assert found.tolist() == [[0, 0], [1, 0], [1, 1]]
+    values, *_ = values_of(claim_of({}, {"distance": "Data"}), [tables])
+    assert values.tolist() == [[1, 5], [1, 0], [3, 5]]
+    values, *_ = values_of(claim_of({}, {"distance": 4.0}), [tables])
+    assert values.tolist() == [[0, 4], [2, 1], [4, 6]]
+    values, *_ = values_of(claim_of({}, {"of_largest": True}), [tables])
+    assert values.tolist() == [[0.5, 0], [0.75, 0.5], [1, 1]]
+    values, *_ = values_of(claim_of({}, {"above": 5.0}), [tables])
+    assert values.tolist() == [[0, 0], [1, 0], [1, 1]]
     truth = float(stats.beta(0.5, 3).median())
     claim = claim_of({}, {"distance": "population", "value": ["median"]}, truth=truth)
-    found, *_ = values_of(claim, [tables.rename(columns={"delta": "median"})])
-    assert found.tolist() == [[4 - truth, 0 + truth], [6 - truth, 5 - truth], [8 - truth, 10 - truth]]
+    values, *_ = values_of(claim, [tables.rename(columns={"delta": "median"})])
+    assert values.tolist() == [[4 - truth, 0 + truth], [6 - truth, 5 - truth], [8 - truth, 10 - truth]]
 
 
 def test_differences_are_taken_two_by_two():
     tables = table_of(A=[1.0, 2.0], B=[3.0, 5.0], C=[7.0, 7.0], D=[6.0, 0.0])
-    found, replicates, *_ = values_of(claim_of({}, {"of": ["A", "B", "D", "C"], "differences": True}), [tables])
-    assert found.tolist() == [[-2, -1], [-3, -7]]
+    values, replicates, *_ = values_of(claim_of({}, {"of": ["A", "B", "D", "C"], "differences": True}), [tables])
+    assert values.tolist() == [[-2, -1], [-3, -7]]
     assert replicates == 2
     distances, *_ = values_of(claim_of({}, {"of": ["A", "B"], "differences": True, "distance": 2.0}), [tables])
     assert distances.tolist() == [[0], [-3]]
@@ -34,8 +34,8 @@ def test_differences_are_taken_two_by_two():
 
 def test_columns_can_be_the_cells():
     tables = table_of(A=[1.0, 2.0]).assign(epsilon=[2.0, 4.0])
-    found, replicates, *_ = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
-    assert found.tolist() == [[1, 2], [2, 4]]
+    values, replicates, *_ = values_of(claim_of({}, {"over": "value", "value": ["delta", "epsilon"]}), [tables])
+    assert values.tolist() == [[1, 2], [2, 4]]
     assert replicates == 2
 
 
@@ -44,12 +44,12 @@ def test_replicates_without_a_value_in_every_cell_are_left_out_and_counted():
     assert row.replicates == 2
 
 
-def test_what_no_table_has_is_named_as_a_slip_of_the_config():
+def test_a_missing_column_or_cell_is_an_error_in_config():
     tables = table_of(A=normal(1), B=normal(2)).assign(rule="mean")
     cases = [
-        ({"value": ["epsilom"]}, "no column 'epsilom'; there are"),
-        ({"over": "rule", "of": ["mean", "median"]}, "no rows for rule median; there are mean"),
-        ({"rows": {"rule": "median"}}, "no rows with rule median; there are mean"),
+        ({"value": ["epsilom"]}, "no column 'epsilom'; allowed: "),
+        ({"over": "rule", "of": ["mean", "median"]}, "no rows for rule median; allowed: mean"),
+        ({"rows": {"rule": "median"}}, "no rows with rule median; allowed: mean"),
     ]
     for estimate, words in cases:
         with pytest.raises(ClaimError, match=f"some-claim: {words}"):
@@ -66,26 +66,26 @@ def test_what_no_table_has_is_named_as_a_slip_of_the_config():
         ({"over": "rule", "of": ["mean", "median"]}, "rule median"),
     ],
 )
-def test_what_failed_is_named_as_such(estimate, words):
-    """The rows of a study's failed replicates may lack what its cells are told apart by."""
+def test_cells_without_a_finite_result_are_named(estimate, words):
+    """The rows of a study's failed replicates may lack the column that distinguishes cells."""
     tables = table_of(A=normal(1), B=normal(2)).assign(rule="mean", status="ok")
     tables.loc[0, ["rule", "status"]] = ["", "failed"]
     with pytest.raises(NoRowsError, match=f"without a finite result: {words}"):
         values_of(claim_of({}, estimate), [tables])
 
 
-def test_units_that_are_no_replicates_leave_their_number_alone():
+def test_units_other_than_replicates_do_not_change_the_number_of_replicates():
     table = table_of(A=[1.0, 2.0], B=[3.0, 4.0]).assign(record=lambda rows: rows["replicate"], replicate=0)
-    found, replicates, *_ = values_of(claim_of({}, {"by": "record"}), [table])
-    assert found.tolist() == [[1, 3], [2, 4]]
+    values, replicates, *_ = values_of(claim_of({}, {"by": "record"}), [table])
+    assert values.tolist() == [[1, 3], [2, 4]]
     assert replicates == 1
 
 
 def test_scenarios_go_by_their_names_and_rows_by_their_values():
     table = table_of(A=[1.0, 2.0], B=[3.0, 4.0])
     claim = claim_of({}, {"over": "scenario", "of": ["first"], "rows": {"synthesizer": "B"}})
-    found, *_ = values_of(claim, [table])
-    assert found.tolist() == [[3], [4]]
+    values, *_ = values_of(claim, [table])
+    assert values.tolist() == [[3], [4]]
 
 
 def test_a_claim_needs_a_unit_with_a_value_in_every_cell():

@@ -1,4 +1,4 @@
-"""What a claim may say of itself, and that it stays the same on its way to a job."""
+"""Tests of the model of claims: valid keys, and equality after it is passed to a job."""
 
 import json
 
@@ -27,10 +27,10 @@ def test_every_kind_of_test_is_found_in_its_file():
 def test_a_claim_is_the_same_in_a_job(kind):
     claim = claim_of(KINDS[kind], {"over": "n", "of": [50.0, 100.0], "rows": {"m": 5, "valid": True}}, truth=0.25)
     load([TESTS.module(kind)])
-    told = Claim.of(json.loads(json.dumps(claim.plain())))
-    assert told == claim
-    assert type(told.test) is TESTS[kind]
-    assert repr(told) == repr(claim)
+    passed = Claim.of(json.loads(json.dumps(claim.plain())))
+    assert passed == claim
+    assert type(passed.test) is TESTS[kind]
+    assert repr(passed) == repr(claim)
 
 
 def test_a_test_of_an_unknown_kind_is_refused_by_name():
@@ -58,7 +58,7 @@ def test_a_test_of_an_unknown_kind_is_refused_by_name():
         ({"kind": "equal", "tolerance": 1}, "less than 1"),
     ],
 )
-def test_a_test_says_itself_what_it_lacks(given, words):
+def test_a_test_checks_its_keys(given, words):
     with pytest.raises(ValidationError, match=words):
         TESTS[given["kind"]].model_validate(given)
 
@@ -91,7 +91,7 @@ def test_a_test_has_no_keys_of_another_kind(kind, key):
         ("trend", [0.0, 1.0], "numbers > 0, for trend"),
     ],
 )
-def test_a_test_says_what_its_cells_have_to_be(kind, cells, wrong):
+def test_a_test_checks_its_cells(kind, cells, wrong):
     assert TESTS[kind].model_validate(KINDS[kind]).check_cells(cells) == wrong
 
 
@@ -99,9 +99,9 @@ def test_a_test_says_what_its_cells_have_to_be(kind, cells, wrong):
     ("given", "words"),
     [
         ({"statistic": "avg"}, "'mean', 'median', 'sd', 'min', 'max'"),
-        ({"distance": 0, "of_largest": True}, "of_largest\n.*not be given beside distance"),
-        ({"distance": "Data", "above": 0}, "above\n.*not be given beside distance"),
-        ({"of_largest": True, "above": 0.5}, "above\n.*not be given beside of_largest"),
+        ({"distance": 0, "of_largest": True}, "of_largest\n.*not be given together with distance"),
+        ({"distance": "Data", "above": 0}, "above\n.*not be given together with distance"),
+        ({"of_largest": True, "above": 0.5}, "above\n.*not be given together with of_largest"),
         ({"distance": "data"}, "distance"),
         ({"table": "replicate"}, "table"),
         ({"of": ["A", "A"]}, "each entry once"),
@@ -112,6 +112,6 @@ def test_an_estimate_takes_known_statistics_and_changes_values_in_one_way(given,
         Estimate(scenario="first", value=["delta"], **given)
 
 
-def test_an_estimate_may_say_what_it_does_not_take():
+def test_an_estimate_accepts_explicit_defaults():
     estimate = Estimate(scenario="first", value=["delta"], distance=1, of_largest=False, above=None)
     assert estimate.distance == 1

@@ -1,4 +1,4 @@
-"""The judge: each test's verdicts on tables whose answer is known, and the rows of the ledger."""
+"""Tests of the verdicts of each test on tables with a known answer, and of the rows of the ledger."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.ledger.judge import COLUMNS, ledger
-from formalsynth.ledger.notes import rounded
+from formalsynth.ledger.notes import percent, rounded, share_of
 from formalsynth.ledger.verdicts import (
     ABSENT,
     DIRECTION,
@@ -33,8 +33,8 @@ from made_up_claims import SCENARIO, THRESHOLDS, claim_of, normal, row_of, table
         (normal(5), NOT_REPRODUCED),
     ],
 )
-def test_an_order_of_two_cells_holds_fails_or_cannot_be_told(second, verdict):
-    """A difference within chance says nothing; cells that are equal in every unit have no order."""
+def test_an_order_of_two_cells_holds_fails_or_is_undetermined(second, verdict):
+    """A difference within chance is undetermined; cells that are equal in every unit have no order."""
     assert verdict_of(claim_of({"kind": "order"}), table_of(A=normal(5), B=second)) == verdict
 
 
@@ -42,13 +42,13 @@ def test_an_order_of_two_cells_holds_fails_or_cannot_be_told(second, verdict):
     ("means", "verdict"),
     [((1, 5, 9), REPRODUCED), ((1, 5, 5.01), DIRECTION), ((1, 5, 4.99), DIRECTION), ((5, 9, 1), NOT_REPRODUCED)],
 )
-def test_an_order_is_direction_only_where_a_step_goes_the_claimed_way_and_none_the_other(means, verdict):
+def test_an_order_is_direction_only_if_a_step_has_the_claimed_direction_and_none_the_opposite(means, verdict):
     cells = {name: np.roll(normal(0), k) + mean for k, (name, mean) in enumerate(zip("ABC", means, strict=True))}
     assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
 
 
-def test_an_order_that_is_surely_not_there_is_not_undetermined():
-    """Most units are equal, as weights that are 1 before and after, or half of them are in order where nearly all should be."""
+def test_an_order_that_surely_does_not_hold_is_not_reproduced():
+    """Most units are equal, as weights that stay 1, or only half of the units are in order and most should be."""
     some = np.where(np.arange(100) % 4 == 0, 1.1, 1.0)
     assert verdict_of(claim_of({"kind": "order"}), table_of(A=np.ones(100), B=some)) == NOT_REPRODUCED
     halves = table_of(A=normal(5), B=np.roll(normal(5), 1) + 0.01)
@@ -56,8 +56,8 @@ def test_an_order_that_is_surely_not_there_is_not_undetermined():
     assert verdict_of(claim_of({"kind": "order", "share": 0.5}), halves) == REPRODUCED
 
 
-def test_an_order_that_most_units_contradict_is_not_reproduced_though_its_mean_goes_that_way():
-    """One replicate in ten moves the mean; the other nine go the other way."""
+def test_an_order_that_most_units_contradict_is_not_reproduced_even_if_its_mean_agrees():
+    """One replicate in ten moves the mean; the other nine have the opposite direction."""
     outlying = np.where(np.arange(100) % 10 == 0, 100.0, -1.0)
     claim = claim_of({"kind": "order"}, {"statistic": "mean"})
     assert verdict_of(claim, table_of(A=np.zeros(100), B=outlying)) == NOT_REPRODUCED
@@ -71,7 +71,7 @@ def test_a_step_has_to_be_beyond_the_margin(margin, verdict):
     assert verdict_of(falling, table_of(**cells)) == verdict
 
 
-def test_a_step_short_of_its_margin_has_to_be_there_beyond_chance():
+def test_a_step_below_its_margin_needs_a_direction_beyond_chance():
     cells = {"A": normal(5), "B": np.roll(normal(5), 1) + 0.01}
     assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == UNDETERMINED
     assert verdict_of(claim_of({"kind": "order", "margin": 0.5}), table_of(**cells)) == NOT_REPRODUCED
@@ -93,11 +93,24 @@ def test_twins_are_compared_two_by_two():
 
 
 def test_an_order_is_judged_replicate_by_replicate():
-    """A shift much smaller than the spread between replicates is seen where the replicates share their data."""
+    """A shift much smaller than the spread between replicates is detected if the replicates share their data."""
     common = normal(5, sd=10)
     row = row_of(claim_of({"kind": "order"}), table_of(A=common, B=common + 0.1))
     assert row.verdict == REPRODUCED
-    assert "1.00 of replicates" in row.note
+    assert row.note == "in this order in all of the replicates"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "none of the records"), (1, "all of the records"), (0.002, "0.01 of the records"), (0.996, "0.99 of the records")],
+)
+def test_a_share_in_a_note_is_none_or_all_only_if_exact(share, text):
+    assert share_of(share, "records") == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(3.475, "348 %"), (0.39, "39 %"), (0.0123, "1.2 %"), (0.0, "0 %")])
+def test_a_percentage_has_no_exponent(share, text):
+    assert percent(share) == text
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.5, REPRODUCED), (1, DIRECTION), ("mostly", DIRECTION)])
@@ -137,7 +150,7 @@ def test_equal_values_have_no_monte_carlo_error():
 def test_the_monte_carlo_error_of_a_mean_is_its_standard_error():
     values = normal(5, 2, 400)
     row = row_of(claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), table_of(A=values))
-    # the sd of 200 bootstrap means is within a quarter of the standard error but for one run in some millions
+    # the sd of 200 bootstrap means differs from the standard error by more than a quarter in one run in some millions
     assert float(row.mcse) == pytest.approx(values.std(ddof=1) / 20, rel=0.27)
     assert row.replicates == 400
 
@@ -147,19 +160,19 @@ SIMILAR = {"A": 100.5, "B": 99.7, "C": 100.3, "D": 102.0}
 
 @pytest.mark.parametrize("order", list(itertools.permutations(SIMILAR))[1:])
 def test_similar_printed_numbers_are_not_reproduced_by_any_order_of_the_cells(order):
-    """All are within 5 % of each other; an order that shows less than half of the printed differences is direction only."""
+    """All numbers are within 5 %; an order that shows less than half of the printed differences is direction only."""
     cells = {name: normal(0, 0.01, seed=k) + SIMILAR[other] for k, (name, other) in enumerate(zip(SIMILAR, order, strict=True))}
     printed = list(SIMILAR.values())
     claim = claim_of({"kind": "value", "printed": printed}, {"of": list(SIMILAR)})
-    found = np.array([SIMILAR[other] for other in order])
+    estimates = np.array([SIMILAR[other] for other in order])
     centred = np.array(printed) - np.mean(printed)
-    assert verdict_of(claim, table_of(**cells)) == (REPRODUCED if found @ centred > 0.5 * centred @ centred else DIRECTION)
+    assert verdict_of(claim, table_of(**cells)) == (REPRODUCED if estimates @ centred > 0.5 * centred @ centred else DIRECTION)
 
 
 @pytest.mark.parametrize(
     ("gain", "verdict"), [(0.036, REPRODUCED), (0.02, REPRODUCED), (0.016, DIRECTION), (0.002, DIRECTION), (-0.02, DIRECTION)]
 )
-def test_a_printed_gain_has_to_be_there_by_half_though_all_numbers_are_near(gain, verdict):
+def test_at_least_half_of_a_printed_gain_is_needed_even_if_all_numbers_are_near(gain, verdict):
     cells = {"A": np.full(5, 0.87), "B": np.full(5, 0.87 + gain)}
     claim = claim_of({"kind": "value", "printed": [0.853, 0.889]}, {"statistic": "mean"})
     row = row_of(claim, table_of(**cells))
@@ -180,8 +193,8 @@ def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
     ("mean", "verdict"),
     [(0.5, REPRODUCED), (0.22, REPRODUCED), (0.18, UNDETERMINED), (-0.18, UNDETERMINED), (-0.22, NOT_REPRODUCED)],
 )
-def test_a_limit_within_the_errors_of_a_mean_says_nothing(mean, verdict):
-    """The standard error is 0.1, of which 2.03 are allowed for 100 replicates."""
+def test_a_limit_within_the_errors_of_a_mean_is_undetermined(mean, verdict):
+    """The standard error is 0.1; 2.03 of them are allowed for 100 replicates."""
     values = normal(0)
     values = mean + (values - values.mean()) / values.std(ddof=1)
     claim = claim_of({"kind": "within", "low": 0}, {"of": ["A"], "statistic": "mean"})
@@ -191,7 +204,7 @@ def test_a_limit_within_the_errors_of_a_mean_says_nothing(mean, verdict):
 
 
 def test_five_seeds_allow_the_errors_of_student_and_not_those_of_a_normal_distribution():
-    """The mean is 2.4 standard errors below the printed number: chance for five seeds, not for two thousand."""
+    """The mean is 2.4 standard errors below the printed number: within chance for five seeds, not for two thousand."""
     values = np.array([-2, -1, 0, 1, 2]) / 2.5**0.5  # standard deviation 1
     for count, verdict in ((1, REPRODUCED), (400, NOT_REPRODUCED)):
         sample = np.tile(values, count)
@@ -200,13 +213,13 @@ def test_five_seeds_allow_the_errors_of_student_and_not_those_of_a_normal_distri
         assert verdict_of(claim, table_of(A=sample + 100)) == verdict
 
 
-def test_a_printed_number_that_agrees_says_how_far_it_might_have_been_off():
+def test_the_note_on_a_printed_number_has_the_allowed_difference():
     noisy = np.array([0.0, 10.0] * 50)  # standard error 0.5025, times 2.03
     row = row_of(claim_of({"kind": "value", "printed": [5]}, {"of": ["A"], "statistic": "mean"}), table_of(A=noisy))
     assert (row.verdict, row.note) == (REPRODUCED, "differences of up to 25 % are allowed, errors included")
     same = row_of(claim_of({"kind": "equal", "tolerance": 0.05}, {"statistic": "mean"}), table_of(A=noisy + 1, B=noisy[::-1] + 1))
     # the standard error of the difference is 1.005
-    assert same.note == "up to 0.0 % apart, where up to 39 % is allowed, errors included"
+    assert same.note == "differences of up to 0 %; up to 39 % is allowed, errors included"
 
 
 def test_one_number_has_one_error_in_every_claim():
@@ -246,7 +259,7 @@ def test_lost_replicates_are_named():
     ("share", "count", "verdict"),
     [(0.0, 400, REPRODUCED), (0.95, 100, NOT_REPRODUCED), (-0.95, 100, NOT_REPRODUCED), (0.3, 100, UNDETERMINED)],
 )
-def test_cells_are_nearly_unrelated_where_their_correlation_is_small_beyond_its_error(share, count, verdict):
+def test_cells_are_nearly_uncorrelated_if_their_correlation_is_small_beyond_its_error(share, count, verdict):
     first = normal(0, count=count)
     rest = normal(0, count=count, seed=2)
     slope, shift = np.polyfit(first, rest, 1)
@@ -254,7 +267,7 @@ def test_cells_are_nearly_unrelated_where_their_correlation_is_small_beyond_its_
     second = share * first / first.std() + (1 - share**2) ** 0.5 * rest / rest.std()
     row = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second))
     assert row.verdict == verdict
-    assert f"{abs(share):.3f}, in absolute value" in row.note
+    assert f"{abs(share):.3f}, absolute value between" in row.note
 
 
 def test_equality_is_exact_unless_a_tolerance_is_given():
@@ -268,7 +281,7 @@ def test_equality_is_exact_unless_a_tolerance_is_given():
 
 
 def shrinking(power, test, statistic="sd", sd=1.0):
-    """The verdict on the trend of cells whose spread is a power of n."""
+    """Verdict on the trend of cells whose spread is a power of n."""
     sizes = [100.0, 400.0, 1600.0]
     parts = [table_of(A=n**power * normal(0, sd, count=1000, seed=int(n))).assign(n=n) for n in sizes]
     return row_of(claim_of({"kind": "trend", **test}, {"over": "n", "of": sizes, "statistic": statistic}), *parts)
@@ -286,7 +299,7 @@ def shrinking(power, test, statistic="sd", sd=1.0):
         (0.5, NOT_REPRODUCED, NOT_REPRODUCED),
     ],
 )
-def test_that_a_spread_shrinks_and_at_which_rate_are_two_claims(power, at_the_rate, at_all):
+def test_a_decrease_of_a_spread_and_its_rate_are_two_claims(power, at_the_rate, at_all):
     """The error of the slope is about 0.016."""
     assert shrinking(power, {"low": -0.6, "high": -0.4}).verdict == at_the_rate
     assert shrinking(power, {"high": 0}).verdict == at_all
@@ -296,7 +309,7 @@ def test_a_rise_is_the_mirror_image_of_a_decrease():
     assert [shrinking(power, {"low": 0}).verdict for power in (0.5, -0.5)] == [REPRODUCED, NOT_REPRODUCED]
 
 
-def test_the_range_of_replicates_has_no_error_and_shows_a_direction_at_most():
+def test_the_range_of_replicates_has_no_error_and_is_direction_only_at_best():
     row = shrinking(-0.5, {"high": 0}, "spread")
     assert (row.verdict, row.mcse) == (DIRECTION, "")
     assert "no valid Monte Carlo error" in row.note
@@ -332,21 +345,21 @@ FAILED = {"A": normal(1), "B": np.full(100, np.nan)}
 
 
 @pytest.mark.parametrize("judged", [True, False])
-def test_a_synthesizer_that_failed_wholly_is_named_and_its_claims_are_not_judged(judged):
+def test_a_synthesizer_without_results_is_named_and_its_claims_are_not_judged(judged):
     row = row_of(claim_of({"kind": "order"}), table_of(**FAILED), judged=judged)
     assert (row.verdict, row.estimate, row.replicates) == (NO_ROWS, None, 0)
     assert "without a finite result: synthesizer B" in row.note
     assert row_of(claim_of({"kind": "order"}), table_of(A=normal(1))).note == row.note
 
 
-def test_a_failure_spoils_no_other_claim():
+def test_a_failure_does_not_affect_other_claims():
     claims = [claim_of({"kind": "order"}), claim_of({"kind": "within", "low": 0}, {"of": ["A"]})]
     table = ledger(claims, {("first_n50", "replicates"): table_of(**FAILED)}, THRESHOLDS, 1, True)
     assert table["verdict"].tolist() == [NO_ROWS, REPRODUCED]
 
 
 @pytest.mark.parametrize("estimate", [{"value": ["delta"]}, {"over": "value", "value": ["delta", "twice"]}])
-def test_points_of_a_grid_have_no_monte_carlo_error_and_are_no_replicates(estimate):
+def test_points_of_a_grid_have_no_monte_carlo_error_and_are_not_replicates(estimate):
     table = pd.concat([table_of(A=[k], B=[2 * k]).assign(point=k) for k in (1.0, 2.0, 3.0)])
     claim = claim_of({"kind": "order", "share": 1}, {"by": "point", **estimate})
     row = row_of(claim, table.assign(twice=lambda rows: 2 * rows["delta"]))
@@ -354,7 +367,7 @@ def test_points_of_a_grid_have_no_monte_carlo_error_and_are_no_replicates(estima
 
 
 @pytest.mark.parametrize(("value", "shown"), [(57771.4, "57771"), (0.123456, "0.1235"), (3e8, "3e+08")])
-def test_large_estimates_are_written_out_as_in_print(value, shown):
+def test_large_estimates_have_no_exponent(value, shown):
     claim = claim_of({"kind": "value", "printed": [1.0]}, {"of": ["A"]})
     assert row_of(claim, table_of(A=[value])).estimate == shown
 
@@ -366,8 +379,8 @@ def test_a_ledger_has_a_row_for_each_claim_in_the_columns_of_the_file():
     assert table["verdict"].tolist() == [REPRODUCED, ABSENT]
     assert table["test"].tolist() == ["order", "equal"]
     assert table["note"].tolist() == [
-        "Mind this; in this order in 1.00 of replicates",
-        "the records are not there",
+        "Mind this; in this order in all of the replicates",
+        "the records are absent",
     ]
     assert table["estimate"].isna().tolist() == table["replicates"].isna().tolist() == [False, True]
 

@@ -1,4 +1,4 @@
-"""The shipped claims on the reference run: they come out as its ledger says, and no longer do when something is broken."""
+"""Tests of the shipped claims on the reference run: verdicts as in its ledger, and other verdicts for broken tables."""
 
 import re
 
@@ -24,13 +24,13 @@ def ledger(repository):
     return read_table(repository / KEPT / "claims.csv")
 
 
-def swapped(one, other):
-    """Breaks a table: two synthesizers change names."""
-    return lambda table: table.assign(synthesizer=table["synthesizer"].replace({one: other, other: one}))
+def swapped(first, second):
+    """Break a table: exchange the names of two synthesizers."""
+    return lambda table: table.assign(synthesizer=table["synthesizer"].replace({first: second, second: first}))
 
 
 def shifted(by, *synthesizers):
-    """Breaks a table: values of some synthesizers, or of all, are moved."""
+    """Break a table: shift the values of some synthesizers, or of all."""
 
     def broken(table):
         moved = table["synthesizer"].isin(synthesizers or table["synthesizer"].unique())
@@ -52,7 +52,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("id", BROKEN)
 def test_a_broken_table_changes_the_verdict(id, plan, ledger, repository):
-    """Figures' tables hold the very values that these claims are judged on."""
+    """The tables of the figures have the values that these claims are judged on."""
     claim = next(claim for paper in plan.papers.values() for claim in paper.claims if claim.id == id)
     kept = repository / KEPT / claim.paper / f"{figure_file(claim.shows.removeprefix('figure '))}.csv"
     table = read_table(kept)
@@ -79,7 +79,7 @@ RECOVERED = {
     *(f"reweight-table-{statistic}" for statistic in ("q15", "q90", "mean", "median")),
     *("reweight-text-q15", "reweight-text-q90", "reweight-cw-same-privacy"),
 }
-"""Claims about the printed numbers by which settings that the papers do not print were chosen."""
+"""Claims on the printed numbers that were used to choose settings that the papers do not print."""
 
 
 def test_claims_that_settings_were_chosen_by_are_not_counted(plan):
@@ -94,7 +94,7 @@ def test_no_claim_on_drawn_or_stand_in_records_counts_as_reproduced(plan, ledger
         claim.id
         for paper in plan.papers.values()
         for claim in paper.claims
-        if "salary" in {each.name for each in claim.scenarios}
+        if "salary" in {scenario.name for scenario in claim.scenarios}
     ]
     assert len(on_salaries) == 32
     rows = ledger.set_index("id").loc[on_salaries]
@@ -108,7 +108,7 @@ def test_the_reference_ledger_has_the_kinds_of_the_config(plan, ledger):
     } == kinds
 
 
-def test_no_cell_is_called_by_a_name_of_the_code(plan):
+def test_no_cell_has_a_name_from_the_code(plan):
     names = {
         (claim.id, claim.labels.get(str(cell), str(cell)))
         for paper in plan.papers.values()
@@ -117,9 +117,9 @@ def test_no_cell_is_called_by_a_name_of_the_code(plan):
     }
     assert len(names) > 500
     printed_so = ("Censor_w", "Censor_uw", "T_f", "T_s")
-    assert not {each for each in names if re.search(r"[a-z0-9]_[a-z]", each[1]) and not each[1].startswith(printed_so)}
+    assert not {pair for pair in names if re.search(r"[a-z0-9]_[a-z]", pair[1]) and not pair[1].startswith(printed_so)}
     words = {"uniform", "reps", "plugin", "bayes", "renyi", "mixture", "salary", "accounting"}
-    assert not {each for each in names if each[1] in words}
+    assert not {pair for pair in names if pair[1] in words}
 
 
 def test_the_delta_of_zcdp_is_no_lipschitz_bound(plan):
@@ -128,8 +128,8 @@ def test_the_delta_of_zcdp_is_no_lipschitz_bound(plan):
     assert not [label for label in labels if "Lipschitz" in label]
 
 
-def test_the_story_of_censor_that_fails_is_judged(ledger):
-    """The 90 % quantile tells another story than the median, and the bound after weighting follows the one before."""
+def test_the_claims_on_utility_of_censoring_are_judged(ledger):
+    """The 90 % quantile and the median disagree, and the bound after weighting depends on the bound before."""
     verdicts = ledger.set_index("id")["verdict"]
     others = [f"censor-{statistic}-w-{epsilon}" for statistic in ("median", "q15", "q90") for epsilon in (4, 3)]
     assert set(verdicts[["censor-median-w", "censor-q15-w", *others]]) <= {"reproduced", "direction only", "not reproduced"}
@@ -144,7 +144,7 @@ def test_no_claim_of_the_reference_ledger_lacks_an_estimate_without_a_reason(led
 
 
 def test_every_erratum_is_shown_by_a_claim_that_fails_with_it(plan, ledger):
-    """An erratum that the run does not show would be an assertion."""
+    """An erratum that no claim of the run shows would be unsupported."""
     errata = ledger[ledger["erratum"].notna()]
     finding = {erratum.id: erratum.kind for erratum in plan.errata}
     failed = errata[errata["verdict"].isin(finding.values())]

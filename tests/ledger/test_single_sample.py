@@ -1,4 +1,4 @@
-"""Tests for what a paper says of one sample: its numbers among those of many samples, and one gain beside another."""
+"""Tests of claims about one sample: its numbers within the range of many samples, and a comparison of two gains."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ COMMON = normal(100, 10)
 NEAR = {"A": COMMON, "B": COMMON + normal(2, 0.5, seed=2), "C": COMMON + normal(-3, 0.5, seed=3)}
 
 
-def told(printed, **keys):
+def typical(printed, **keys):
     return claim_of({"kind": "typical", "printed": printed, **keys}, {"of": list(NEAR)[: len(printed)]})
 
 
@@ -18,22 +18,22 @@ def told(printed, **keys):
     [([100, 102, 97], REPRODUCED), ([115, 117, 112], REPRODUCED), ([100, 108, 97], DIRECTION), ([100, 97, 102], NOT_REPRODUCED)],
 )
 def test_numbers_of_one_sample_are_compared_with_its_first(printed, verdict):
-    """The sample may be another, as long as the others stand to its first as they do in the replicates."""
-    assert verdict_of(told(printed, less_first=True), table_of(**NEAR)) == verdict
+    """The level of the sample may differ if the differences to its first number are as in the replicates."""
+    assert verdict_of(typical(printed, less_first=True), table_of(**NEAR)) == verdict
 
 
-def test_permuted_numbers_pass_where_each_is_compared_by_itself():
-    assert verdict_of(told([100, 97, 102]), table_of(**NEAR)) == REPRODUCED
-    assert verdict_of(told([100, 97, 160]), table_of(**NEAR)) == NOT_REPRODUCED
+def test_permuted_numbers_pass_if_each_is_compared_alone():
+    assert verdict_of(typical([100, 97, 102]), table_of(**NEAR)) == REPRODUCED
+    assert verdict_of(typical([100, 97, 160]), table_of(**NEAR)) == NOT_REPRODUCED
 
 
 def test_the_limits_hold_for_all_numbers_together():
-    """With three numbers the middle 98.3 % of the replicates count, not the middle 95 %."""
+    """For three numbers the range is the central 98.3 % of the replicates instead of 95 %."""
     beyond = float(np.quantile(COMMON, 0.98))
     assert beyond > np.quantile(COMMON, 0.975)
-    assert verdict_of(told([beyond]), table_of(A=COMMON)) == NOT_REPRODUCED
-    assert verdict_of(told([beyond, 102, 97]), table_of(**NEAR)) == REPRODUCED
-    assert "in the middle of the replicates" in row_of(told([beyond]), table_of(A=COMMON)).note
+    assert verdict_of(typical([beyond]), table_of(A=COMMON)) == NOT_REPRODUCED
+    assert verdict_of(typical([beyond, 102, 97]), table_of(**NEAR)) == REPRODUCED
+    assert "the central range of the replicates" in row_of(typical([beyond]), table_of(A=COMMON)).note
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.7, REPRODUCED), (0.55, UNDETERMINED), (0.3, NOT_REPRODUCED)])

@@ -1,4 +1,4 @@
-"""When an estimate agrees: the errors that are allowed for one number, and for several together, and intervals of shares."""
+"""Tests of the limits for agreement: allowed errors for one and for several numbers, and intervals of shares."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 
 @pytest.mark.parametrize("numbers", [1, 2, 5, 12])
-def test_what_is_allowed_for_several_numbers_rejects_true_ones_as_seldom_as_for_one(numbers):
+def test_the_allowance_for_several_numbers_rejects_true_ones_as_rarely_as_for_one(numbers):
     thresholds, runs = Thresholds(), 200_000
     errors = np.random.default_rng(numbers).standard_normal((runs, numbers))
     alone = (np.abs(errors[:, 0]) > thresholds.errors).mean()
@@ -21,7 +21,7 @@ def test_what_is_allowed_for_several_numbers_rejects_true_ones_as_seldom_as_for_
 
 @pytest.mark.parametrize(("units", "factor"), [(5, 2.87), (10, 2.32), (100, 2.03), (2000, 2.0)])
 def test_an_error_from_few_units_has_the_quantile_of_student(units, factor):
-    """Limits of two errors hold in 95.45 % of normal samples, of five values too, where two normal errors hold in 88 %."""
+    """With Student's quantile the limits hold in 95.45 % of samples of five values; with two errors they hold in 88 %."""
     assert Thresholds().errors_of(1, units) == pytest.approx(factor, abs=0.005)
     if units == 5:
         samples = np.random.default_rng(5).standard_normal((200_000, units))
@@ -31,7 +31,7 @@ def test_an_error_from_few_units_has_the_quantile_of_student(units, factor):
         assert (t <= 2).mean() == pytest.approx(0.884, abs=0.004)
 
 
-def test_no_errors_stay_none():
+def test_zero_allowed_errors_stay_zero():
     assert Thresholds(errors=0).errors_of(3, 5) == 0
 
 
@@ -43,6 +43,6 @@ def test_the_interval_of_a_share_is_wilsons(counts, confidence):
 
 
 @pytest.mark.parametrize("units", range(1, 60))
-def test_all_units_are_all_of_them_and_none_is_none(units):
+def test_the_interval_is_exact_for_all_units_and_for_none(units):
     assert share_interval(1.0, units, 0.99)[1] == 1
     assert share_interval(0.0, units, 0.99)[0] == 0

@@ -1,1 +1,1 @@
-"""The ledger: what the papers claim, and what a run says of it."""
+"""Ledger: the claims of the papers, with the verdict of a run on each."""

@@ -1,4 +1,4 @@
-"""From collected tables to the values that a claim compares."""
+"""Values that a claim compares, extracted from collected tables."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from formalsynth.ledger.claims import Claim
 
 
 class ClaimError(ValueError):
-    """A claim speaks of something that the tables do not have."""
+    """Error of a claim that refers to something that is not in the tables."""
 
 
 class NoRowsError(ValueError):
-    """A cell has no result, because every fit or replicate behind it failed; the message is for the ledger's note."""
+    """Error for a cell without a result, because all its fits or replicates failed; the message becomes the ledger's note."""
 
 
 PLANNED = ("synthesizer", "n", "scenario", "replicate")
-"""What cells may differ in that the plan has checked: a cell without rows is no slip of the config there."""
+"""Columns whose values the plan has checked, so that a cell without rows is not an error in config."""
 
 
 class Compared(NamedTuple):
-    """What a claim compares."""
+    """Values that a claim compares."""
 
     values: Array
-    """(units, cells); only units with a value in every cell."""
+    """(units, cells) values of the units that have a value in every cell."""
     replicates: int
     names: tuple[str, ...]
-    """What each cell is called."""
+    """Names of the cells."""
     lost: tuple[int, ...]
-    """Replicates with rows in every cell, but without a finite value in some."""
+    """Replicates that have rows in every cell but lack a finite value in at least one."""
 
 
 def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
-    """What a claim compares, from the tables.
+    """Values that a claim compares, extracted from the tables.
 
     Args:
         claim: the claim.
-        tables: the collected table that it speaks of, for each of its scenarios.
+        tables: the collected table of each of its scenarios.
 
     Raises:
         ClaimError: a column or a cell is missing.
@@ -52,17 +52,17 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
     table = _rows(claim, tables)
     replicates = int(table["replicate"].nunique()) if "replicate" in table else 0
     table, wanted = _long(claim, table)
-    finite = table["it"].replace([np.inf, -np.inf], np.nan)
+    finite = table["result"].replace([np.inf, -np.inf], np.nan)
     by = _column(claim, table, estimate.by)
-    wide = table.assign(unit=by, it=finite).pivot_table(
-        index="unit", columns=estimate.over, values="it", aggfunc="mean", sort=False
+    wide = table.assign(unit=by, result=finite).pivot_table(
+        index="unit", columns=estimate.over, values="result", aggfunc="mean", sort=False
     )
     needed = [*wanted, DATA] if estimate.distance == DATA and DATA not in wanted else wanted
     missing = [cell for cell in needed if cell not in wide]
     unknown = [cell for cell in missing if cell not in set(table[estimate.over])]
     if unknown and estimate.over not in PLANNED and not _failed(table):
-        there = ", ".join(map(str, wide))
-        raise ClaimError(f"{claim.id}: no rows for {estimate.over} {', '.join(map(str, unknown))}; there are {there}")
+        available = ", ".join(map(str, wide))
+        raise ClaimError(f"{claim.id}: no rows for {estimate.over} {', '.join(map(str, unknown))}; allowed: {available}")
     wide = wide[[cell for cell in needed if cell in wide]].dropna()
     if missing or wide.empty:
         raise NoRowsError(_without_result(claim, missing))
@@ -76,67 +76,69 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
 
 
 def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[object]) -> pd.Index:
-    """The units that have rows in every cell, whatever is in them."""
+    """Units with rows in every cell, with or without finite values."""
     counts = table.groupby([by, over]).size().unstack()
     return counts.index[counts[list(cells)].notna().all(axis=1)]
 
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
-    """What cells are called: by their label where they have one, a number by what the cells differ in."""
+    """Names of cells: the label if there is one; a number is preceded by the name of its column."""
     texts = [f"{cell:g}" if isinstance(cell, int | float | np.number) else str(cell) for cell in cells]
     numbers = [not isinstance(cell, str) for cell in cells]
-    of = claim.estimate.over.replace("_", " ")
-    names = [claim.labels.get(text, f"{of} {text}" if each else text) for text, each in zip(texts, numbers, strict=True)]
+    column = claim.estimate.over.replace("_", " ")
+    names = [
+        claim.labels.get(text, f"{column} {text}" if is_number else text) for text, is_number in zip(texts, numbers, strict=True)
+    ]
     if claim.estimate.differences:
         return tuple(f"{first} less {second}" for first, second in zip(names[::2], names[1::2], strict=True))
     return tuple(names)
 
 
 def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The rows that a claim speaks of, with names in the place of the scenarios' ids."""
+    """Rows of a claim, with the names of scenarios instead of their ids."""
     names = {scenario.id: scenario.name for scenario in claim.scenarios}
     table = pd.concat(tables, ignore_index=True)
     table = table.assign(scenario=table["scenario"].map(names)) if "scenario" in table else table
     for column, value in claim.estimate.rows.items():
         chosen = table[_column(claim, table, column) == value]
         if chosen.empty and column not in PLANNED and not table.empty and not _failed(table):
-            there = ", ".join(map(str, table[column].unique()))
-            raise ClaimError(f"{claim.id}: no rows with {column} {value}; there are {there}")
+            available = ", ".join(map(str, table[column].unique()))
+            raise ClaimError(f"{claim.id}: no rows with {column} {value}; allowed: {available}")
         table = chosen
     return table
 
 
 def _failed(table: pd.DataFrame) -> bool:
-    """Whether replicates failed, whose rows may lack what cells are told apart by."""
+    """True if replicates failed; their rows may lack the column that distinguishes cells."""
     return "status" in table and bool((table["status"] != "ok").any())
 
 
 def _without_result(claim: Claim, cells: Sequence[object]) -> str:
-    """What has no result, in words."""
-    of = claim.estimate
-    rows = [f"{column} {value}" for column, value in of.rows.items()]
-    named = [f"{of.over} {' and '.join(map(str, cells))}"] if cells else [f"no {of.by} has one in every cell"]
+    """Description of the cells without a result."""
+    estimate = claim.estimate
+    rows = [f"{column} {value}" for column, value in estimate.rows.items()]
+    named = [f"{estimate.over} {' and '.join(map(str, cells))}"] if cells else [f"no {estimate.by} has one in every cell"]
     return f"without a finite result: {', '.join([*rows, *named])}"
 
 
 def _long(claim: Claim, table: pd.DataFrame) -> tuple[pd.DataFrame, list[object]]:
-    """The table with the values in the column ``it``, and the cells from left to right."""
+    """Table with the values in the column ``result``, and the cells from left to right."""
     estimate = claim.estimate
     if estimate.over == "value":
-        table = table.melt([estimate.by], list(estimate.value), var_name="value_of", value_name="one")
-        return table.rename(columns={"value_of": "value", "one": "it"}), list(estimate.value)
-    table = table.assign(it=_column(claim, table, estimate.value[0]))
+        table = table.melt([estimate.by], list(estimate.value), var_name="value_of", value_name="melted")
+        return table.rename(columns={"value_of": "value", "melted": "result"}), list(estimate.value)
+    table = table.assign(result=_column(claim, table, estimate.value[0]))
     return table, list(estimate.of) or sorted(_column(claim, table, estimate.over).unique())
 
 
 def _column(claim: Claim, table: pd.DataFrame, column: str) -> pd.Series:
     if column not in table:
-        raise ClaimError(f"{claim.id}: no column {column!r}; there are {', '.join(table)}")
+        raise ClaimError(f"{claim.id}: no column {column!r}; allowed: {', '.join(table)}")
     return table[column]
 
 
 def _against(claim: Claim, wide: pd.DataFrame) -> pd.DataFrame:
-    """Values as the claim wants them: as they are, as distances to a reference, or as shares of each cell's largest."""
+    """Values as the claim needs them: unchanged, distances to a reference, or shares of the largest value of each cell."""
     estimate = claim.estimate
     reference = estimate.distance
     if reference == DATA:

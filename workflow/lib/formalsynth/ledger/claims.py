@@ -1,8 +1,8 @@
-"""Claims: what a paper says about a number of the run.
+"""Claims: statements of a paper about numbers of a run.
 
 A claim names cells of a tidy table (synthesizers, sample sizes, columns, ...), a statistic of each cell over its units
-(replicates, records, synthetic data sets, ...) and a test. A handful of tests serve every claim, and each verdict stands on
-the Monte Carlo error of what it judges.
+(replicates, records, synthetic data sets, ...) and a test. A few kinds of tests cover all claims, and each verdict accounts for
+the Monte Carlo error of its estimates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _list_statistics(schema: dict[str, Any]) -> None:
 
 
 class Estimate(Model):
-    """What a claim speaks of: a statistic of cells of a tidy table."""
+    """Estimate of a claim: a statistic of cells of a tidy table."""
 
     scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size says which.")
     size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
@@ -65,10 +65,10 @@ class Estimate(Model):
     @field_validator("of_largest", "above")
     @classmethod
     def _alone(cls, given: bool | float | None, info: ValidationInfo) -> bool | float | None:
-        """At most one of ``distance``, ``of_largest`` and ``above`` changes the values."""
+        """Refuse more than one of ``distance``, ``of_largest`` and ``above``."""
         others = [name for name in ("distance", "of_largest") if name != info.field_name and _is_given(info.data.get(name))]
         if _is_given(given) and others:
-            raise ValueError(f"Input should not be given beside {others[0]}")
+            raise ValueError(f"Input should not be given together with {others[0]}")
         return given
 
 
@@ -77,31 +77,31 @@ def _is_given(value: object) -> bool:
 
 
 Kind = Literal["test", "recovered", "drawn records", "by construction", "implied", "ours", "settings lost", "own study"]
-"""What a verdict can say of the paper; only the claims of kind ``test`` count in the headline."""
+"""Relevance of a verdict for the paper; only claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
-    "test": "the run can bear the claim out or not, and the paper's authors said it",
-    "recovered": "settings that the paper does not print were chosen by the same printed numbers; agreement is no evidence",
-    "drawn records": "the paper's records are not public; records drawn from one published margin take their place",
-    "by construction": "the definition of what is compared makes the claim hold in every run; it checks the software",
-    "implied": "the claim holds whenever another one does, so it is no evidence of its own",
-    "ours": "the claim, or the form in which it is tested, is ours and not the paper's",
-    "settings lost": "the paper does not say, or the text lost, the settings that its numbers depend on",
-    "own study": "the claim is of a user's own study and of no paper",
+    "test": "a statement of the paper that the run can support or contradict",
+    "recovered": "settings that the paper does not print were chosen by the same printed numbers; agreement proves nothing",
+    "drawn records": "the paper's records are not public; records drawn from one published margin replace them",
+    "by construction": "the claim follows from the definition of what is compared; it checks the software",
+    "implied": "the claim follows from another claim and adds no evidence",
+    "ours": "the claim, or its tested form, is ours and not the paper's",
+    "settings lost": "the paper does not give the settings that its numbers depend on, or its text lost them",
+    "own study": "the claim belongs to a user's own study, not to a paper",
 }
 """Every kind of claim, with its meaning."""
 
 
 UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
-"""Kinds of claims that say nothing of a paper, or nothing on evidence of their own."""
+"""Kinds of claims that do not count: they are not about a paper, or they add no evidence."""
 
 
 def kind_name(text: str) -> str:
-    """The kind that a row of the ledger names; older ledgers name none, and what they have are tests."""
+    """Kind in a row of the ledger; the claims of older ledgers, which have no kinds, are tests."""
     return "implied" if text.startswith("implied by ") else text or "test"
 
 
 class ClaimConfig(Model):
-    """One sentence of a paper that a run supports or contradicts."""
+    """Statement of a paper that a run supports or contradicts."""
 
     id: str = Field(pattern=pattern("claim"), description="Name, unique over all papers.")
     place: str = Field(description="Where the paper says it.")
@@ -123,7 +123,7 @@ class ClaimConfig(Model):
     @field_validator("implied_by")
     @classmethod
     def _where_implied(cls, given: str, info: ValidationInfo) -> str:
-        """``implied_by`` is there where the kind is ``implied``, and only there."""
+        """Require ``implied_by`` for the kind ``implied``, and refuse it for others."""
         kind = info.data.get("kind")
         if kind == "implied" and not given:
             raise PydanticCustomError(
@@ -135,16 +135,16 @@ class ClaimConfig(Model):
 
 
 class ClaimScenario(JobInput):
-    """A scenario that a claim speaks of, at one sample size."""
+    """Scenario of a claim, at one sample size."""
 
     id: str
     name: str
     stand_in: bool
-    """Whether simulated records stand in for absent ones."""
+    """True if simulated records replace absent real data."""
 
 
 class Claim(JobInput):
-    """One claim, with everything that config leaves to be looked up.
+    """Claim with all references of config resolved.
 
     The kind of its test has to be registered before :meth:`of` can rebuild it from plain data.
     """
@@ -158,18 +158,18 @@ class Claim(JobInput):
     printed: str
     kind: Kind
     implied_by: str
-    """The claim that implies it; empty unless the kind is ``implied``."""
+    """Id of the claim that implies it; empty unless the kind is ``implied``."""
     erratum: str
-    """Number of the erratum that it is part of, after mergers; empty for none."""
+    """Number of its erratum, after mergers; empty for none."""
     finding: Finding | Literal[""]
-    """What the erratum is; empty for none."""
+    """Kind of its erratum; empty for none."""
     note: str
     estimate: Estimate
-    """What it speaks of, with the cells spelled out."""
+    """Estimate with all cells listed."""
     test: AnyTest
     scenarios: tuple[ClaimScenario, ...]
-    """The scenarios it speaks of; empty when their data are absent."""
+    """Scenarios of the claim; empty if their data are absent."""
     truth: float | None
-    """The population's value, where the estimate is a distance to it."""
+    """Value in the population, if the estimate is a distance to it."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """What its cells are called, by id, where they have a label."""
+    """Labels of cells by id."""

@@ -1,4 +1,4 @@
-"""Errata: what is printed in a paper and does not hold, each slip once with all its places."""
+"""Errata: errors in the printed papers, each listed once with all its places."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pydantic import AfterValidator, Field
 from formalsynth.core.model import Identifier, Model, each_once, pattern
 
 Finding = Literal["misprint", "refuted"]
-"""What kind of erratum it is: the verdict of a claim that belongs to it and does not hold."""
+"""Kind of an erratum, which becomes the verdict of its claims that do not hold."""
 ErratumNumber = Annotated[str, Field(pattern=pattern("number of an erratum"))]
 
 
 class ErratumPlace(Model):
-    """Where a paper has the slip."""
+    """Place of an error in a paper."""
 
     paper: Identifier = Field(description="Key of the paper.")
     place: str = Field(min_length=1, description="Where the paper says it.")
 
 
 class Erratum(Model):
-    """One slip, however often it is printed."""
+    """Error in the printed papers, with all its places."""
 
     id: ErratumNumber = Field(description="Its number; claims name it.")
     kind: Finding = Field(
@@ -41,11 +41,11 @@ class Erratum(Model):
 
     @property
     def command(self) -> str:
-        """What shows the numbers of its check; empty without one."""
+        """Command that prints the numbers of its check; empty without a check."""
         return f"python -m formalsynth.errata {self.id}" if self.check else ""
 
 
 class ErrataConfig(Model):
-    """``config/errata.yaml``: what is printed and does not hold."""
+    """File ``config/errata.yaml``: errors in the printed papers."""
 
     errata: list[Erratum] = Field(description="The errata, each slip once.")

@@ -1,4 +1,4 @@
-"""Judge: the ledger of a paper's claims, from collected tables only."""
+"""Ledger of claims with verdicts, from collected tables only."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW, UNDETERMINED
 
 RANDOM = ("replicate", "record", "set", "draw")
-"""Units that chance draws; others, such as the points of a grid, have no Monte Carlo error."""
+"""Random units; other units, such as the points of a grid, have no Monte Carlo error."""
 
 REPEATED = ("replicate", "set", "draw")
-"""Units that a run repeats as often as it is told to, so that their extremes grow with it; those of a sample are what it is."""
-UNSURE = "the {} has no valid Monte Carlo error, so that it can show a direction only"
+"""Units whose number is a setting of the run, so that their extremes grow with it."""
+UNSURE = "the {} has no valid Monte Carlo error, so it can show a direction only"
 
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """A row of ``claims.csv``: its fields are the columns. What there are no data for is None."""
+    """Row of ``claims.csv``; its fields are the columns, None for missing values."""
 
     id: str
     paper: str
@@ -35,9 +35,9 @@ class LedgerRow:
     claim: str
     printed: str
     estimate: str | None
-    """The statistic of each cell, from left to right."""
+    """Statistic of each cell, from left to right."""
     mcse: str | None
-    """Its Monte Carlo error; empty where there is none."""
+    """Monte Carlo error of each statistic; empty for none."""
     replicates: int | None
     verdict: str
     note: str
@@ -45,9 +45,9 @@ class LedgerRow:
     erratum: str
     test: str
     kind: str
-    """What its verdict says of the paper; of a claim that another one implies, by which."""
+    """Kind of the claim, with the implying claim for an implied one."""
     cells: str = ""
-    """What each cell is called, from left to right."""
+    """Names of the cells, from left to right."""
 
 
 COLUMNS = tuple(field.name for field in fields(LedgerRow))
@@ -61,17 +61,17 @@ def ledger(
     root: int,
     judged: bool,
 ) -> pd.DataFrame:
-    """A row with a verdict for each claim.
+    """Table with a row and a verdict for each claim.
 
     Args:
         claims: the claims.
         tables: collected tables by scenario id and kind.
-        thresholds: when an estimate agrees.
+        thresholds: limits for agreement.
         root: root seed.
-        judged: whether the scale is large enough to judge by.
+        judged: True if the scale has enough replicates for verdicts.
 
     Raises:
-        ClaimError: the tables lack what a claim speaks of.
+        ClaimError: a column or cell of a claim is missing.
     """
     rows = []
     for claim in claims:
@@ -82,20 +82,20 @@ def ledger(
 
 
 def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, root: int, judged: bool) -> LedgerRow:
-    """The ledger's row of a claim.
+    """Row of the ledger for a claim.
 
     Args:
         claim: the claim.
         tables: the collected table that it speaks of, for each of its scenarios.
-        thresholds: when an estimate agrees.
+        thresholds: limits for agreement.
         root: root seed, for the resampling.
-        judged: whether the scale is large enough to judge by.
+        judged: True if the scale has enough replicates for verdicts.
 
     Raises:
-        ClaimError: the tables lack what the claim speaks of.
+        ClaimError: a column or cell of the claim is missing.
     """
     if not tables:
-        return _row(claim, ABSENT, sentences(claim.note, "the records are not there"))
+        return _row(claim, ABSENT, sentences(claim.note, "the records are absent"))
     try:
         values, replicates, names, lost = values_of(claim, tables)
     except NoRowsError as error:
@@ -104,12 +104,12 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
     chance = len(values) > 1 and by in RANDOM and not extreme
     unsure = len(values) > 1 and by in REPEATED and extreme
     cells = _cells(claim, values, names, chance, thresholds.resamples, root)
-    found = claim.test.judge(cells, claim, thresholds)
+    judgement = claim.test.judge(cells, claim, thresholds)
     units = "" if by == "replicate" else f"over {len(values)} {unit_name(by)}"
     return _row(
         claim,
-        _verdict(claim, DIRECTION if unsure and found.verdict == REPRODUCED else found.verdict, judged),
-        sentences(claim.note, found.note, units, without(lost), UNSURE.format(claim.estimate.statistic) if unsure else ""),
+        _verdict(claim, DIRECTION if unsure and judgement.verdict == REPRODUCED else judgement.verdict, judged),
+        sentences(claim.note, judgement.note, units, without(lost), UNSURE.format(claim.estimate.statistic) if unsure else ""),
         *rounded(cells.estimates, cells.errors if chance else np.full(values.shape[1], np.nan)),
         replicates,
         NAMES.join(names),
@@ -117,22 +117,22 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
 
 
 def _cells(claim: Claim, values: Array, names: tuple[str, ...], chance: bool, resamples: int, root: int) -> Cells:
-    """The values (units, cells) of a claim with their statistics and, from one random stream for as many units, their errors."""
+    """Cells of a claim: values (units, cells), statistics and errors; the number of units determines the random stream."""
     name = claim.estimate.statistic
     estimates = STATISTICS[name](values)
     if not chance:
         return Cells(values, estimates, without_error(estimates), names)
-    generator = np.random.default_rng([root, len(values)])  # the same for all claims: one number has one error
+    generator = np.random.default_rng([root, len(values)])  # the same for all claims, so equal values have equal errors
     return Cells(values, estimates, scatter(values, name, resamples, generator), names)
 
 
-def _verdict(claim: Claim, found: str, judged: bool) -> str:
-    """The verdict of the ledger, given that of the test."""
+def _verdict(claim: Claim, verdict: str, judged: bool) -> str:
+    """Verdict of the ledger, given the verdict of the test."""
     if any(scenario.stand_in for scenario in claim.scenarios):
         return STAND_IN
     if not judged:
         return TOO_FEW
-    return claim.finding or found if found not in (REPRODUCED, UNDETERMINED) else found
+    return claim.finding or verdict if verdict not in (REPRODUCED, UNDETERMINED) else verdict
 
 
 def _row(

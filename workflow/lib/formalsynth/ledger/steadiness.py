@@ -1,7 +1,7 @@
-"""How steady verdicts are: how often they stay when the replicates are drawn anew from those of the run.
+"""Steadiness of verdicts: the share of bootstrap samples of the replicates in which a verdict stays.
 
-A verdict whose numbers are near a border of its test turns in some runs from other root seeds, however right the software is.
-Drawing the replicates of each scenario with replacement, the same ones in all its tables, and judging again shows which.
+A borderline verdict can change with another root seed even if the software is correct. To find such verdicts, the replicates of
+each scenario are drawn with replacement, the same ones in all its tables, and the claims are judged again.
 """
 
 from __future__ import annotations
@@ -20,40 +20,42 @@ from formalsynth.ledger.verdicts import REPRODUCED
 Tables = Mapping[tuple[str, str], pd.DataFrame]
 """Collected tables by scenario id and kind."""
 STEADY = 0.95
-"""Share of the drawings in which a steady verdict stays, at least."""
+"""Smallest share of the drawings in which a steady verdict stays."""
 DRAWINGS = 20
-"""How often the replicates are drawn."""
+"""Number of drawings of the replicates."""
 
 
 def drawn_verdicts(
     claims: Sequence[Claim], tables: Tables, thresholds: Thresholds, root: int, drawings: int = DRAWINGS, times: int = 1
 ) -> pd.DataFrame:
-    """The verdicts of some claims, a row for each by id: of the run in column 0, then of each drawing of its replicates.
+    """Verdicts of claims by id: those of the run in column 0, then those of each drawing of its replicates.
 
     Args:
         claims: the claims.
-        tables: what they speak of.
-        thresholds: when an estimate agrees.
+        tables: the collected tables of the claims.
+        thresholds: limits for agreement.
         root: root seed.
-        drawings: how often the replicates are drawn.
-        times: how many times as many as the run has are drawn.
+        drawings: number of drawings of the replicates.
+        times: size of a drawing, as a multiple of the number of replicates.
     """
     generators = [np.random.default_rng([root, k]) for k in range(drawings)]
-    judged = [tables, *(drawn(tables, each, times) for each in generators)]
-    found = [ledger(claims, each, thresholds, root, True).set_index("id")["verdict"] for each in judged]
-    return pd.DataFrame(dict(enumerate(found)))
+    samples = [tables, *(drawn(tables, generator, times) for generator in generators)]
+    verdicts = [ledger(claims, sample, thresholds, root, True).set_index("id")["verdict"] for sample in samples]
+    return pd.DataFrame(dict(enumerate(verdicts)))
 
 
 def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dict[tuple[str, str], pd.DataFrame]:
-    """The tables with replicates drawn from them with replacement, ``times`` as many as there are, and numbered from 0.
+    """Tables with replicates drawn with replacement, ``times`` as many as there are, and numbered from 0.
 
-    Tables of a scenario have the same replicates. One that has only some of them, as those of single samples do, stays as it is.
+    All tables of a scenario get the same replicates. A table with only some replicates, as of single samples, is unchanged.
     """
     of_scenario: dict[str, Integers] = {}
     for (scenario, _), table in tables.items():
-        found = np.unique(table["replicate"]) if "replicate" in table else np.empty(0, dtype=np.int64)
-        of_scenario[scenario] = max(of_scenario.get(scenario, found), found, key=len)
-    chosen = {scenario: generator.choice(found, times * len(found)) for scenario, found in of_scenario.items() if len(found)}
+        numbers = np.unique(table["replicate"]) if "replicate" in table else np.empty(0, dtype=np.int64)
+        of_scenario[scenario] = max(of_scenario.get(scenario, numbers), numbers, key=len)
+    chosen = {
+        scenario: generator.choice(numbers, times * len(numbers)) for scenario, numbers in of_scenario.items() if len(numbers)
+    }
     return {
         (scenario, kind): _with(table, chosen[scenario])
         if "replicate" in table and np.array_equal(np.unique(table["replicate"]), of_scenario[scenario])
@@ -63,7 +65,7 @@ def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dic
 
 
 def _with(table: pd.DataFrame, replicates: Integers) -> pd.DataFrame:
-    """The rows of these replicates, each as often as it is named."""
+    """Rows of these replicates, with repetitions."""
     places = table.groupby("replicate").indices
     parts = [places[replicate] for replicate in replicates]
     rows = table.iloc[np.concatenate(parts)]
@@ -71,14 +73,14 @@ def _with(table: pd.DataFrame, replicates: Integers) -> pd.DataFrame:
 
 
 def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """How often each verdict stays.
+    """Steadiness of each verdict.
 
     Args:
         verdicts: as from :func:`drawn_verdicts`.
 
     Returns:
-        Columns id, verdict, stays (a share of the drawings), otherwise (the verdict that is most frequent among the others) and
-        reproduced: a letter for each drawing, y where the claim is reproduced in it and n where it is not.
+        Columns id, verdict, stays (a share of the drawings), otherwise (the most frequent of the other verdicts) and reproduced
+        (a letter for each drawing: y if the claim is reproduced in it, n if not).
     """
     of_run, drawings = verdicts[0], verdicts.drop(columns=0)
     others = [row[row != verdict].mode() for (_, row), verdict in zip(drawings.iterrows(), of_run, strict=True)]
@@ -92,7 +94,7 @@ def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(verdicts: pd.DataFrame) -> Array:
-    """Which share of the verdicts any two drawings have in common, least first: what runs from two root seeds can be expected to.
+    """Share of equal verdicts in each pair of drawings, in increasing order; an estimate for runs with two root seeds.
 
     Args:
         verdicts: as from :func:`drawn_verdicts`.

@@ -1,4 +1,4 @@
-"""When an estimate agrees with what a paper claims."""
+"""Limits for the agreement of an estimate with a claim."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from formalsynth.core.model import Model
 
 
 class Thresholds(Model):
-    """When an estimate agrees with what a paper claims."""
+    """Limits for the agreement of an estimate with a claim."""
 
     within: float = Field(0.05, ge=0, lt=1, description="Relative distance to a printed number that counts as the same.")
     errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
@@ -18,11 +18,11 @@ class Thresholds(Model):
     resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")
 
     def errors_of(self, numbers: int, units: int) -> float:
-        """Standard errors that are allowed for each of several numbers, so that they hold for all of them as for one alone.
+        """Allowed standard errors for each of several numbers, adjusted for simultaneous comparison.
 
         Args:
-            numbers: how many numbers are compared.
-            units: how many units each is estimated from; an error that is estimated from few has Student's t distribution.
+            numbers: number of compared numbers.
+            units: number of units behind each estimate; the error of few units has Student's t distribution.
         """
         level = ndtr(-self.errors) / numbers
         return -float(stdtrit(units - 1, level) if units > 1 else ndtri(level)) if self.errors else 0.0

@@ -1,4 +1,4 @@
-"""The verdicts of the ledger and what they mean."""
+"""Verdicts of the ledger with their meanings."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ABSENT = "data absent"
 TOO_FEW = "too few replicates"
 VERDICTS = {
     REPRODUCED: "the run supports the claim within its Monte Carlo error",
-    DIRECTION: "the run points the way the claim does, but not as clearly or as far",
-    UNDETERMINED: "what the run shows is within chance of no difference, so that it speaks neither for the claim nor against it",
-    NOT_REPRODUCED: "the run contradicts the claim, or is far from what it says",
-    MISPRINT: "what is printed contradicts other statements, formulas or results of the paper; its conclusions do not rest on it",
-    REFUTED: "a derivation or an audit shows that the statement, or a step that it rests on, does not hold",
-    STAND_IN: "simulated records stood in for absent ones, which is no evidence",
-    ABSENT: "the data that the claim speaks of were absent",
-    NO_ROWS: "a synthesizer that the claim speaks of has no finite result, in most cases because all its fits failed",
-    TOO_FEW: "the scale has too few replicates to judge by",
+    DIRECTION: "the run has the claimed direction, but not as clearly or as far as claimed",
+    UNDETERMINED: "the difference in the run is within chance, so the run neither supports nor contradicts the claim",
+    NOT_REPRODUCED: "the run contradicts the claim, or is far from it",
+    MISPRINT: "the printed text contradicts other statements or results of the paper, whose conclusions do not depend on it",
+    REFUTED: "a derivation or an audit shows that the statement, or a step that it depends on, does not hold",
+    STAND_IN: "simulated records replaced absent data, so the run proves nothing about the claim",
+    ABSENT: "the data of the claim were absent",
+    NO_ROWS: "a synthesizer of the claim has no finite result, usually because all its fits failed",
+    TOO_FEW: "the scale has too few replicates for a verdict",
 }
 """Every verdict, in the order of the ledger, with its meaning."""

@@ -1,7 +1,7 @@
-"""What every kind of test of a claim has, and the register of the kinds.
+"""Base class and register of the kinds of tests of claims.
 
-A test says what has to hold of a claim's cells. Each kind is a file of this folder: a model with the keys of that kind, which
-checks what can be seen from the entry alone, and a ``judge`` that looks at the numbers.
+A test is a condition on the cells of a claim. Each kind is a file of this folder: a model with the keys of that kind, which
+checks the entry in config, and a method ``judge``, which checks the numbers.
 """
 
 from __future__ import annotations
@@ -30,53 +30,53 @@ NeededShare = Annotated[float, Field(gt=0, le=1)] | Literal["mostly"]
 
 @dataclass(frozen=True)
 class Cells:
-    """The numbers that a claim compares."""
+    """Numbers that a claim compares."""
 
     values: Array
-    """One for each unit and cell, (units, cells)."""
+    """(units, cells) values."""
     estimates: Array
-    """The claim's statistic of each cell, (cells,)."""
+    """(cells,) statistic of each cell."""
     scatter: Scatter
-    """The statistics on changed copies of the values, from which errors follow."""
+    """Statistics on resampled copies of the values, which determine the errors."""
     names: tuple[str, ...]
-    """What each cell is called."""
+    """Names of the cells."""
 
     @property
     def errors(self) -> Array:
-        """Monte Carlo errors of the statistics, (cells,)."""
+        """(cells,) Monte Carlo errors of the statistics."""
         return self.scatter.error()
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a test says of the cells."""
+    """Result of a test: verdict and note."""
 
     verdict: str
     note: str = ""
 
 
 class Test(Model):
-    """What has to hold of the cells for a claim to be reproduced."""
+    """Condition on the cells for a claim to be reproduced."""
 
     kind: str = Field(description="Kind of the test.")
     blames: ClassVar[str] = "estimate.of"
-    """Key of the claim that is at fault where the cells do not suit the test."""
+    """Key of the claim to blame for cells that do not suit the test."""
 
     @abstractmethod
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Whether the claim holds of the cells.
+        """Judge whether the claim holds for the cells.
 
         Args:
-            cells: values, statistics and what their errors follow from.
-            claim: the claim; its estimate says what the cells and units are.
-            thresholds: when an estimate agrees.
+            cells: values, statistics and resampled statistics.
+            claim: the claim; its estimate defines the cells and units.
+            thresholds: limits for agreement.
         """
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """What the cells would have to be for this test, where they are not.
+        """Requirement of this test that the cells do not meet; None if they meet it.
 
         Args:
-            cells: ids or values of the cells from left to right; empty where the rows of the table say which there are.
+            cells: ids or values of the cells from left to right; empty if the rows of the table determine them.
         """
         return None
 
@@ -98,22 +98,22 @@ def test_kind(name: str) -> Callable[[Kind], Kind]:
 
 
 def several(cells: Sequence[object], kind: str) -> str | None:
-    """What is wrong with cells that are to be compared; nothing where the rows of the table say which there are."""
+    """Requirement of at least two cells if there is only one; None otherwise."""
     return f"two cells or more, for {kind}" if len(cells) == 1 else None
 
 
 def least_share(share: float | str | None, thresholds: Thresholds) -> float | None:
-    """The share of the units that a claim needs, where it needs one."""
+    """Share of the units that a claim needs; None if it needs none."""
     return thresholds.mostly if share == "mostly" else share  # type: ignore[return-value]
 
 
 def share_interval(share: float, units: int, confidence: float) -> tuple[float, float]:
     """Wilson's interval of a share of units; half units, from ties, are rounded.
 
-    By hand, because scipy.stats takes longer to load than all claims of a paper take to judge.
+    Computed here because loading scipy.stats takes longer than judging all claims of a paper.
     """
     share, z = round(share * units) / units, float(ndtri(0.5 + confidence / 2))
     centre, reach = share + z**2 / (2 * units), z * (share * (1 - share) / units + (z / (2 * units)) ** 2) ** 0.5
-    whole = 1 + z**2 / units
-    # exact at the ends, where rounding could keep all units from being all
-    return (centre - reach) / whole if share > 0 else 0.0, (centre + reach) / whole if share < 1 else 1.0
+    scale = 1 + z**2 / units
+    # exact at the ends, where rounding errors could exclude 0 or 1
+    return (centre - reach) / scale if share > 0 else 0.0, (centre + reach) / scale if share < 1 else 1.0

@@ -1,4 +1,4 @@
-"""Two cells are hardly correlated over the units."""
+"""Test that two cells are nearly uncorrelated over the units."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Correlation(Test):
     high: float = Field(gt=0, lt=1, description="Upper limit.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where Fisher's interval is below the limit, not reproduced where it is beyond; else undetermined."""
+        """Reproduced if Fisher's interval is below the limit, not reproduced if above, otherwise undetermined."""
         first, second = cells.values.T
         if len(first) < FEWEST or not (np.ptp(first) and np.ptp(second)):
             return Judgement(UNDETERMINED, "too few different values for a correlation")
-        found = float(np.corrcoef(first, second)[0, 1])
+        correlation = float(np.corrcoef(first, second)[0, 1])
         reach = thresholds.errors_of(1, len(first)) / (len(first) - 3) ** 0.5
-        centre = np.arctanh(min(abs(found), 1 - 1e-12))
+        centre = np.arctanh(min(abs(correlation), 1 - 1e-12))
         least, most = np.tanh(centre - reach), np.tanh(centre + reach)
-        note = f"correlation {found:.3f}, in absolute value from {max(least, 0):.3f} to {most:.3f}"
+        note = f"correlation {correlation:.3f}, absolute value between {max(least, 0):.3f} and {most:.3f}"
         if most <= self.high:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if least > self.high else UNDETERMINED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """A correlation is one of two cells."""
+        """Require two cells."""
         return f"two cells, for {self.kind}" if cells and len(cells) != 2 else None

@@ -1,4 +1,4 @@
-"""All cells are the first one."""
+"""Test that all cells equal the first cell."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
+from formalsynth.ledger.notes import percent
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, several, test_kind
 from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED
 
@@ -18,26 +19,27 @@ if TYPE_CHECKING:
 
 @test_kind("equal")
 class Equal(Test):
-    """All cells are the first one: unit by unit, or with a tolerance on the statistic."""
+    """All cells equal the first cell: unit by unit, or with a tolerance on the statistic."""
 
-    kind: Literal["equal"] = Field(description="All cells are the first one.")
+    kind: Literal["equal"] = Field(description="All cells equal the first cell.")
     tolerance: float | None = Field(
         None, ge=0, lt=1, description="Relative distance to the first cell's statistic; if left out, every unit has to be equal."
     )
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where nothing is apart, or with a tolerance, where no statistic is far from the first."""
+        """Reproduced if all units are equal or, with a tolerance, if all statistics are close to the first."""
         if not self.tolerance:
             largest = float(np.abs(cells.values - cells.values[:, :1]).max())
-            return Judgement(REPRODUCED if largest == 0 else NOT_REPRODUCED, "" if largest == 0 else f"up to {largest:.4g} apart")
+            note = "" if largest == 0 else f"differences of up to {largest:.4g}"
+            return Judgement(REPRODUCED if largest == 0 else NOT_REPRODUCED, note)
         first = cells.estimates[0]
         errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
-        apart = np.abs(cells.estimates - first)
+        differences = np.abs(cells.estimates - first)
         allowed = self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1, len(cells.values)) * errors
-        largest, most = (100 * each.max() / abs(first) for each in (apart, allowed))
-        note = f"up to {largest:.1f} % apart, where up to {most:.2g} % is allowed, errors included"
-        return Judgement(REPRODUCED if (apart <= allowed).all() else NOT_REPRODUCED, note)
+        largest, most = (percent(values.max() / abs(first)) for values in (differences, allowed))
+        note = f"differences of up to {largest}; up to {most} is allowed, errors included"
+        return Judgement(REPRODUCED if (differences <= allowed).all() else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """One cell alone has none to be equal to."""
+        """Require at least two cells."""
         return several(cells, self.kind)

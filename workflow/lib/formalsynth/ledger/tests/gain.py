@@ -1,4 +1,4 @@
-"""One change is larger than another."""
+"""Test that one change is larger than another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from formalsynth.ledger.notes import joined, unit_name
+from formalsynth.ledger.notes import joined, share_of, unit_name
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, share_interval, test_kind
 from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 class Gain(Test):
     """The change from the first cell to the second is larger than that from the third to the fourth, unit by unit."""
 
-    kind: Literal["gain"] = Field(description="The first two of four cells are further apart than the last two.")
+    kind: Literal["gain"] = Field(description="The change between the first two of four cells exceeds that between the last two.")
     direction: Literal["rising", "falling"] = Field("falling", description="What a gain is: a rise or a fall.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where it is larger in more than half of the units, beyond chance; undetermined where that may be chance."""
+        """Reproduced if it is larger in more than half of the units, beyond chance; undetermined if that may be chance."""
         sign = 1 if self.direction == "rising" else -1
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)
         low, high = share_interval(share, len(first), thresholds.confidence)
         medians = " against ".join(joined(np.atleast_1d(np.median(gain))) for gain in (first, second))
-        note = f"a gain of {medians} (medians), larger in {share:.2f} of {unit_name(claim.estimate.by)}"
+        note = f"gain of {medians} (medians), larger in {share_of(share, unit_name(claim.estimate.by))}"
         if low > 0.5:
             return Judgement(REPRODUCED, note)
         return Judgement(NOT_REPRODUCED if high < 0.5 else UNDETERMINED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """Two changes have four ends."""
+        """Require four cells."""
         return f"four cells, for {self.kind}" if cells and len(cells) != 4 else None

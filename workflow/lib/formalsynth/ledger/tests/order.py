@@ -1,4 +1,4 @@
-"""The cells rise or fall from left to right."""
+"""Test that the cells rise or fall from left to right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import stdtr
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.statistics import PAIRED
-from formalsynth.ledger.notes import named, unit_name
+from formalsynth.ledger.notes import named, share_of, unit_name
 from formalsynth.ledger.tests.base import (
     Cells,
     Judgement,
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """What can be said of one step of an order."""
+    """Evidence for one step of an order."""
 
     share: float
-    """Share of the units that take it, beyond the margin; of a statistic without units, how sure it is."""
+    """Share of the units with a step above the margin; for a statistic without units, the confidence in the step."""
     holds: bool
-    """Whether it is as claimed."""
+    """True if the step is as claimed."""
     ahead: bool
-    """Whether it goes the claimed way beyond chance, though maybe not as far or as often as claimed."""
+    """True if the step has the claimed direction beyond chance, perhaps not as far or as often as claimed."""
     back: bool
-    """Whether it surely goes another way: the other way beyond chance, or nowhere, since the statistics are equal without error;
-    or in freedom units than the claim names, and not the claimed way beyond chance."""
+    """True if the step surely differs from the claim: opposite beyond chance; zero without error; or in too few units and not in
+    the claimed direction beyond chance."""
 
 
 @test_kind("order")
 class Order(Test):
-    """The cells rise or fall, each by more than the margin, on the statistic and in most of the units.
+    """The cells rise or fall, each by more than the margin, in the statistic and in most of the units.
 
-    An order is direction only where a step goes the claimed way beyond chance and none the other way; with a margin, every step
-    has to go the claimed way. It is undetermined where no step goes either way beyond chance, and not reproduced where one goes
-    the other way, or surely in freedom units than the claim names. What any of several steps may show has to be beyond chance for
-    all of them together. The order of a statistic that has no value for a single unit, such as a standard deviation, is judged on
-    its Monte Carlo error.
+    The verdict is direction only if a step has the claimed direction beyond chance and none has the opposite one; with a margin,
+    every step needs the claimed direction. It is undetermined if no step has a direction beyond chance. It is not reproduced if a
+    step has the opposite direction, or surely occurs in fewer units than the claim names. Evidence from any one of several steps
+    is adjusted for simultaneous tests. The order of a statistic without a value for a single unit, such as a standard deviation,
+    is judged by its Monte Carlo error.
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
@@ -71,17 +71,12 @@ class Order(Test):
     margin: float = Field(0.0, ge=0, description="The least step, in the units of the cells.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every step holds; undetermined where all of them may be chance."""
+        """Reproduced if every step holds; undetermined if all of them may be chance."""
         by_unit = _by_unit(claim.estimate)
         compared = self._compared(len(cells.estimates))
         steps = [self._step(cells, a, b, by_unit, thresholds, len(compared)) for a, b in compared]
-        shares = [f"{step.share:.2f}" for step in steps]
         pairs = [f"{cells.names[a]} to {cells.names[b]}" for a, b in compared]
-        of = f"of {unit_name(claim.estimate.by)}" if by_unit else "certainty"
-        if len(set(shares)) == 1:
-            note = f"in this order {'in' if by_unit else 'with'} {shares[0]} {of}{', each step' if len(shares) > 1 else ''}"
-        else:
-            note = f"steps in this order, {'share' if by_unit else 'with'} {of}: {named(pairs, shares)}"
+        note = _order_note([step.share for step in steps], pairs, unit_name(claim.estimate.by) if by_unit else "")
         if all(step.holds for step in steps):
             return Judgement(REPRODUCED, note)
         if any(step.back for step in steps) or (self.margin and not all(step.ahead for step in steps)):
@@ -89,56 +84,64 @@ class Order(Test):
         return Judgement(DIRECTION if any(step.ahead for step in steps) else UNDETERMINED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """One cell alone has no order, nor has one without its twin."""
+        """Require at least two cells, and complete pairs for twins."""
         if self.pairs == "twins" and len(cells) % 2:
             return f"an even number of cells, for {self.kind} of twins"
         return several(cells, self.kind)
 
     def _compared(self, cells: int) -> list[tuple[int, int]]:
-        """The pairs of cells that are compared."""
+        """Pairs of cells that are compared."""
         if self.pairs == "twins":
             return [(k, k + 1) for k in range(0, cells, 2)]
         return [(0, k) for k in range(1, cells)] if self.pairs == "first" else list(itertools.pairwise(range(cells)))
 
     def _step(self, cells: Cells, a: int, b: int, by_unit: bool, thresholds: Thresholds, steps: int) -> Step:
-        """What can be said of the step from one cell to another."""
+        """Evidence for the step from cell a to cell b."""
         sign = 1 if self.direction == "rising" else -1
-        goes = float(sign * (cells.estimates[b] - cells.estimates[a]))
+        change = float(sign * (cells.estimates[b] - cells.estimates[a]))
         units = sign * (cells.values[:, b] - cells.values[:, a]) if by_unit else None
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
         freedom = len(cells.values) - 1
-        share, above, _ = _beyond_chance(goes, error, freedom, units, self.margin, thresholds.confidence)
-        # any step will do for these two
-        of_any = 1 - (1 - thresholds.confidence) / steps
-        _, ahead, back = _beyond_chance(goes, error, freedom, units, 0.0, of_any)
+        share, above, _ = _beyond_chance(change, error, freedom, units, self.margin, thresholds.confidence)
+        # one of several steps suffices for these two, so their confidence is adjusted
+        adjusted = 1 - (1 - thresholds.confidence) / steps
+        _, ahead, back = _beyond_chance(change, error, freedom, units, 0.0, adjusted)
         least, short = least_share(self.share, thresholds), False
         if least is not None and units is not None and len(units) > 1:
             above = share_interval(share, len(units), thresholds.confidence)[1] >= least
             short = not above
-        ahead, level = goes > 0 and ahead, goes == 0 and not error
-        return Step(share, goes > self.margin and above, ahead, back or level or (short and not ahead))
+        ahead, level = change > 0 and ahead, change == 0 and not error
+        return Step(share, change > self.margin and above, ahead, back or level or (short and not ahead))
+
+
+def _order_note(shares: Sequence[float], pairs: Sequence[str], units: str) -> str:
+    """Note on the steps of an order; without units, shares are confidences."""
+    texts = [share_of(share, units) if units else f"confidence {share:.2f}" for share in shares]
+    if len(set(texts)) == 1:
+        return f"in this order {'in' if units else 'with'} {texts[0]}{', each step' if len(texts) > 1 else ''}"
+    return f"steps in this order: {named(pairs, texts)}"
 
 
 def _by_unit(estimate: Estimate) -> bool:
-    """Whether the statistic says something of a single unit, so that the units can be compared."""
+    """True if the statistic is defined for a single unit, so that units can be compared."""
     return estimate.statistic in PAIRED and estimate.above is None
 
 
 def _beyond_chance(
-    goes: float, error: float, freedom: int, units: Array | None, margin: float, confidence: float
+    change: float, error: float, freedom: int, units: Array | None, margin: float, confidence: float
 ) -> tuple[float, bool, bool]:
-    """How far a step is beyond a margin: the share of units or the certainty, and whether it is above or below beyond chance.
+    """Comparison of a step with a margin: the share of units or the confidence, and whether it is above or below beyond chance.
 
     Args:
-        goes: the step of the statistic.
+        change: step of the statistic.
         error: its Monte Carlo error.
         freedom: degrees of freedom of the error.
-        units: the step in each unit (units,); None where units cannot be compared.
-        margin: what the step has to exceed.
-        confidence: of the interval of a share, or of a step.
+        units: (units,) step in each unit; None if units cannot be compared.
+        margin: smallest step.
+        confidence: confidence level of the interval of a share, or of a step.
     """
     if units is None:
-        share = float(stdtr(freedom, (goes - margin) / error)) if error else (goes > margin) + (goes == margin) / 2
+        share = float(stdtr(freedom, (change - margin) / error)) if error else (change > margin) + (change == margin) / 2
         return share, share > 0.5 + confidence / 2, share < 0.5 - confidence / 2
     steps = units - margin
     share = float((steps > 0).mean() + (steps == 0).mean() / 2)

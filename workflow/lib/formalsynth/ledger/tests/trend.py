@@ -1,4 +1,4 @@
-"""The statistic is a power of what the cells differ in."""
+"""Test of the rate at which the statistic changes with the cells."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Trend(Test):
         if self.low is None and self.high is None:
             raise ValueError("low and high are missing; trend needs one of them")
         if not (self._low >= 0 or self._high <= 0):
-            raise ValueError("low and high have to be on one side of 0; the test equal is for what does not change")
+            raise ValueError("low and high have to be on one side of 0; use the test equal for a constant")
         return ordered(self, "low", "high")
 
     @property
@@ -46,10 +46,10 @@ class Trend(Test):
         return np.inf if self.high is None else self.high
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where the slope is between the limits, up to its error, and surely not zero.
+        """Reproduced if the slope is between the limits, up to its error, and surely not zero.
 
-        It is undetermined where it is between the limits and may be zero. A slope that is outside of them points the way the
-        claim does where it is surely not zero and at least half as steep as the nearer one.
+        The verdict is undetermined if the slope is between the limits and may be zero. A slope outside the limits is direction
+        only if it is surely not zero and at least half as steep as the nearer limit.
         """
         x = np.log(np.array(claim.estimate.of, dtype=float))
         x = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
@@ -63,7 +63,7 @@ class Trend(Test):
         return Judgement(DIRECTION if sure and steep else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """A slope needs two cells or more, which are numbers above 0."""
+        """Require at least two cells, all of them positive numbers."""
         if len(cells) < 2:
             return f"two cells or more, for {self.kind}"
         return None if all(isinstance(cell, float) and cell > 0 for cell in cells) else f"numbers > 0, for {self.kind}"

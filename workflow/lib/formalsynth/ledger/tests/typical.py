@@ -1,4 +1,4 @@
-"""The cells are printed numbers of one sample."""
+"""Test that printed numbers of one sample are typical of the units."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @test_kind("typical")
 class Typical(Test):
-    """Numbers that were printed for one sample lie among those of the units, each of which is such a sample.
+    """Numbers printed for one sample are within the range of the units, each of which is such a sample.
 
-    The middle ``verdicts.confidence`` of the units counts, widened so that it holds for all the numbers together.
+    The range is the central ``verdicts.confidence`` of the units, adjusted for several numbers.
     """
 
     kind: Literal["typical"] = Field(description="The printed numbers are among those of the units.")
@@ -32,25 +32,28 @@ class Typical(Test):
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every number is among those of the units; direction only where they are in the printed order."""
+        """Reproduced if every number is within the range of the units; direction only if they are in the printed order."""
         printed, values = self._taken(np.array([self.printed], dtype=float))[0], self._taken(cells.values)
         outside = (1 - thresholds.confidence) / len(printed) / 2
         low, high = np.quantile(values, [outside, 1 - outside], axis=0)
         among = (low <= printed) & (printed <= high)
         less = ", all but the first less the first" if self.less_first else ""
-        texts = [f"{joined(told)} against {joined(a)} to {joined(b)}" for told, a, b in zip(printed, low, high, strict=True)]
-        note = f"{named(cells.names, texts)}, in the middle of the {unit_name(claim.estimate.by)}{less}"
+        texts = [
+            f"{joined(number)} against {joined(lower)} to {joined(upper)}"
+            for number, lower, upper in zip(printed, low, high, strict=True)
+        ]
+        note = f"{named(cells.names, texts)}, the central range of the {unit_name(claim.estimate.by)}{less}"
         if among.all():
             return Judgement(REPRODUCED, note)
         pairs = list(itertools.combinations(range(len(printed)), 2))
-        told, found = np.array(self.printed, dtype=float), cells.estimates
-        ordered = [np.sign(told[b] - told[a]) == np.sign(found[b] - found[a]) for a, b in pairs]
+        claimed, estimates = np.array(self.printed, dtype=float), cells.estimates
+        ordered = [np.sign(claimed[b] - claimed[a]) == np.sign(estimates[b] - estimates[a]) for a, b in pairs]
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """There has to be a printed number for each cell."""
+        """Require a printed number for each cell."""
         return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
 
     def _taken(self, values: Array) -> Array:
-        """Values (units, cells) as they are compared."""
+        """Values (units, cells) that are compared: unchanged, or differences to the first cell."""
         return np.column_stack([values[:, 0], values[:, 1:] - values[:, :1]]) if self.less_first else values

@@ -1,4 +1,4 @@
-"""The cells are printed numbers."""
+"""Test that the cells agree with printed numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from formalsynth.core.arrays import Array
-from formalsynth.ledger.notes import joined, named
+from formalsynth.ledger.notes import joined, named, percent
 from formalsynth.ledger.tests.base import Cells, Judgement, Test, test_kind
 from formalsynth.ledger.verdicts import DIRECTION, NOT_REPRODUCED, REPRODUCED
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from formalsynth.ledger.thresholds import Thresholds
 
 SHOWN = 0.5
-"""Least share of the printed differences between cells that the estimates have to show."""
+"""Smallest share of the printed differences between cells that the estimates have to show."""
 
 
 @test_kind("value")
 class Value(Test):
-    """The statistics agree with printed numbers, up to a relative distance and the Monte Carlo error, and differ as those do.
+    """The statistics and their differences agree with printed numbers, up to a relative distance and the Monte Carlo error.
 
-    What is allowed for the error is widened so that it holds for all the numbers together.
-    Numbers that are nearer to each other than the tolerance would agree in any order of the cells. So the estimates have to show
-    at least half of the printed differences: their slope on the printed numbers is 0.5 or more, up to its error.
+    The allowance for the error is adjusted for several numbers. Numbers whose differences are below the tolerance would agree in
+    any order of the cells. The estimates therefore have to show at least half of the printed differences: their slope on the
+    printed numbers is at least 0.5, up to its error.
     """
 
     kind: Literal["value"] = Field(description="The cells are the printed numbers.")
@@ -39,9 +39,9 @@ class Value(Test):
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where every number is near and they differ as printed; direction only where one of the two is so.
+        """Reproduced if every number is near and the differences agree; direction only if one of the two holds.
 
-        Numbers that are not near differ as printed where they are in the printed order.
+        For numbers that are not near, the printed order suffices as agreement of the differences.
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within
@@ -61,20 +61,20 @@ class Value(Test):
         return Judgement(DIRECTION if pairs and all(ordered) else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """There has to be a printed number for each cell."""
+        """Require a printed number for each cell."""
         return f"a number for each of {len(cells)} cells" if cells and len(cells) != len(self.printed) else None
 
 
 def _allowance(allowed: Array, printed: Array) -> str:
-    """The largest difference that counts as agreement, as a share of the printed number; empty where all of them are 0."""
+    """Note on the largest allowed difference relative to the printed number; empty if all printed numbers are 0."""
     shares = allowed[printed != 0] / np.abs(printed[printed != 0])
-    return f"differences of up to {100 * shares.max():.2g} % are allowed, errors included" if shares.size else ""
+    return f"differences of up to {percent(shares.max())} are allowed, errors included" if shares.size else ""
 
 
 def _shown(cells: Cells, printed: Array) -> tuple[float, float]:
-    """The share of the printed differences that the estimates show, and its error: their slope on the printed numbers.
+    """Share of the printed differences that the estimates show, with its error: the slope on the printed numbers.
 
-    It is 1 where nothing differs in print.
+    It is 1 if all printed numbers are equal.
     """
     centred = printed - printed.mean()
     if not np.ptp(printed):

@@ -1,4 +1,4 @@
-"""The cells lie between two limits."""
+"""Test that the cells are between two limits."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Within(Test):
         return ordered(self, "low", "high")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced where the statistics, or enough of the units, are inside beyond their errors.
+        """Reproduced if the statistics, or enough of the units, are inside beyond their errors.
 
-        It is undetermined where a limit is within the errors of a statistic and none is surely outside, and direction only where
-        not enough of the units are inside, but their medians are.
+        The verdict is undetermined if a limit is within the errors of a statistic and no statistic is surely outside. It is
+        direction only if too few units are inside but their medians are.
         """
         low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
         least = least_share(self.share, thresholds)
