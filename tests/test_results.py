@@ -1,4 +1,4 @@
-"""The one table of all results: its columns, its reader, and how many replicates an error needs."""
+"""Tests of the table of all results: its columns, its reader, and the replicates needed for an error."""
 
 import os
 
@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from formalsynth import results
 from formalsynth.cli.main import main as formalsynth
-from formalsynth.results import ToldScenario, read, replicates_needed, table_of
+from formalsynth.results import ScenarioColumns, read, replicates_needed, table_of
 from formalsynth.runtime.files import write_table
 
-TOLD = ToldScenario(
+COLUMNS = ScenarioColumns(
     family="lognormal", mechanisms={"Weighted": "weighted", "avg": "range_averaged"}, parameters={"avg": {"a": 0.4, "b": 1.8}}
 )
 
@@ -27,20 +27,20 @@ def replicates(n, number=16, spread=1.0):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of results with two scenarios, in one of which a replicate failed."""
+    """Folder of results with two scenarios, one of them with a failed replicate."""
     other = replicates(60)
     other.loc[other.index[-1], ["status", "epsilon"]] = ["failed", np.nan]
-    write_table(tmp_path / "results.csv", table_of([(replicates(50), TOLD), (other, TOLD)]))
+    write_table(tmp_path / "results.csv", table_of([(replicates(50), COLUMNS), (other, COLUMNS)]))
     return tmp_path
 
 
 def test_mean_epsilon_by_mechanism_and_size_is_one_line(folder):
-    found = read(folder).groupby(["mechanism", "n"])["epsilon"].mean()
-    assert found["weighted", 50] == 5
-    assert found["range_averaged", 60] == pytest.approx(3 + 1 / 15)
+    means = read(folder).groupby(["mechanism", "n"])["epsilon"].mean()
+    assert means["weighted", 50] == 5
+    assert means["range_averaged", 60] == pytest.approx(3 + 1 / 15)
 
 
-def test_rows_say_what_made_them(folder):
+def test_rows_name_their_mechanism_and_parameters(folder):
     table = read(folder, failed=True)
     assert list(table)[4:8] == ["synthesizer", "mechanism", "parameters", "family"]
     assert set(table["parameters"]) == {"", "a=0.4, b=1.8"}
@@ -53,8 +53,8 @@ def test_rows_say_what_made_them(folder):
     (1.0, 0.1, True, 5),  # of a mean of 5
     (0.0, 0.1, False, 2),
 ])  # fmt: skip
-def test_replicates_for_a_target_error_are_worked_out(spread, target, relative, needed):
-    table = table_of([(replicates(50, spread=spread), TOLD)])
+def test_replicates_for_a_target_error(spread, target, relative, needed):
+    table = table_of([(replicates(50, spread=spread), COLUMNS)])
     cells = replicates_needed(table, target, relative=relative).set_index("synthesizer")
     assert cells.loc["Weighted", "needed"] == needed
     assert cells.loc["Weighted", "replicates"] == 16
@@ -63,16 +63,16 @@ def test_replicates_for_a_target_error_are_worked_out(spread, target, relative, 
 
 def test_the_command_prints_them(folder, capsys):
     assert results.main([str(folder), "--plan-mcse", "0.1"]) == 0
-    said = capsys.readouterr().out
-    assert "needed" in said
-    assert "107" in said
+    output = capsys.readouterr().out
+    assert "needed" in output
+    assert "107" in output
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["--plan-mcse", "0"], "target: given 0.0; allowed: a number above 0"),
-    (["--plan-mcse", "1", "--column", "epsilom"], "no column epsilom; there are paper"),
+    (["--plan-mcse", "1", "--column", "epsilom"], "no column epsilom; allowed: paper"),
 ])  # fmt: skip
-def test_what_cannot_be_planned_is_told(folder, capsys, arguments, words):
+def test_invalid_targets_and_columns_are_refused(folder, capsys, arguments, words):
     assert results.main([str(folder), *arguments]) == 1
     assert words in capsys.readouterr().err
 
@@ -80,12 +80,12 @@ def test_what_cannot_be_planned_is_told(folder, capsys, arguments, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("a,b\n1,2\n", "has no column status, mechanism, parameters, family"),
-        ("status,epsilon,mechanism,n,parameters,family\nok,much,x,1,c=1,beta\n", "epsilon: holds no numbers"),
+        ("a,b\n1,2\n", "missing columns: status, mechanism, parameters, family"),
+        ("status,epsilon,mechanism,n,parameters,family\nok,much,x,1,c=1,beta\n", "epsilon: the column is not numeric"),
         (None, "is damaged (it is no file)"),
     ],
 )
-def test_another_table_is_told(tmp_path, capsys, text, words):
+def test_an_invalid_table_is_refused(tmp_path, capsys, text, words):
     if text is None:
         os.mkfifo(tmp_path / "results.csv")
     else:
@@ -94,6 +94,6 @@ def test_another_table_is_told(tmp_path, capsys, text, words):
     assert words in capsys.readouterr().err
 
 
-def test_an_absent_table_says_how_to_make_it(tmp_path):
+def test_the_error_for_a_missing_table_names_the_command(tmp_path):
     with pytest.raises(FileNotFoundError, match="snakemake --cores 2 write_results"):
         read(tmp_path)

@@ -86,7 +86,7 @@ def test_means_of_results_are_a_line_away(tmp_path, capsys):
     assert main(["query", "epsilon", "--results", str(tmp_path)]) == 0
     assert capsys.readouterr().out.split()[-4:] == ["weighted", "10", "3", "2"]
     assert main(["query", "delta", "--results", str(tmp_path)]) == 1
-    assert "has no column delta; its columns are mechanism, parameters, family, n, status, epsilon" in capsys.readouterr().err
+    assert "given delta; allowed columns: mechanism, parameters, family, n, status, epsilon" in capsys.readouterr().err
 
 
 ENTRY = (

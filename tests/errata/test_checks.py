@@ -1,4 +1,4 @@
-"""Every erratum has a check that holds, and that fails once its derived formula is the printed one."""
+"""Tests of the checks of errata: each holds, and fails with the printed formula instead of the derived one."""
 
 from dataclasses import replace
 
@@ -28,13 +28,13 @@ LONG = {"contraction"}
 def test_a_check_holds_and_fails_with_the_printed_formula_in_place_of_the_derived_one(name):
     check = CHECKS[name]
     evidence = check.run()
-    assert evidence.holds, [each for each in evidence.derived if not each.agrees]
+    assert evidence.holds, [comparison for comparison in evidence.derived if not comparison.agrees]
     assert not replace(evidence, derived=evidence.printed).holds
     assert not replace(evidence, printed=evidence.derived).holds
 
 
-def test_the_printed_advantage_is_compared_with_what_an_attack_without_the_records_reaches():
-    """Both ends can fail: an advantage of 0.39 or less needs no explanation, one of 0.85 is beyond this one."""
+def test_the_printed_advantage_is_compared_with_an_attack_without_the_records():
+    """Both ends can fail: the guarantee allows an advantage of 0.39, and the attack does not reach 0.85."""
     top = CHECKS["E13"].derived.formula.top()
     assert not top.meets(exactly(0.39))
     assert top.meets(exactly(0.667))
@@ -62,13 +62,13 @@ def test_intervals_meet_where_they_share_a_number():
 
 def test_a_simulated_mean_has_four_standard_errors():
     values = np.random.default_rng(1).normal(3.0, 2.0, 10_000)
-    found = simulated_mean(values)
-    assert (found.high - found.low) / 2 == pytest.approx(4 * 2 / 100, rel=0.05)
-    assert found.meets(exactly(3.0))
+    interval = simulated_mean(values)
+    assert (interval.high - interval.low) / 2 == pytest.approx(4 * 2 / 100, rel=0.05)
+    assert interval.meets(exactly(3.0))
 
 
 def with_readings(printed, derived):
-    """A check of whether 2 + 2 is what a reading says."""
+    """Check of 2 + 2 with two readings."""
 
     def compare(formula):
         """Two and two."""
@@ -86,18 +86,18 @@ def with_readings(printed, derived):
         (lambda x: 2 * x, lambda x: x * x, False),
     ],
 )
-def test_a_finding_holds_where_the_derived_formula_is_right_and_the_printed_one_wrong(printed, derived, holds):
+def test_a_finding_holds_if_the_derived_formula_is_right_and_the_printed_one_wrong(printed, derived, holds):
     assert with_readings(printed, derived).run().holds == holds
 
 
 @pytest.fixture
 def trial():
-    """Checks that are forgotten at the end of a test."""
+    """Register of checks that is reset after a test."""
     with CHECKS.trial():
         yield
 
 
-def test_the_command_prints_both_formulas_and_says_by_its_code_what_it_found(trial, capsys):
+def test_the_command_prints_both_formulas_and_its_exit_code_is_the_result(trial, capsys):
     right, wrong = Reading("twice x", lambda x: 2 * x), Reading("x", lambda x: x)
     compare = with_readings(None, None).compare
     numeric_check("E97", printed=wrong, derived=right, also=("E96",), table=lambda: ["a table"])(compare)
@@ -119,4 +119,4 @@ def test_the_command_prints_both_formulas_and_says_by_its_code_what_it_found(tri
     assert main(["E97", "E98"]) == 1
     assert "1 of 2 hold; not E98" in capsys.readouterr().out
     assert main(["E1000"]) == 2
-    assert "no check of E1000; choose from E1" in capsys.readouterr().err
+    assert "unknown erratum: given E1000; allowed: E1" in capsys.readouterr().err

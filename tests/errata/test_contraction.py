@@ -1,4 +1,4 @@
-"""The limit law of the bounds of min-max weights, and the populations behind it."""
+"""Tests of the limit law of the bounds of min-max weights, and of its populations."""
 
 import math
 
@@ -23,8 +23,8 @@ BY_NAME = pytest.mark.parametrize("population", RISK_POPULATIONS, ids=lambda pop
 @given(st.floats(0.0, 5.0), st.floats(0.01, 50.0))
 def test_the_bound_is_the_largest_weighted_risk(smallest, width):
     risk = np.linspace(smallest, smallest + width, 20_001)
-    found = float((lipschitz_weights(risk) * risk).max())
-    assert found == pytest.approx(float(min_max_bound(risk[0], risk[-1])), rel=1e-6)
+    bound = float((lipschitz_weights(risk) * risk).max())
+    assert bound == pytest.approx(float(min_max_bound(risk[0], risk[-1])), rel=1e-6)
 
 
 @BY_NAME
@@ -56,7 +56,7 @@ def test_the_scale_is_1_for_an_exponential_tail_and_falls_to_1_for_the_regressio
 
 
 def exact_mode(name, records, weights):
-    """Risks at the mean of the exact pseudo posterior, which is the mode but for ``1 / n``."""
+    """Risks at the mean of the exact pseudo posterior, which differs from the mode by about ``1 / n``."""
     family = FAMILIES[name]
     exact = exact_posteriors(family, records, family.priors)
     draws = exact.draws(exact.posterior(weights), np.random.default_rng(1).random((4000, exact.dimension)))
@@ -82,17 +82,17 @@ def test_modes_are_those_of_the_exact_posteriors():
 
 
 def test_the_check_of_contraction_holds_and_fails_with_the_rate_as_printed(monkeypatch):
-    """At smaller sizes than those of the command."""
+    """The check holds at smaller sizes than those of the command."""
     min_max.simulated.cache_clear()
     monkeypatch.setattr(min_max, "SIZES", {100: 100, 1000: 100, 20_000: 100})
     monkeypatch.setattr(min_max, "FIRST", 100)
     monkeypatch.setattr(min_max, "LAST", 20_000)
     evidence = CHECKS["contraction"].run()
     min_max.simulated.cache_clear()
-    assert evidence.holds, [each for each in evidence.derived if not each.agrees]
-    wrong = [each.what for each in evidence.printed if not each.agrees]
+    assert evidence.holds, [comparison for comparison in evidence.derived if not comparison.agrees]
+    wrong = [comparison.quantity for comparison in evidence.printed if not comparison.agrees]
     assert len(wrong) == 6
-    assert not any("declared" in what or "censored" in what for what in wrong)
+    assert not any("declared" in quantity or "censored" in quantity for quantity in wrong)
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
 """Put the replicates of all papers and studies into one table."""
 
-from formalsynth.results import ToldScenario, table_of
+from formalsynth.results import ScenarioColumns, table_of
 from formalsynth.runtime.files import check_made_from, read_table, write_table
 from formalsynth.runtime.jobs import begin
 
 begin(snakemake)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
-scenarios = [ToldScenario.of(plain) for plain in snakemake.params.scenarios]
-write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), scenarios, strict=True)))
+told = [ScenarioColumns.of(each) for each in snakemake.params.told]
+write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), told, strict=True)))

@@ -1,4 +1,4 @@
-"""One table of all results of a run, over papers and studies, and what it says of Monte Carlo error.
+"""One table of all results of a run, over papers and studies, and the Monte Carlo error of its means.
 
 ``snakemake --cores 2 write_results`` writes it. ``read().groupby(["mechanism", "n"])["epsilon"].mean()`` is then the mean epsilon
 by mechanism and sample size; ``python -m formalsynth.results results/paper --plan-mcse 0.02`` says how many replicates a target
@@ -24,81 +24,84 @@ if TYPE_CHECKING:
 FILE = "results.csv"
 """Name of the table, in the folder of a scale."""
 GROUP = ["paper", "scenario", "n", "synthesizer", "mechanism", "parameters"]
-"""What tells the cells of the table apart, of which replicates are repetitions."""
+"""Columns that identify a cell of the table; the replicates of a cell are repetitions."""
 LEAST = 2
-"""Replicates from which a spread can be told."""
+"""Smallest number of replicates with a standard deviation."""
 
 
-class ToldScenario(JobInput):
-    """What the table says of a scenario beside its replicates."""
+class ScenarioColumns(JobInput):
+    """Columns of a scenario in the table that are not in its replicates."""
 
     family: str
-    """Empty where a study runs it."""
+    """Family; empty for a study."""
     mechanisms: dict[str, str]
-    """By synthesizer or arm: its mechanism, or the name of the arm."""
+    """Mechanism of each synthesizer, or name of each arm."""
     parameters: dict[str, dict[str, float]]
+    """Parameters of each synthesizer or arm."""
 
 
-def table_of(collected: Iterable[tuple[pd.DataFrame, ToldScenario]]) -> pd.DataFrame:
-    """The one table: every row of every scenario, with the family, the mechanism and its parameters beside the synthesizer.
+def table_of(collected: Iterable[tuple[pd.DataFrame, ScenarioColumns]]) -> pd.DataFrame:
+    """Table with every row of every scenario, and columns for family, mechanism and its parameters.
 
     Args:
-        collected: the replicates of each scenario, with what is told of it.
+        collected: the replicates of each scenario, with its columns.
     """
     import pandas as pd
 
     parts = []
-    for table, told in collected:
+    for table, scenario in collected:
         ids = table["synthesizer"]
-        texts = {id: ", ".join(f"{name}={value:g}" for name, value in given.items()) for id, given in told.parameters.items()}
+        texts = {
+            id: ", ".join(f"{name}={value:g}" for name, value in values.items()) for id, values in scenario.parameters.items()
+        }
         place = list(table).index("synthesizer") + 1
-        table.insert(place, "mechanism", ids.map(told.mechanisms).fillna(""))
+        table.insert(place, "mechanism", ids.map(scenario.mechanisms).fillna(""))
         table.insert(place + 1, "parameters", ids.map(texts).fillna(""))
-        table.insert(place + 2, "family", told.family)
+        table.insert(place + 2, "family", scenario.family)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
 
 def read(folder: str | Path = "results/paper", failed: bool = False) -> pd.DataFrame:
-    """The results of a run: a row for each replicate and synthesizer of every scenario; rows of the data have no mechanism.
+    """Results of a run: a row for each replicate and synthesizer of every scenario; rows of the data have no mechanism.
 
     Args:
         folder: results of one scale.
-        failed: whether rows of failed replicates are among them.
+        failed: if True, include the rows of failed replicates.
 
     Raises:
-        FileNotFoundError: the table is not there; the message says how to make it.
-        DataError: it is another table.
+        FileNotFoundError: the table is missing; the message names the command that makes it.
+        DataError: the table lacks columns.
     """
     path = Path(folder) / FILE
     if not path.exists():
-        raise FileNotFoundError(f"{path} is not there: make it with snakemake --cores 2 write_results")
+        raise FileNotFoundError(f"{path} is missing: make it with snakemake --cores 2 write_results")
     table = read_table(path)
-    absent = [name for name in ("status", "mechanism", "parameters", "family") if name not in table]
-    if absent:
-        raise DataError(f"{path}: has no column {', '.join(absent)}: make it with snakemake --cores 2 write_results")
+    missing = [name for name in ("status", "mechanism", "parameters", "family") if name not in table]
+    if missing:
+        raise DataError(f"{path}: missing columns: {', '.join(missing)}: make it with snakemake --cores 2 write_results")
     for column in ("mechanism", "parameters", "family"):
         table[column] = table[column].fillna("")
     return table if failed else table[table["status"] == "ok"].reset_index(drop=True)
 
 
 def replicates_needed(table: pd.DataFrame, target: float, column: str = "epsilon", relative: bool = False) -> pd.DataFrame:
-    """How many replicates give the mean of a column a Monte Carlo standard error.
+    """Number of replicates for a given Monte Carlo standard error of the mean of a column.
 
     Args:
-        table: as :func:`read` gives it.
-        target: the standard error to reach, in the unit of the column.
+        table: result of :func:`read`.
+        target: the target standard error, in the unit of the column.
         column: column of the table.
-        relative: whether the target is a share of the mean.
+        relative: if True, the target is a share of the mean.
 
     Returns:
-        A row for each cell with a spread to tell: its replicates, mean and error, and how many are needed for the target.
+        A row for each cell with at least two replicates: its replicates, mean and error, and the number needed for the target.
 
     Raises:
         ValueError: the table has no such column, or the target is not positive.
     """
     if column not in table:
-        raise ValueError(f"no column {column}; there are {', '.join(table)}")
+        raise ValueError(f"no column {column}; allowed: {', '.join(map(str, table))}")
     if not target > 0:
         raise ValueError(f"target: given {target}; allowed: a number above 0")
     cells = table.dropna(subset=[column]).groupby(GROUP, sort=False)[column].agg(["count", "mean", "std"]).reset_index()
@@ -112,11 +115,13 @@ def replicates_needed(table: pd.DataFrame, target: float, column: str = "epsilon
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: how many replicates each cell needs for a Monte Carlo error."""
-    parser = argparse.ArgumentParser(prog="python -m formalsynth.results", description="What results say of Monte Carlo error.")
+    """Run the command line, which prints the number of replicates that each cell needs for a Monte Carlo error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m formalsynth.results", description="Number of replicates that each cell needs for a Monte Carlo error."
+    )
     parser.add_argument("folder", nargs="?", default="results/paper", help="results of one scale (default: results/paper)")
-    parser.add_argument("--plan-mcse", type=float, required=True, metavar="ERROR", help="standard error of the mean to reach")
-    parser.add_argument("--column", default="epsilon", help="column whose mean is meant (default: epsilon)")
+    parser.add_argument("--plan-mcse", type=float, required=True, metavar="ERROR", help="target standard error of the mean")
+    parser.add_argument("--column", default="epsilon", help="column of the mean (default: epsilon)")
     parser.add_argument("--relative", action="store_true", help="ERROR is a share of the mean")
     options = parser.parse_args(arguments)
     try:
@@ -126,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     shown = needed.drop(columns=["mechanism", "parameters"])
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
-    print("Give replicates in config; those that are there are kept, and only the further ones are run.")
+    print("Set replicates in config: existing replicates are kept, and only additional ones are run.")
     return 0
 
 

@@ -87,7 +87,7 @@ def least_errors(false_positives: Array, epsilon: float, delta: float) -> Array:
     """
     steep = 1 - delta - np.exp(min(epsilon, 700)) * false_positives
     flat = np.exp(-epsilon) * (1 - delta - false_positives)
-    return np.maximum(0, np.maximum(steep, flat))
+    return np.asarray(np.maximum(0, np.maximum(steep, flat)))
 
 
 Hits = tuple[Array, int]
@@ -159,4 +159,4 @@ def ratio_of_means(values: Array, first: int) -> Array:
     with np.errstate(divide="ignore"):
         means = [np.log(np.exp(part - largest).mean(axis=0)) for part in (values[:first], values[first:])]
     # a likelihood that underflows to 0 excludes its hypothesis for practical purposes
-    return np.clip(means[0], -UNSEEN, None) - np.clip(means[1], -UNSEEN, None)
+    return np.asarray(np.clip(means[0], -UNSEEN, None) - np.clip(means[1], -UNSEEN, None))

@@ -39,7 +39,7 @@ def exact_negative_binomial(family: Family, universe: Records, priors: Mapping[s
     def log_prior(points: Array) -> Array:
         # the density of v = log(1 / phi) has the Jacobian e^v
         v = points[:, 1]
-        return _log_gamma(points[:, 0], priors) + v - np.logaddexp(0, 2 * (v - scale))
+        return np.asarray(_log_gamma(points[:, 0], priors) + v - np.logaddexp(0, 2 * (v - scale)))
 
     return LatticePosteriors(
         family,

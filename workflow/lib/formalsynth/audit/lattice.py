@@ -291,8 +291,7 @@ class LatticePosteriors:
             lattice = self._at(np.zeros(self.dimension), np.eye(self.dimension), tuple(at[:, None]))
             return -float((lattice.log_likelihood(weights, threshold) + lattice.log_prior)[0])
 
-        start, settings = self._coordinates.start, {"xatol": 1e-2, "fatol": 1e-1}
-        mode: Array = minimize(fall, start, method="Nelder-Mead", options=settings).x
+        mode: Array = minimize(fall, self._coordinates.start, method="Nelder-Mead", options={"xatol": 1e-2, "fatol": 1e-1}).x
         return mode
 
     def _lay(self, centre: Array, root: Array, weights: Array, threshold: float | None) -> Lattice:

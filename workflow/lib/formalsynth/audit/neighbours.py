@@ -141,7 +141,7 @@ def pull(family: Family, records: Records, draws: Draws) -> Array:
 
 
 def _largest(values: Array, k: int) -> list[int]:
-    return np.argsort(-values, kind="stable")[:k].tolist()
+    return [int(position) for position in np.argsort(-values, kind="stable")[:k]]
 
 
 def small_data_sets(records: Records, sizes: Sequence[int] = (2, 3, 5, 10)) -> dict[str, Records]:

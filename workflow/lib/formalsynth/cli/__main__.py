@@ -1,4 +1,4 @@
-"""``python -m formalsynth.cli`` is ``formalsynth``."""
+"""Entry point of ``python -m formalsynth.cli``, the same as ``formalsynth``."""
 
 from formalsynth.cli.main import main
 

@@ -1,6 +1,6 @@
-"""``formalsynth``: from a file to a release, one command for each step.
+"""Command ``formalsynth``: from a confidential file to a release, with one subcommand for each step.
 
-Nothing that a command prints holds a value of the file; counts and warnings that do say something of it are marked.
+No output contains a value of the file; counts and warnings that depend on it are marked.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ STUDIES, RELEASES = Path("studies"), Path("release")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command: 0 when all is well, 1 when something has to be done first, 2 when it was called in a wrong way."""
+    """Run a command: 0 for success, 1 for an error that the user can fix, 2 for invalid arguments."""
     options = _parser().parse_args(arguments)
     os.umask(0o077)
     forbid_core_dumps()
-    os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib, after a budget was spent
+    os.environ.pop("MPLBACKEND", None)  # matplotlib raises for an unknown backend, after the budget was spent
     try:
         own_temporary_folder()
         show_progress()
         command: Command = options.command
         return command(options)
     except BaseException as error:
-        _say(*_words(error), *getattr(error, "__notes__", ()), file=sys.stderr)
+        _print(*_messages(error), *getattr(error, "__notes__", ()), file=sys.stderr)
         if isinstance(error, SystemExit):
             raise
     return 1
 
 
-def _words(error: BaseException) -> Sequence[object]:
-    """Lines on an error; the words of an unexpected one are left out, since they may quote the file."""
+def _messages(error: BaseException) -> Sequence[object]:
+    """Lines of the message of an error; the text of an unexpected error is left out, since it may quote the file."""
     if isinstance(error, ConfigError | DataError | DuplicateError):
         return [error]
     if isinstance(error, OSError):
         return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
     if isinstance(error, KeyboardInterrupt):
-        return ["interrupted: what was being written is not there; give the command again"]
+        return ["interrupted: the output is incomplete and was not written; run the command again"]
     return [_unexpected(error)] if isinstance(error, Exception) else []
 
 
-def _say(*lines: object, file: TextIO | None = None) -> None:
-    """Print lines; what a terminal would obey in names that they quote is shown as an escape."""
+def _print(*lines: object, file: TextIO | None = None) -> None:
+    """Print lines, with control characters escaped."""
     out = file or sys.stdout
     if out is None:  # closed
         return
@@ -76,34 +76,28 @@ def _unexpected(error: Exception) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="formalsynth", description="From a confidential file to synthetic data that may be sent."
-    )
+    parser = argparse.ArgumentParser(prog="formalsynth", description="Make synthetic data for release from a confidential file.")
     commands = parser.add_subparsers(required=True, metavar="command")
-    inspect = _add(
-        commands, "inspect", "write the folder of a study for a CSV file, with what is to be declared left open", _inspect
-    )
+    inspect = _add(commands, "inspect", "create a study folder for a CSV file, with placeholders for the declarations", _inspect)
     inspect.add_argument("csv", type=Path, help="the file")
-    inspect.add_argument("--outcome", required=True, help="the column that is confidential and will be made synthetic")
+    inspect.add_argument("--outcome", required=True, help="the confidential column, which will be synthesized")
     inspect.add_argument("--to", type=Path, help="folder of the study (default: studies/<name of the file>)")
-    inspect.add_argument(
-        "--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that say something of the file"
-    )
-    _of_study(_add(commands, "check", "compare the file with its schema", _check))
-    _of_study(_add(commands, "plan", "try the candidates on made-up rows, without opening the file", _plan))
+    inspect.add_argument("--metadata", type=Path, help="SmartNoise metadata (YAML) or CSVW-EO (JSON) that describe the file")
+    _of_study(_add(commands, "check", "check the file against its schema", _check))
+    _of_study(_add(commands, "plan", "try the candidates on simulated rows, without opening the file", _plan))
     _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
-    release = _of_study(_add(commands, "release", "make synthetic data that may be sent, and the folder around them", _release))
+    release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: release/<study>)")
-    gate = _of_study(_add(commands, "gate", "look once more into a release for what has no place in it", _gate))
+    gate = _of_study(_add(commands, "gate", "search a release again for confidential content", _gate))
     gate.add_argument("release", type=Path, help="folder of the release")
-    _of_study(_add(commands, "budget", "what was spent on the file", _budget))
-    _of_study(_add(commands, "purge", "delete what was made from the file, but for the ledger", _purge))
-    query = _add(commands, "query", "means over the results of a run, by mechanism and the like", _query)
-    query.add_argument("value", help="column that is averaged, such as epsilon")
-    query.add_argument("--by", nargs="+", default=["mechanism", "n"], help="columns that tell rows apart (default: mechanism n)")
+    _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
+    _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
+    query = _add(commands, "query", "print means over the results of a run, by mechanism and other columns", _query)
+    query.add_argument("value", help="column to average, such as epsilon")
+    query.add_argument("--by", nargs="+", default=["mechanism", "n"], help="columns that define groups (default: mechanism n)")
     query.add_argument("--results", type=Path, default=Path("results/paper"), help="folder of the run (default: %(default)s)")
     export = _of_study(_add(commands, "export", "write the schema as SmartNoise metadata (.yaml) or CSVW-EO (.json)", _export))
-    export.add_argument("--to", type=Path, required=True, help="the file to write")
+    export.add_argument("--to", type=Path, required=True, help="the output file")
     return parser
 
 
@@ -123,7 +117,7 @@ def _of_study(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 def _study(text: str) -> Path:
     folder = Path(text)
     if not is_file(folder / SCHEMA):
-        raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give the folder that formalsynth inspect wrote")
+        raise argparse.ArgumentTypeError(f"{text!r} has no {SCHEMA}: give a folder that formalsynth inspect created")
     return folder
 
 
@@ -131,8 +125,8 @@ def _inspect(options: argparse.Namespace) -> int:
     from formalsynth.custodian.inspect import inspect
     from formalsynth.custodian.metadata import read_metadata
 
-    known = read_metadata(options.metadata) if options.metadata else None
-    _say(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, known))
+    metadata = read_metadata(options.metadata) if options.metadata else None
+    _print(*inspect(options.csv, options.outcome, options.to or STUDIES / options.csv.stem, metadata))
     return 0
 
 
@@ -143,7 +137,7 @@ def _check(options: argparse.Namespace) -> int:
 
     declared = read_declared(options.study)
     checked, lines = check(declared)
-    _say(*lines)
+    _print(*lines)
     if checked.table is None:
         return 1
     check_rows(declared.schema, checked.table)
@@ -154,7 +148,7 @@ def _plan(options: argparse.Namespace) -> int:
     from formalsynth.custodian.plan import plan
     from formalsynth.custodian.schema import read_declared
 
-    _say(*plan(read_declared(options.study)))
+    _print(*plan(read_declared(options.study)))
     return 0
 
 
@@ -162,7 +156,7 @@ def _compare(options: argparse.Namespace) -> int:
     from formalsynth.custodian.compare import compare
     from formalsynth.custodian.schema import read_declared
 
-    _say(*compare(read_declared(options.study)))
+    _print(*compare(read_declared(options.study)))
     return 0
 
 
@@ -178,25 +172,25 @@ def _release(options: argparse.Namespace) -> int:
     except BaseException as error:
         error.add_note(spent_since(options.study, entries))
         raise
-    _say_if_heard(*lines)
+    _print_if_open(*lines)
     return 0
 
 
-def _say_if_heard(*lines: object) -> None:
-    """Print lines after what cannot be undone: that nobody reads them is no error."""
+def _print_if_open(*lines: object) -> None:
+    """Print lines after an action that cannot be undone; a closed output is not an error."""
     try:
-        _say(*lines)
+        _print(*lines)
         if sys.stdout:
             sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes once more, and ends with an error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python's final flush raises an error
 
 
 def _gate(options: argparse.Namespace) -> int:
     from formalsynth.custodian.schema import read_declared
     from formalsynth.custodian.verify import verify
 
-    _say(*verify(read_declared(options.study), options.release))
+    _print(*verify(read_declared(options.study), options.release))
     return 0
 
 
@@ -206,14 +200,14 @@ def _budget(options: argparse.Namespace) -> int:
     from formalsynth.plan.yaml_file import load_yaml
 
     budget = load_yaml(options.study / RELEASE).get("budget")
-    _say(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None))
+    _print(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None))
     return 0
 
 
 def _purge(options: argparse.Namespace) -> int:
     from formalsynth.custodian.budget import purge
 
-    _say(*purge(options.study))
+    _print(*purge(options.study))
     return 0
 
 
@@ -225,11 +219,11 @@ def _query(options: argparse.Namespace) -> int:
     table = read(options.results)
     unknown = [name for name in (options.value, *options.by) if name not in table.columns]
     if unknown:
-        raise DataError(f"{options.results}: has no column {', '.join(unknown)}; its columns are {', '.join(table.columns)}")
+        raise DataError(f"{options.results}: given {', '.join(unknown)}; allowed columns: {', '.join(table.columns)}")
     if not is_numeric_dtype(table[options.value]):
-        raise DataError(f"{options.results}: {options.value}: holds no numbers, and has no mean")
-    found = table.groupby(options.by)[options.value].agg(["mean", "count"]).rename(columns={"mean": f"mean {options.value}"})
-    _say(found.to_string(float_format=lambda value: f"{value:.6g}"))
+        raise DataError(f"{options.results}: {options.value}: the column is not numeric")
+    means = table.groupby(options.by)[options.value].agg(["mean", "count"]).rename(columns={"mean": f"mean {options.value}"})
+    _print(means.to_string(float_format=lambda value: f"{value:.6g}"))
     return 0
 
 
@@ -238,5 +232,5 @@ def _export(options: argparse.Namespace) -> int:
     from formalsynth.custodian.schema import read_declared
 
     write_metadata(read_declared(options.study).schema, options.to)
-    _say(f"Written: {options.to}. It holds what was declared and nothing of the data.")
+    _print(f"Written: {options.to}. It contains the declarations and no data.")
     return 0

@@ -1,1 +1,1 @@
-"""Numeric checks of the errata: what is printed and what is derived, each against numbers that rest on neither."""
+"""Numeric checks of the errata: the printed and the derived formula, each against independent numbers."""

@@ -1,6 +1,7 @@
-"""Check errata by numbers: python -m formalsynth.errata [E3 ...]; without a number, all of them.
+"""Check errata by numbers: python -m formalsynth.errata [E3 ...]; by default, all of them.
 
-It prints what is printed, what is derived and the numbers that show it, and ends with 0 where every finding holds, 1 otherwise.
+The command prints the printed formula, the derived formula and the numbers of each check. It exits with 0 if every finding
+holds, and with 1 otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from formalsynth.errata.check import CHECKS, Comparison, Evidence, NumericCheck
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: 0 where every finding holds, 1 where one does not, 2 where a number is not known."""
+    """Run the command line: 0 if every finding holds, 1 if one does not, 2 if a number is unknown."""
     CHECKS.find()
     by_number = {number: check for check in CHECKS.values() for number in (check.name, *check.also)}
     parser = argparse.ArgumentParser(prog="python -m formalsynth.errata", description="Check errata by numbers.")
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments).numbers
     unknown = [number for number in asked if number not in by_number]
     if unknown:
-        print(f"there is no check of {', '.join(unknown)}; choose from {', '.join(by_number)}", file=sys.stderr)
+        print(f"unknown erratum: given {', '.join(unknown)}; allowed: {', '.join(by_number)}", file=sys.stderr)
         return 2
     chosen = {check.name: check for check in ([by_number[number] for number in asked] or CHECKS.values())}
     failed = [name for name, check in chosen.items() if not shown(check)]
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def shown(check: NumericCheck[Any]) -> bool:
-    """Run a check and print it; whether the finding holds."""
+    """Run a check and print it; True if the finding holds."""
     start = time.perf_counter()
     evidence = check.run()
     seconds = time.perf_counter() - start
@@ -42,13 +43,13 @@ def shown(check: NumericCheck[Any]) -> bool:
 
 
 def lines(check: NumericCheck[Any], evidence: Evidence) -> Iterator[str]:
-    """A check in words and as a table."""
+    """Lines of the output: the check as text and as a table."""
     yield f"{check.name}: {check.title}"
     yield f"  printed: {check.printed.text}"
     yield f"  derived: {check.derived.text}"
     rows = [("", "printed", "derived", "found", "")]
     for printed, derived in zip(evidence.printed, evidence.derived, strict=True):
-        rows.append((derived.what, _marked(printed), _marked(derived), str(derived.found), derived.how))
+        rows.append((derived.quantity, _marked(printed), _marked(derived), str(derived.reference), derived.method))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:4], widths[1:], strict=True)), row[4]]
@@ -57,7 +58,7 @@ def lines(check: NumericCheck[Any], evidence: Evidence) -> Iterator[str]:
 
 
 def _marked(comparison: Comparison) -> str:
-    return f"{comparison.says} {'✓' if comparison.agrees else '✗'}"
+    return f"{comparison.value} {'✓' if comparison.agrees else '✗'}"
 
 
 if __name__ == "__main__":

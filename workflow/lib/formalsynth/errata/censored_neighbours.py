@@ -1,4 +1,4 @@
-"""Exact privacy losses of censored Beta posteriors at a small n: E5 and E6 share them."""
+"""Exact privacy losses of censored Beta posteriors at a small n, for E5 and E6."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from formalsynth.core.study import ChosenArm, Run
 from formalsynth.papers.censor_audit.study_neighbours import ARMS, neighbours
 
 EPSILON = 1.6
-"""That of the paper's Figure 1."""
+"""Epsilon of the paper's Figure 1."""
 
 
 def losses(arm: str, n: int) -> Mapping[str, float]:
-    """Losses between posteriors on a grid, of data from Beta(0.5, 2).
+    """Losses between posteriors on a grid, for data from Beta(0.5, 2).
 
     Args:
         arm: one of :data:`formalsynth.papers.censor_audit.study_neighbours.ARMS`.
-        n: records of the larger of two neighbours.
+        n: number of records of the larger of two neighbours.
 
     Returns:
-        ``add_remove`` and ``replace_one`` over the whole support, and the same with ``_region`` where the mass is.
+        ``add_remove`` and ``replace_one`` over the complete support, and with ``_region`` over the region with the mass.
     """
     key = ScenarioKey(paper="censor", paper_id=2, scenario="neighbours", number=1, n=n, root=5)
     chosen = ChosenArm(arm, arm, {"epsilon": EPSILON} if ARMS[arm].parameters.model_fields else {})

@@ -1,8 +1,8 @@
-"""What a check of an erratum is, and the register of them.
+"""Numeric checks of errata, and their register.
 
-A check has two readings of one formula, the printed one and the derived one, and a function that compares any reading with
-numbers found in another way: an integral, a search, a simulation, or what the paper itself prints beside it. The finding holds
-where everything that the derived reading says agrees with what is found, and something that the printed one says does not.
+A check has two readings of one formula, the printed one and the derived one, and a function that compares a reading with
+reference values from another method: an integral, a search, a simulation, or other printed numbers of the paper. The finding
+holds if all values of the derived reading agree with the references, and at least one value of the printed reading does not.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Formula = TypeVar("Formula")
 
 @dataclass(frozen=True)
 class Interval:
-    """Numbers from ``low`` to ``high``, ends included; a single number where they are equal."""
+    """Closed interval from ``low`` to ``high``; a single number if they are equal."""
 
     low: float
     high: float
 
     def meets(self, other: Interval) -> bool:
-        """Whether some number is in both; an infinite end meets only an infinite end."""
+        """True if the intervals overlap; an infinite end meets only an infinite end."""
         return self.low <= other.high and other.low <= self.high
 
     def __str__(self) -> str:
@@ -40,46 +40,46 @@ class Interval:
 
 
 def exactly(value: float) -> Interval:
-    """A number."""
+    """Interval of a single number."""
     return Interval(value, value)
 
 
 def near(value: float, error: float) -> Interval:
-    """A number that may be off by so much."""
+    """Interval of a number with an error."""
     return Interval(value - error, value + error)
 
 
 def at_most(value: float) -> Interval:
-    """A bound from above."""
+    """Interval of an upper bound."""
     return Interval(-math.inf, value)
 
 
 def simulated_mean(values: Array) -> Interval:
-    """The expectation of independent values (R,): their mean, give or take four standard errors."""
+    """Interval of the expectation of independent values (R,): their mean plus or minus four standard errors."""
     return near(float(values.mean()), 4 * float(values.std(ddof=1)) / math.sqrt(len(values)))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One thing that a formula says, and what is found."""
+    """Comparison of a value of a formula with a reference."""
 
-    what: str
-    says: Interval
-    """By the formula: a number, or a bound."""
-    found: Interval
-    """In another way, with its error."""
-    how: str
-    """In which way."""
+    quantity: str
+    value: Interval
+    """Value by the formula: a number, or a bound."""
+    reference: Interval
+    """Reference value by another method, with its error."""
+    method: str
+    """Method of the reference."""
 
     @property
     def agrees(self) -> bool:
-        """Whether both can be true."""
-        return self.says.meets(self.found)
+        """True if the value and the reference are compatible."""
+        return self.value.meets(self.reference)
 
 
 @dataclass(frozen=True)
 class Reading(Generic[Formula]):
-    """A formula as text and as a function."""
+    """Reading of a formula, as text and as a function."""
 
     text: str
     formula: Formula
@@ -87,39 +87,40 @@ class Reading(Generic[Formula]):
 
 @dataclass(frozen=True)
 class NumericCheck(Generic[Formula]):
-    """The check of one erratum."""
+    """Check of one erratum."""
 
     name: str
     """Number of the erratum."""
     also: Sequence[str]
-    """Numbers that it had before it was merged."""
+    """Numbers of errata that were merged into it."""
     title: str
     printed: Reading[Formula]
     derived: Reading[Formula]
     compare: Callable[[Formula], Sequence[Comparison]]
     table: Callable[[], Sequence[str]] | None = None
-    """Lines of a table that is printed below the comparisons."""
+    """Function that returns the lines of a table below the comparisons."""
 
     def run(self) -> Evidence:
-        """Both readings compared."""
+        """Compare both readings."""
         return Evidence(self.compare(self.printed.formula), self.compare(self.derived.formula))
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a check has found: the same comparisons for both readings."""
+    """Result of a check: the same comparisons for both readings."""
 
     printed: Sequence[Comparison]
     derived: Sequence[Comparison]
 
     @property
     def holds(self) -> bool:
-        """Whether the derived reading agrees throughout and the printed one does not."""
-        return all(each.agrees for each in self.derived) and not all(each.agrees for each in self.printed)
+        """True if the derived reading agrees everywhere and the printed reading does not."""
+        derived = all(comparison.agrees for comparison in self.derived)
+        return derived and not all(comparison.agrees for comparison in self.printed)
 
 
 CHECKS: Registry[NumericCheck[Any]] = Registry("numeric check of an erratum", "errata/checks/*.py")
-"""By the number of the erratum."""
+"""Checks by the number of the erratum."""
 
 
 def numeric_check(
@@ -135,9 +136,9 @@ def numeric_check(
     Args:
         name: number of the erratum, as in ``config/errata.yaml``.
         printed: the formula of the paper.
-        derived: the one that follows instead.
-        also: numbers that the erratum had before it was merged.
-        table: more that is printed.
+        derived: the derived formula.
+        also: numbers of errata that were merged into it.
+        table: function that returns the lines of a further table.
     """
 
     def register(compare: Callable[[Formula], Sequence[Comparison]]) -> Callable[[Formula], Sequence[Comparison]]:

@@ -1,4 +1,4 @@
-"""Exact posterior draws of the lognormal regression, and the bounds that an LW synthesizer has with them."""
+"""Exact posterior draws of the lognormal regression, and the bounds of an LW synthesizer with them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from formalsynth.core.weights import lipschitz_weights
 
 
 def family() -> Family:
-    """The lognormal regression."""
+    """Lognormal regression."""
     FAMILIES.find()
     return FAMILIES["lognormal_regression"]
 
 
 def simulated_records(generator: np.random.Generator, n: int) -> Records:
-    """A data set of the range paper's Section 4.1: ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``."""
+    """Simulated data set of the range paper, Section 4.1: ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``."""
     z = generator.normal(2, 1, n)
     return Records(np.exp(z + 1 + generator.standard_normal(n)), np.column_stack([np.ones(n), z]))
 
@@ -38,6 +38,6 @@ def min_max_weights(records: Records, generator: np.random.Generator, size: int)
 
 
 def min_max_bound(records: Records, generator: np.random.Generator, size: int) -> float:
-    """The Lipschitz bound of LW weights, both posteriors by draws."""
+    """Lipschitz bound of LW weights, with draws of both posteriors."""
     alpha = min_max_weights(records, generator, size)
     return record_bounds(family(), records, draws(records, alpha, generator, size), [Sensitive(alpha)])[0].delta

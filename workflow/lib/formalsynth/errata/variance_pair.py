@@ -1,4 +1,4 @@
-"""A pair of data sets of the zcdp paper's kind that differ in one record, in mean and in variance: E3, E9 and E10 share it."""
+"""Pair of data sets for E3, E9 and E10, as in the zcdp paper, that differ in one record, in mean and in variance."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from formalsynth.core.arrays import Array
 
 N, D = 1000, 4.0
-"""Records, and the bound of their values: those of Figure 1 of the paper."""
+"""Number of records and bound of their values, as in Figure 1 of the paper."""
 HIGH = 16
-"""Records at the upper bound in the larger of the two, so that its variance is near 1."""
+"""Number of records at the upper bound in the second data set, for a variance near 1."""
 
 
 def neighbours() -> tuple[Array, Array]:
-    """Two data sets (n,): all values at -d but 16, or 15, at d. Their variances are 0.947 and 1.009, the smaller first."""
+    """Two data sets (n,) with 15 and 16 values at d and all others at -d; their variances are 0.947 and 1.009."""
     larger = np.repeat([D, -D], [HIGH, N - HIGH])
     smaller = larger.copy()
     smaller[0] = -D
@@ -21,6 +21,6 @@ def neighbours() -> tuple[Array, Array]:
 
 
 def variances() -> tuple[float, float]:
-    """Their sample variances, denominator n - 1."""
+    """Sample variances of both, with denominator n - 1."""
     smaller, larger = (float(data.var(ddof=1)) for data in neighbours())
     return smaller, larger

@@ -133,7 +133,7 @@ def _long(claim: Claim, table: pd.DataFrame) -> tuple[pd.DataFrame, list[object]
 
 def _column(claim: Claim, table: pd.DataFrame, column: str) -> pd.Series:
     if column not in table:
-        raise ClaimError(f"{claim.id}: no column {column!r}; allowed: {', '.join(table)}")
+        raise ClaimError(f"{claim.id}: no column {column!r}; allowed: {', '.join(map(str, table))}")
     return table[column]
 
 

@@ -30,7 +30,7 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
-from formalsynth.results import ToldScenario
+from formalsynth.results import ScenarioColumns
 
 AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"
 """The step that audits, and exact draws: named here and imported by the jobs that ask for them alone."""
@@ -207,11 +207,11 @@ class Scenario:
                 wanted |= set(synthesizer.parents)
         return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
 
-    def summary(self) -> ToldScenario:
-        """Its columns of the table of all results."""
+    def told(self) -> ScenarioColumns:
+        """What the table of all results says of it."""
         mechanisms = {id: synthesizer.mechanism for id, synthesizer in self.synthesizers.items()}
         parameters = {id: synthesizer.parameters for id, synthesizer in self.synthesizers.items()}
-        return ToldScenario(
+        return ScenarioColumns(
             family=self.family,
             mechanisms=mechanisms | {id: choice.arm for id, choice in self.arms.items()},
             parameters=parameters | {id: choice.parameters for id, choice in self.arms.items()},

@@ -1,4 +1,4 @@
-"""E1: where the weight stands in the range-truncated bound."""
+"""E1: position of the weight in the range-truncated bound."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, nea
 from formalsynth.errata.exact_draws import draws, family, min_max_weights, simulated_records
 
 N, DRAWS, DATA_SETS = 1000, 500, 3
-"""Half of the paper's records and draws, which moves no ratio by more than a few hundredths."""
+"""Number of records, draws and data sets; half of the paper's n and draws change the ratios by a few hundredths at most."""
 WIDE, NARROW = (0.4, 1.8), (0.6, 1.2)
 RangeWeights = Callable[[Array], Array]
-"""From the weights of the records to those of their log γ."""
+"""Function from the weights of the records to the weights of their log γ."""
 
 
 def _outside(alpha: Array) -> Array:
@@ -32,7 +32,7 @@ def _inside(alpha: Array) -> Array:
     derived=Reading("max |α (f − log γ)|", _inside),
 )
 def bound_of_a_truncated_likelihood(formula: RangeWeights) -> Sequence[Comparison]:
-    """The range-truncated bound against what the paper says of it."""
+    """The range-truncated bound against the statements of the paper on it."""
     rows = np.array([_ratios(np.random.default_rng([1, k]), formula) for k in range(DATA_SETS)])
     wide, narrow, matched = rows.T
     below, how = Interval(0.0, 1.0), "the paper's order, in each of three data sets with exact posteriors"
@@ -47,15 +47,14 @@ def bound_of_a_truncated_likelihood(formula: RangeWeights) -> Sequence[Compariso
 
 
 def _ratios(generator: np.random.Generator, formula: RangeWeights) -> tuple[float, float, float]:
-    """Three ratios of bounds in one data set of the paper's simulation."""
+    """Ratios of bounds in one data set of the paper's simulation."""
     records = simulated_records(generator, N)
     alpha = min_max_weights(records, generator, DRAWS)
 
     def deltas(scale: float, ranges: Sequence[tuple[float, float] | None]) -> list[float]:
         weights = scale * alpha
         forms = [Sensitive(weights, ends, None if ends is None else formula(weights)) for ends in ranges]
-        found = record_bounds(family(), records, draws(records, weights, generator, DRAWS), forms)
-        return [bounds.delta for bounds in found]
+        return [bounds.delta for bounds in record_bounds(family(), records, draws(records, weights, generator, DRAWS), forms)]
 
     weighted, wide, narrow = deltas(1.0, (None, WIDE, NARROW))
     return wide / weighted, narrow / wide, deltas(0.88, (WIDE,))[0] / deltas(0.73, (None,))[0]

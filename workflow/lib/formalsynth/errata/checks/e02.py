@@ -1,4 +1,4 @@
-"""E2: what the draw of the mean costs when synthesis is post-processing."""
+"""E2: cost of the draw of the mean when synthesis is post-processing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric
 from formalsynth.papers.zcdp.accounting import Setting, rho_bayes_per_record, rho_postprocessing, rho_postprocessing_printed
 
 SETTING = Setting(n=1000, d=4.0)
-"""That of Figure 1 of the paper."""
+"""Setting of Figure 1 of the paper."""
 ORDER = 3.0
-"""Of the Rényi divergence that is integrated; for noise of one variance it is rho times the order at every order."""
+"""Order of the Rényi divergence that is integrated; for equal variances the divergence is rho times the order."""
 
 
 @dataclass(frozen=True)
 class PostProcessing:
-    """Its rho, and the synthetic records from which on it is the smaller."""
+    """Rho of post-processing, and the number of synthetic records from which on it is smaller."""
 
     rho: Callable[[Setting], float]
     break_even: Callable[[int], float]
@@ -38,10 +38,10 @@ class PostProcessing:
 )
 def cost_of_the_draw(formula: PostProcessing) -> Sequence[Comparison]:
     """Rho of one draw of the mean from N(x̄, σ²/n), at n = 1000, d = 4, σ = 1."""
-    found = _integrated_rho(SETTING)
-    even = optimize.brentq(lambda n_syn: float(rho_bayes_per_record(SETTING, n_syn)) - found, 1.0, 1e12)
+    rho = _integrated_rho(SETTING)
+    even = optimize.brentq(lambda n_syn: float(rho_bayes_per_record(SETTING, n_syn)) - rho, 1.0, 1e12)
     return [
-        Comparison("rho", exactly(formula.rho(SETTING)), near(found, 1e-6 * found), "integral of p³ / q² over the draw"),
+        Comparison("rho", exactly(formula.rho(SETTING)), near(rho, 1e-6 * rho), "integral of p³ / q² over the draw"),
         Comparison(
             "records at which both ways cost the same", exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
             "root in m n_syn, records composed as printed",
@@ -50,12 +50,12 @@ def cost_of_the_draw(formula: PostProcessing) -> Sequence[Comparison]:
 
 
 def _integrated_rho(setting: Setting) -> float:
-    """The Rényi divergence between the draws of two neighbours over its order, by quadrature."""
+    """Rényi divergence between the draws of two neighbours divided by its order, by quadrature."""
     sd = math.sqrt(setting.variance / setting.n)
-    one, other = stats.norm(0.0, sd), stats.norm(setting.mean_sensitivity, sd)
+    base, other = stats.norm(0.0, sd), stats.norm(setting.mean_sensitivity, sd)
 
     def ratio(x: float) -> float:
-        return math.exp(ORDER * one.logpdf(x) + (1 - ORDER) * other.logpdf(x))
+        return math.exp(ORDER * base.logpdf(x) + (1 - ORDER) * other.logpdf(x))
 
     centre = (1 - ORDER) * setting.mean_sensitivity
     mass = integrate.quad(ratio, centre - 12 * sd, centre + 12 * sd, epsabs=0, epsrel=1e-12)[0]

@@ -1,4 +1,4 @@
-"""E3: the rate of the neighbour's Gamma distribution."""
+"""E3: rate of the neighbour's Gamma distribution."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from formalsynth.papers.zcdp.accounting import Setting
 from formalsynth.papers.zcdp.unknown_variance import variance_delta, variance_epsilon_derived, variance_epsilon_half_step
 
 N_SYN, REPEATS, DELTA = 1000, 1000, 5e-6
-"""Synthetic records, simulated sets of them, and the δ of the recipe."""
+"""Number of synthetic records, number of simulated sets, and the δ of the recipe."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """The rate when the variance s² grows by a step, and epsilon of the paper's recipe with it."""
+    """Rate after a step of the variance s², and epsilon of the paper's recipe with it."""
 
     rate: Callable[[float, float], float]
     epsilon: Callable[[Setting, float, float], float]

@@ -14,15 +14,15 @@ from formalsynth.papers.zcdp.combining import SYNTHESES, synthetic_records
 from formalsynth.papers.zcdp.means import privacy_loss
 
 SETTING, N_SYN, SETS = Setting(n=1000, d=4.0), 15_625, 5
-"""Figure 1 of the paper, and the data sets that its footnote 3 splits the records over."""
+"""Setting and records of Figure 1 of the paper, and the number of data sets in its footnote 3."""
 SMALL = 800
-"""Records whose covariance is solved as a matrix."""
+"""Number of records for the solution with the covariance matrix."""
 REPEATS = 100
 
 
 @dataclass(frozen=True)
 class Records:
-    """What m data sets of n_syn records cost, and the variance of the mean of one data set."""
+    """Cost of m data sets of n_syn records, and the variance of the mean of one data set."""
 
     rho: Callable[[Setting, float], float]
     mean_variance: Callable[[Setting, int], float]
@@ -66,13 +66,14 @@ def _solved(n_syn: int) -> Interval:
 
 
 def _simulated(setting: Setting, n_syn: int) -> tuple[Interval, Array]:
-    """The mean privacy loss, and the means of the first data sets (R,)."""
+    """Mean privacy loss, and the means of the first data sets (R,)."""
     generator = np.random.default_rng([4, setting.m])
     losses, means = np.empty(REPEATS), np.empty(REPEATS)
     for k in range(REPEATS):
         records = synthetic_records(generator, setting, n_syn, "bayes", 0.0)
-        # The loss is linear in the records, so that its mean over a release and its mirror image has hardly any noise.
-        losses[k] = np.mean([privacy_loss(each, setting, "bayes", 0.0, setting.mean_sensitivity) for each in (records, -records)])
+        # The loss is linear in the records, so its mean over a release and its mirror image has very little noise.
+        mirrored = (records, -records)
+        losses[k] = np.mean([privacy_loss(x, setting, "bayes", 0.0, setting.mean_sensitivity) for x in mirrored])
         means[k] = records[0].mean()
     loss = simulated_mean(losses)
     return Interval(loss.low * (1 - 1e-9), loss.high * (1 + 1e-9)), means

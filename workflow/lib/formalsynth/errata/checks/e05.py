@@ -1,4 +1,4 @@
-"""E5: what censoring at ε/2 guarantees when a record is replaced."""
+"""E5: guarantee of censoring at ε/2 when a record is replaced."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, num
 from formalsynth.papers.censor_audit.study_neighbours import UNWEIGHTED
 
 N, REACHED = 200, 0.999
-"""Records, and the share of the bound that the search is to reach at least."""
+"""Number of records, and the share of the bound that the search has to reach."""
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The largest loss by kind of neighbours, from the ε of the threshold."""
+    """Largest loss by kind of neighbours, as a function of the ε of the threshold."""
 
     add_remove: Callable[[float], float]
     replace_one: Callable[[float], float]
@@ -28,12 +28,12 @@ class Guarantee:
 )
 def loss_of_censored_posteriors(formula: Guarantee) -> Sequence[Comparison]:
     """Censor_uw at ε = 1.6, n = 200: the largest loss is the bound, and is reached."""
-    found, how = losses(UNWEIGHTED, N), "largest log ratio of exact posteriors on a grid, ten data sets; 0.1 % more allowed"
+    largest, method = losses(UNWEIGHTED, N), "largest log ratio of exact posteriors on a grid, ten data sets; 0.1 % more allowed"
     return [
         Comparison(
-            f"one record {what}", exactly(says(EPSILON)), Interval(found[name], found[name] / REACHED), how
+            f"one record {change}", exactly(bound(EPSILON)), Interval(largest[name], largest[name] / REACHED), method
         )
-        for what, name, says in (
-            ("more or less", "add_remove", formula.add_remove), ("replaced", "replace_one", formula.replace_one)
+        for change, name, bound in (
+            ("added or removed", "add_remove", formula.add_remove), ("replaced", "replace_one", formula.replace_one)
         )
     ]  # fmt: skip

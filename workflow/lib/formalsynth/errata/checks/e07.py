@@ -8,16 +8,15 @@ from dataclasses import dataclass
 
 from scipy import optimize, stats
 
-from formalsynth.core.arrays import Array
 from formalsynth.errata.check import Comparison, Interval, Reading, exactly, numeric_check
 
 SHARE, MEAN = 0.2, 100.0
-"""Of the first component, and mean of both: as in Section 3.1 and Supplement 5."""
+"""Share of the first component and mean of both components, as in Section 3.1 and Supplement 5."""
 
 
 @dataclass(frozen=True)
 class Supplement:
-    """Dispersions of the mixture, and the least value of 1/φ in the Stan program."""
+    """Dispersions of the mixture, and the smallest value of 1/φ in the Stan program."""
 
     phi: tuple[float, float]
     lowest: float
@@ -29,7 +28,7 @@ class Supplement:
     derived=Reading("φ = 5 and 20; 1/φ ~ Cauchy(0, 5) above 0", Supplement((5.0, 20.0), 0.0)),
 )
 def settings_of_the_supplement(formula: Supplement) -> Sequence[Comparison]:
-    """The mixture's quantiles, and the prior's mass where there is a negative binomial."""
+    """Quantiles of the mixture, and the mass of the prior on valid dispersions."""
     prior = stats.cauchy(0.0, 5.0)
     mass = float(prior.sf(0.0) / prior.sf(formula.lowest)) if math.isfinite(formula.lowest) else float(prior.sf(0.0))
     how = "printed in Table 1: interval of the data"
@@ -41,9 +40,12 @@ def settings_of_the_supplement(formula: Supplement) -> Sequence[Comparison]:
 
 
 def _quantile(share: float, phi: tuple[float, float]) -> float:
-    """Quantile of the mixture, its distribution function taken as linear between whole numbers."""
+    """Quantile of the mixture, with a distribution function that is linear between whole numbers."""
     parts = [stats.nbinom(size, size / (size + MEAN)) for size in phi]
-    mixture: Callable[[float | Array], float] = lambda x: SHARE * parts[0].cdf(x) + (1 - SHARE) * parts[1].cdf(x)  # noqa: E731
+
+    def mixture(x: float) -> float:
+        return float(SHARE * parts[0].cdf(x) + (1 - SHARE) * parts[1].cdf(x))
+
     return float(optimize.bisect(lambda x: _between(mixture, x) - share, 0.0, 20 * MEAN, xtol=1e-6))
 
 

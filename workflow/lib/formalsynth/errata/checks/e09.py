@@ -1,4 +1,4 @@
-"""E9: the sign in the log ratio where the variance falls."""
+"""E9: sign in the log ratio for a smaller variance."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from formalsynth.core.arrays import Array
 from formalsynth.errata.check import Comparison, Reading, exactly, near, numeric_check
 
 N_SYN, S2, STEP, DELTA = 1000, 1.0, 0.064, 5e-6
-"""Synthetic records, variance, its step (2d)²/n at d = 4 and n = 1000, and the δ whose percentiles are looked up."""
+"""Number of synthetic records, variance, its step (2d)²/n at d = 4 and n = 1000, and the δ of the percentiles."""
 LogRatio = Callable[[Array], Array]
 
 
 def _parts(x: Array) -> tuple[Array, Array]:
-    """Both terms of the log ratio at the falling variance, with the paper's rate of the neighbour (the slip of E3)."""
+    """Terms of the log ratio for the smaller variance, with the paper's rate of the neighbour (see E3)."""
     shape, falling = (N_SYN - 1) / 2, 2 * S2 - STEP
     return np.full_like(x, shape * np.log(falling / (2 * S2))), (N_SYN - 1) * STEP * x / (2 * S2 * falling)
 
@@ -33,10 +33,10 @@ def _parts(x: Array) -> tuple[Array, Array]:
 def log_ratio_of_falling_variance(formula: LogRatio) -> Sequence[Comparison]:
     """The log ratio of the two Gamma densities at both percentiles, 1000 synthetic records, t = 0.064."""
     shape = (N_SYN - 1) / 2
-    one, other = stats.gamma(shape, scale=S2 / shape), stats.gamma(shape, scale=(2 * S2 - STEP) / (N_SYN - 1))
-    x = one.ppf([DELTA / 2, 1 - DELTA / 2])
-    says, found = formula(x), one.logpdf(x) - other.logpdf(x)
+    base, other = stats.gamma(shape, scale=S2 / shape), stats.gamma(shape, scale=(2 * S2 - STEP) / (N_SYN - 1))
+    x = base.ppf([DELTA / 2, 1 - DELTA / 2])
+    values, references = formula(x), base.logpdf(x) - other.logpdf(x)
     return [
-        Comparison(f"log ratio at x = {at:.4f}", exactly(float(mine)), near(float(true), 1e-8), "log densities of scipy")
-        for at, mine, true in zip(x, says, found, strict=True)
+        Comparison(f"log ratio at x = {at:.4f}", exactly(float(value)), near(float(reference), 1e-8), "log densities of scipy")
+        for at, value, reference in zip(x, values, references, strict=True)
     ]

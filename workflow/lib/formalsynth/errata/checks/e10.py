@@ -15,11 +15,11 @@ from formalsynth.papers.zcdp.unknown_variance import mean_delta, mean_epsilon_cu
 
 N_SYN, DELTA = 1000, 5e-6
 Divergence = Callable[[float, float, float, float], float]
-"""From order, shift and both variances to the Rényi divergence of two normal distributions."""
+"""Function from order, shift and both variances to the Rényi divergence of two normal distributions."""
 
 
 def _printed(order: float, shift: float, variance: float, other: float) -> float:
-    """The variance of the data set in hand for both."""
+    """Divergence with the variance of the data set for both distributions."""
     return order * shift**2 / (2 * variance)
 
 
@@ -61,18 +61,18 @@ def divergence_of_synthetic_means(formula: Divergence) -> Sequence[Comparison]:
 
 
 def _integrated(order: float, shift: float, variance: float, other: float) -> Interval:
-    """The divergence by quadrature; infinite where the integrand still grows far out."""
-    one, two = stats.norm(0.0, math.sqrt(variance)), stats.norm(shift, math.sqrt(other))
+    """Divergence by quadrature; infinite if the integrand still grows at a large distance."""
+    base, shifted = stats.norm(0.0, math.sqrt(variance)), stats.norm(shift, math.sqrt(other))
 
     def log_ratio(x: float) -> float:
-        return float(order * one.logpdf(x) + (1 - order) * two.logpdf(x))
+        return float(order * base.logpdf(x) + (1 - order) * shifted.logpdf(x))
 
     far = 1000 * math.sqrt(variance)
     if log_ratio(2 * far) > log_ratio(far):
         return exactly(math.inf)
     grid = np.linspace(-far, far, 200_001)
-    values = order * one.logpdf(grid) + (1 - order) * two.logpdf(grid)
+    values = order * base.logpdf(grid) + (1 - order) * shifted.logpdf(grid)
     peak = float(values.max())
     mass = integrate.simpson(np.exp(values - peak), x=grid)
-    found = (peak + math.log(mass)) / (order - 1)
-    return near(found, 1e-6 * abs(found))
+    divergence = (peak + math.log(mass)) / (order - 1)
+    return near(divergence, 1e-6 * abs(divergence))

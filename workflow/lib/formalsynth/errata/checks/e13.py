@@ -1,4 +1,4 @@
-"""E13: an attack whose reference set is the set of non-members."""
+"""E13: attack whose reference set is the set of non-members."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.tables import Mask, encode
 
 K, DIMENSION, MEMBERS, OTHERS, REPEATS = 5, 2, 1500, 1500, 6
-"""Neighbours; features, members and non-members, all uniform in a square; data sets."""
+"""Number of neighbours, features, members and non-members (uniform in a square), and data sets."""
 LARGEST, EPSILON, TRAIN = 0.667, 0.5, 2800
-"""The paper's top-decile advantage of uniform weights at this ε on the simulated data, and its training records."""
+"""Printed top-decile advantage of uniform weights on the simulated data, its ε, and the number of training records."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Advantage that the distance to the reference set alone gives, and the one that may be printed."""
+    """Advantage from the distance to the reference set only, and the possible top-decile advantage."""
 
     advantage: Callable[[], Interval]
     top: Callable[[], Interval]
-    """The top-decile advantage at :data:`EPSILON`."""
+    """Possible top-decile advantage at :data:`EPSILON`."""
 
 
 def _own_reference() -> Interval:
-    """For points of one density: 2 Pr(mean(D₁ … D_k) > mean(0, D'₁ … D'_(k−1))) − 1, D_j^d the times of a Poisson process."""
+    """Advantage for one density: 2 Pr(mean(D₁ … D_k) > mean(0, D'₁ … D'_(k−1))) − 1, D_j^d the times of a Poisson process."""
     generator = np.random.default_rng(13)
 
     def distances(size: int) -> Array:
@@ -42,14 +42,14 @@ def _own_reference() -> Interval:
 
 
 def _limit() -> float:
-    """The largest advantage that the guarantee of the release allows."""
+    """Largest advantage that the guarantee of the release allows."""
     return advantage_limit(EPSILON, 1 / TRAIN)
 
 
 def _without_the_records() -> Interval:
-    """From the limit to the top-decile advantage on synthetic data that are made of none of the attacked records.
+    """Interval from the limit to the top-decile advantage on synthetic data made without the attacked records.
 
-    These are the statistics of another draw of the benchmark, without noise, which would only make them less like the records.
+    The synthetic data use statistics of another draw of the benchmark, without noise.
     """
     attacked, other = (_replicate(k) for k in range(2))
     synthetic = other.synthesize(np.ones(other.prepared.n), 0.0)
@@ -59,7 +59,7 @@ def _without_the_records() -> Interval:
 
 
 def _replicate(k: int) -> Replicate:
-    """A draw of the paper's simulated benchmark."""
+    """Replicate of the paper's simulated benchmark."""
 
     def streams(name: str) -> np.random.Generator:
         return np.random.default_rng([13, k, *name.encode()])
@@ -71,7 +71,7 @@ def _replicate(k: int) -> Replicate:
 @numeric_check(
     "E13",
     printed=Reading(
-        "a held-out reference tells nothing by itself: advantage 0; with the release at most that of its (ε, δ)",
+        "a held-out reference reveals nothing by itself: advantage 0; with the release, at most that of its (ε, δ)",
         Reference(lambda: exactly(0.0), lambda: at_most(_limit())),
     ),
     derived=Reading(
@@ -80,19 +80,19 @@ def _replicate(k: int) -> Replicate:
     ),
 )
 def advantage_of_the_reference(formula: Reference) -> Sequence[Comparison]:
-    """The distance to the reference set alone, without any release: members and non-members of one distribution."""
+    """Distance to the reference set without a release, for members and non-members of one distribution."""
     rows = np.array([_advantages(np.random.default_rng([13, k])) for k in range(REPEATS)])
     printed, fair = (near(float(column.mean()), 4 * float(column.std(ddof=1)) / REPEATS**0.5 + 0.01) for column in rows.T)
     how = f"attack of the paper on {REPEATS} data sets in a square, no synthetic records"
     return [
         Comparison("advantage, non-members as reference", formula.advantage(), printed, how),
-        Comparison("advantage, each record but itself", exactly(0.0), fair, how),
+        Comparison("advantage, own record left out", exactly(0.0), fair, how),
         Comparison("top-decile advantage at ε = 0.5", formula.top(), exactly(LARGEST), "printed in Appendix B"),
     ]  # fmt: skip
 
 
 def _advantages(generator: np.random.Generator) -> tuple[float, float]:
-    """Advantage of both references in one data set."""
+    """Advantages with both references in one data set."""
     train, test = generator.random((MEMBERS, DIMENSION)), generator.random((OTHERS, DIMENSION))
     targets = prepare_targets(train, test, np.arange(MEMBERS + OTHERS), K, generator)
     everyone = np.ones(len(targets.member), dtype=bool)
@@ -100,5 +100,5 @@ def _advantages(generator: np.random.Generator) -> tuple[float, float]:
 
 
 def _advantage(targets: Targets, scores: Array, chosen: Mask) -> float:
-    """2 AUC - 1 of scores on the chosen records."""
+    """Advantage 2 AUC - 1 of scores on the chosen records."""
     return 2 * float(weighted_auc(scores[chosen], targets.member[chosen], targets.weight[chosen, None])[0]) - 1

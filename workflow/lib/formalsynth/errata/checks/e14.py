@@ -1,4 +1,4 @@
-"""E14: the sensitive range and the synthetic data of range-truncation."""
+"""E14: sensitive range and synthetic data of range-truncation."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, num
 
 N = 2000
 SMALLEST = 1e-300
-"""What an improvement is at least."""
+"""Smallest improvement."""
 Change = Callable[[], Interval]
-"""The change of the average ECDF difference when the sensitive range gets shorter."""
+"""Change of the average ECDF difference with a shorter sensitive range."""
 
 
 @numeric_check(
@@ -25,7 +25,7 @@ Change = Callable[[], Interval]
     derived=Reading("a shorter range: the same weights, so the same synthetic data and the same ECDF", lambda: exactly(0.0)),
 )
 def utility_of_truncation(formula: Change) -> Sequence[Comparison]:
-    """The weights that range-truncation fits with, for two ranges and without one."""
+    """Weights of range-truncation for two ranges and without a range."""
     FAMILIES.find()
     MECHANISMS.find()
     generator = np.random.default_rng(14)
@@ -34,7 +34,7 @@ def utility_of_truncation(formula: Change) -> Sequence[Comparison]:
     context = Context(FAMILIES["lognormal_regression"], records, Address(1, 1, 1, N, 0), [parent])
     wide, narrow = (_form("range_truncated", context, a=a, b=b).weights for a, b in ((0.4, 1.8), (0.6, 1.2)))
     plain = _form("weighted", context).weights
-    how = "both mechanisms, same risks; the same weights are the same fit and the same records"
+    how = "both mechanisms, equal risks; equal weights give equal fits and equal records"
     return [
         Comparison("change of the weights, (0.4, 1.8) to (0.6, 1.2)", formula(), exactly(_largest(wide, narrow)), how),
         Comparison("change of the weights, Weighted to (0.6, 1.2)", formula(), exactly(_largest(plain, narrow)), how),
@@ -48,5 +48,5 @@ def _form(mechanism: str, context: Context, **parameters: float) -> Form:
     return form
 
 
-def _largest(one: Array, other: Array) -> float:
-    return float(np.abs(one - other).max())
+def _largest(weights: Array, others: Array) -> float:
+    return float(np.abs(weights - others).max())

@@ -1,4 +1,4 @@
-"""E15: which median of Table 1 is the closest to the data's."""
+"""E15: the median of Table 1 that is closest to the median of the data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, num
 
 DATA = 15_616.0
 MEDIANS = {"Unweighted": 20_832.0, "Weighted": 15_991.0, "averaged (0.4, 1.8)": 16_225.0, "averaged (0.6, 1.2)": 19_951.0}
-"""Medians of Table 1 of the range paper; those of the truncated synthesizers are Weighted's."""
+"""Medians of Table 1 of the range paper; the truncated synthesizers have the median of Weighted."""
 
 
 @numeric_check(

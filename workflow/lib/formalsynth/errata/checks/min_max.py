@@ -1,4 +1,4 @@
-"""Whether bounds contract: min-max weights, weights with a declared scale, and a censored likelihood."""
+"""Contraction of bounds: min-max weights, weights with a declared scale, and a censored likelihood."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from formalsynth.errata.exact_draws import min_max_bound, simulated_records
 from formalsynth.mechanisms.declared_scale import scaled_weights
 
 SIZES = {100: 500, 1000: 500, 10_000: 400, 100_000: 250}
-"""Records, and simulated data sets."""
+"""Number of simulated data sets by number of records."""
 FIRST, LAST = 1000, 100_000
-"""Between which sizes spread and median are compared: from the papers' own on."""
+"""Sample sizes at which spread and median are compared; the first is that of the papers."""
 SCALE, EPSILON = 10.0, 4.0
-"""The declared scale, and the ε of the censored likelihood."""
+"""Declared scale, and ε of the censored likelihood."""
 REGRESSION, DRAWN = "lognormal regression", 150
-"""The population with predictors, and its data sets for which posteriors are drawn from."""
+"""Population with predictors, and the number of its data sets with posterior draws."""
 GUMBEL_SD = 1.05
-"""The standard error of the sample sd of Gumbel variables, kurtosis 5.4, in units of ``sd / sqrt(R)``."""
+"""Standard error of the sample sd of Gumbel variables (kurtosis 5.4), in units of ``sd / sqrt(R)``."""
 COLUMNS = ("min-max, true parameter", "min-max", "declared scale", "censored")
 
 
@@ -37,11 +37,11 @@ class Bounds:
     columns: tuple[Array, ...]
 
     def median(self, column: str) -> float:
-        """Of one column."""
+        """Median of one column."""
         return float(np.median(self._of(column)))
 
     def sd(self, column: str) -> tuple[float, float]:
-        """Of one column, with its Monte Carlo standard error."""
+        """Standard deviation of one column, with its Monte Carlo standard error."""
         sd = float(self._of(column).std(ddof=1))
         return sd, GUMBEL_SD * sd / math.sqrt(len(self._of(column)))
 
@@ -51,7 +51,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Contraction:
-    """Spread and median of the bounds at the larger size, from those at the smaller one."""
+    """Spread at the larger size, from the spread at the smaller size, and growth of the median."""
 
     sd: Callable[[RiskPopulation, float], float]
     growth: Callable[[RiskPopulation], float]
@@ -70,29 +70,29 @@ def _law_growth(population: RiskPopulation) -> float:
 
 
 def drawn(n: int) -> Array:
-    """Bounds of :data:`DRAWN` data sets of the regression, with 1000 draws of both exact posteriors in place of their modes."""
+    """Bounds of :data:`DRAWN` data sets of the regression, with 1000 draws of both exact posteriors instead of modes."""
     generator = np.random.default_rng([17, n])
     return np.array([min_max_bound(simulated_records(generator, n), generator, 1000) for _ in range(DRAWN)])
 
 
 def table() -> Iterator[str]:
-    """Every size of every population, beside the law."""
+    """Lines of the table with every size of every population, and the limit law."""
     head = f"{'n':>8} {'a':>5} {'law':>12} {COLUMNS[0]:>24} {COLUMNS[1]:>18} {COLUMNS[2]:>18} {COLUMNS[3]:>18}"
     for population in RISK_POPULATIONS:
         yield f"  {population.name}: median and sd of Δ (± Monte Carlo error of the sd)"
         yield "  " + head
         for n in SIZES:
-            found, limit = simulated(population, n), law(population, n)
-            cells = [f"{found.median(name):.3f}  {found.sd(name)[0]:.3f} ± {found.sd(name)[1]:.3f}" for name in COLUMNS]
+            bounds, limit = simulated(population, n), law(population, n)
+            cells = [f"{bounds.median(name):.3f}  {bounds.sd(name)[0]:.3f} ± {bounds.sd(name)[1]:.3f}" for name in COLUMNS]
             yield f"  {n:>8} {limit.a:5.2f} {f'{limit.median:.3f}  {limit.sd:.3f}':>12} {cells[0]:>24}" + "".join(
                 f" {cell:>18}" for cell in cells[1:]
             )
 
     yield f"  {REGRESSION}, min-max weights with 1000 draws of both exact posteriors, {DRAWN} data sets"
     for n in list(SIZES)[:-1]:
-        bounds = drawn(n)
-        sd = float(bounds.std(ddof=1))
-        yield f"  {n:>8} {np.median(bounds):.3f}  {sd:.3f} ± {GUMBEL_SD * sd / math.sqrt(DRAWN):.3f}"
+        from_draws = drawn(n)
+        sd = float(from_draws.std(ddof=1))
+        yield f"  {n:>8} {np.median(from_draws):.3f}  {sd:.3f} ± {GUMBEL_SD * sd / math.sqrt(DRAWN):.3f}"
 
 
 @numeric_check(
@@ -110,9 +110,9 @@ def bounds_of_min_max_weights(formula: Contraction) -> Sequence[Comparison]:
     for population in RISK_POPULATIONS:
         first, last = simulated(population, FIRST), simulated(population, LAST)
         sd, error = last.sd("min-max")
-        says, how = formula.sd(population, first.sd("min-max")[0]), f"{SIZES[LAST]} simulated data sets, both fits"
+        spread, how = formula.sd(population, first.sd("min-max")[0]), f"{SIZES[LAST]} simulated data sets, both fits"
         rows += [
-            Comparison(f"{population.name}: sd at n = {LAST:,}", exactly(says), near(sd, 4 * error), how),
+            Comparison(f"{population.name}: sd at n = {LAST:,}", exactly(spread), near(sd, 4 * error), how),
             Comparison(
                 f"{population.name}: growth of the median", exactly(formula.growth(population)), _growth(first, last), how
             ),
@@ -121,13 +121,13 @@ def bounds_of_min_max_weights(formula: Contraction) -> Sequence[Comparison]:
 
 
 def _growth(first: Bounds, last: Bounds) -> Interval:
-    """The difference of two medians, each with an error of ``1.25 sd / sqrt(R)``, and 0.05 for what the fits add."""
-    errors = [1.25 * each.sd("min-max")[0] / math.sqrt(SIZES[n]) for each, n in ((first, FIRST), (last, LAST))]
+    """Difference of two medians, each with an error of ``1.25 sd / sqrt(R)``, and 0.05 for the error of the fits."""
+    errors = [1.25 * bounds.sd("min-max")[0] / math.sqrt(SIZES[n]) for bounds, n in ((first, FIRST), (last, LAST))]
     return near(last.median("min-max") - first.median("min-max"), 4 * math.hypot(*errors) + 0.05)
 
 
 def _contracting() -> Iterator[Comparison]:
-    """A declared scale contracts without predictors, and a censored likelihood does, whatever min-max weights do."""
+    """Comparisons for a declared scale without predictors and for a censored likelihood, which contract under both readings."""
     for population in RISK_POPULATIONS:
         first, last = simulated(population, FIRST), simulated(population, LAST)
         if population.name != REGRESSION:
@@ -140,14 +140,14 @@ def _contracting() -> Iterator[Comparison]:
 
 @functools.cache
 def simulated(population: RiskPopulation, n: int) -> Bounds:
-    """Bounds of as many data sets as :data:`SIZES` says."""
+    """Bounds of simulated data sets; :data:`SIZES` gives their number."""
     generator = np.random.default_rng([16, RISK_POPULATIONS.index(population), n])
     rows = np.array([_bounds(population.draw(generator, n)) for _ in range(SIZES[n])])
     return Bounds(tuple(rows.T))
 
 
 def _bounds(data: DataSet) -> tuple[float, float, float, float]:
-    """The bounds of one data set, in the order of :data:`COLUMNS`."""
+    """Bounds of one data set, in the order of :data:`COLUMNS`."""
     true = data.true_risk
     risk = data.risk(np.ones_like(true))
     alpha, scaled = lipschitz_weights(risk), scaled_weights(risk, SCALE)

@@ -36,8 +36,8 @@ class Equal(Test):
         errors = cells.scatter.error(lambda copies: copies - copies[:, :1])
         differences = np.abs(cells.estimates - first)
         allowed = self.tolerance * np.abs(first) + thresholds.errors_of(len(errors) - 1, len(cells.values)) * errors
-        largest, most = (percent(values.max() / abs(first)) for values in (differences, allowed))
-        note = f"differences of up to {largest}; up to {most} is allowed, errors included"
+        shares = [percent(values.max() / abs(first)) for values in (differences, allowed)]
+        note = f"differences of up to {shares[0]}; up to {shares[1]} is allowed, errors included"
         return Judgement(REPRODUCED if (differences <= allowed).all() else NOT_REPRODUCED, note)
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
