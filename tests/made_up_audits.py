@@ -6,7 +6,7 @@ from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.core.rows import AUDIT_COLUMNS, REPLICATE_COLUMNS
 
 COSTS = {"same": 0.01, "remove": 0.1, "add": 1.0, "replace": 0.9}
-"""Of the kinds of neighbours, as shares of the audited epsilon."""
+"""Epsilon of each kind of neighbour, as a share of the audited epsilon."""
 
 
 def made_up_audits(scenario, data_sets=12):

@@ -27,8 +27,8 @@ def test_estimates_beyond_a_limit_without_error_are_outside(value):
 
 def test_equal_cells_have_no_note_about_a_distance():
     same = normal(5)
-    assert "apart" not in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same)).note
-    assert "up to 0.5 apart" in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same + 0.5)).note
+    assert "differences" not in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same)).note
+    assert "differences of up to 0.5" in row_of(claim_of({"kind": "equal"}), table_of(A=same, B=same + 0.5)).note
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -40,14 +40,14 @@ def test_the_order_of_a_statistic_without_units_does_not_depend_on_the_unit_of_m
 
 
 def test_an_order_of_a_statistic_without_units_has_to_be_beyond_the_two_sided_confidence():
-    """With certainty 0.84, of 0.975 that are needed, a step may be chance in either direction."""
+    """With a confidence of 0.84, below the required 0.975, a step may be chance in either direction."""
     for cells in ({"A": 1.0, "B": 1.1}, {"A": 1.1, "B": 1.0}):
         spread = (normal(0) - normal(0).mean()) / normal(0).std()
         other = np.roll(spread, 1)
         table = table_of(A=cells["A"] * spread, B=cells["B"] * other)
         row = row_of(of_spread({"kind": "order"}), table)
-        certainty = float(row.note.split("with ")[1].split(" ")[0])
-        assert 0.05 < certainty < 0.24 or 0.76 < certainty < 0.95
+        confidence = float(row.note.split("confidence ")[1].split(",")[0])
+        assert 0.05 < confidence < 0.24 or 0.76 < confidence < 0.95
         assert row.verdict == UNDETERMINED
 
 
@@ -59,7 +59,7 @@ def test_the_share_of_two_units_counts():
 
 @pytest.mark.parametrize(("count", "least", "most"), [(103, 0.334, 0.636), (28, 0.129, 0.748)])
 def test_the_interval_of_a_correlation_is_fishers(count, least, most):
-    """Limits computed apart: tanh(0.5493 -+ t / sqrt(n - 3)), with t = 2.025 and 2.097 for these n."""
+    """Limits computed independently: tanh(0.5493 -+ t / sqrt(n - 3)), with t = 2.025 and 2.097 for these n."""
     generator = np.random.default_rng(3)
     first = generator.normal(size=count)
     first = (first - first.mean()) / first.std()
@@ -68,4 +68,4 @@ def test_the_interval_of_a_correlation_is_fishers(count, least, most):
     noise /= noise.std()
     second = 0.5 * first + 0.75**0.5 * noise
     note = row_of(claim_of({"kind": "correlation", "high": 0.3}), table_of(A=first, B=second)).note
-    assert f"correlation 0.500, in absolute value from {least:.3f} to {most:.3f}" in note
+    assert f"correlation 0.500, absolute value between {least:.3f} and {most:.3f}" in note

@@ -7,5 +7,5 @@ from formalsynth.runtime.jobs import begin
 begin(snakemake)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
-told = [ScenarioColumns.of(each) for each in snakemake.params.told]
-write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), told, strict=True)))
+scenarios = [ScenarioColumns.of(plain) for plain in snakemake.params.scenarios]
+write_table(snakemake.output.results, table_of(zip(map(read_table, snakemake.input.replicates), scenarios, strict=True)))

@@ -1,8 +1,8 @@
 """One table of all results of a run, over papers and studies, and the Monte Carlo error of its means.
 
 ``snakemake --cores 2 write_results`` writes it. ``read().groupby(["mechanism", "n"])["epsilon"].mean()`` is then the mean epsilon
-by mechanism and sample size; ``python -m formalsynth.results results/paper --plan-mcse 0.02`` says how many replicates a target
-error needs.
+by mechanism and sample size; ``python -m formalsynth.results results/paper --plan-mcse 0.02`` prints the number of replicates
+that a target error needs.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read(folder: str | Path = "results/paper", failed: bool = False) -> pd.DataF
 
 
 def replicates_needed(table: pd.DataFrame, target: float, column: str = "epsilon", relative: bool = False) -> pd.DataFrame:
-    """Number of replicates for a given Monte Carlo standard error of the mean of a column.
+    """Compute the number of replicates for a given Monte Carlo standard error of the mean of a column.
 
     Args:
         table: result of :func:`read`.

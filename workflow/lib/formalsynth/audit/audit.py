@@ -43,7 +43,7 @@ class AuditRow:
     delta: float
     releases: int
     streams: int
-    """Number of random streams: 1 if the attacker knows the random numbers behind the weights, more if not."""
+    """Number of random streams: 1 if the attacker knows the random numbers of the weights, more if not."""
     audited: float
     """Audited epsilon: the larger of both directions."""
     forward: float
@@ -302,7 +302,7 @@ class _Report:
         ]
 
     def _mixed(self, first: _Refined) -> list[ConfidentialRow]:
-        """Rows for an attacker without the random numbers behind the weights; none if the weights are not random."""
+        """Rows for an attacker who does not know the random numbers of the weights; none if the weights are not random."""
         streams = len(self.streams)
         if streams < 2 or np.array_equal(self.base.weights, self.streams[0].weights):
             return []
@@ -364,7 +364,7 @@ def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) 
 
 
 def _asked(settings: AuditSearch, releases: Sequence[int]) -> Iterator[tuple[float, int, bool]]:
-    """Reported delta, number of releases, and whether the attack applies; several releases at the first delta only."""
+    """Yield delta, number of releases, and whether the attack applies; several releases at the first delta only."""
     for place, delta in enumerate(settings.deltas):
         for m in dict.fromkeys(releases) if place == 0 else (1,):
             yield delta, m, (delta, m) == (settings.deltas[0], 1)

@@ -60,7 +60,7 @@ class Bridged:
         return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
 
     def error(self, delta: float) -> float:
-        """Standard error of ``epsilon(delta)``; NaN for a bound."""
+        """Compute the standard error of ``epsilon(delta)``; NaN for a bound."""
         return math.hypot(self.losses.error(delta), self.error_of_ratio) if self.enough else math.nan
 
     def at_least(self, delta: float, releases: int = 1) -> float:
@@ -129,7 +129,7 @@ def log_ratio(
 def ratio_of_targets(
     left: Array, right: Array | None, base: Array, other: Array, thresholds: tuple[float | None, float | None]
 ) -> Array:
-    """Result of :func:`log_ratio`, from the log-likelihood of the universe under the draws.
+    """Compute the result of :func:`log_ratio`, from the log-likelihood of the universe under the draws.
 
     Args:
         left: (S, k) factor of the log-likelihood, or the complete log-likelihood (S, N).

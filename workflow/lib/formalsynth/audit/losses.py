@@ -134,7 +134,7 @@ class Loss(Protocol):
         """Audited epsilon under D and under D'."""
 
     def error(self, delta: float) -> float:
-        """Standard error of ``epsilon(delta)``."""
+        """Compute the standard error of ``epsilon(delta)``."""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def to_remove(
     random: int,
     generator: np.random.Generator,
 ) -> dict[str, list[int]]:
-    """Records of D whose removal is likely to have the largest loss, by reason.
+    """Select records of D whose removal is likely to have the largest loss, by reason.
 
     Args:
         family: the family.
@@ -130,7 +130,7 @@ def to_remove(
 
 
 def pull(family: Family, records: Records, draws: Draws) -> Array:
-    """Standard deviation (n,) of each record's log-likelihood over the draws: its influence on the posterior."""
+    """Compute the standard deviation (n,) of each record's log-likelihood over the draws: its influence on the posterior."""
     if evaluated := whole(family):
         return np.asarray(evaluated.log_likelihood(records, draws).std(axis=0))
     left, right = family.factors(records, draws)

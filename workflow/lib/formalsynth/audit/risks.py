@@ -38,7 +38,7 @@ class RiskPopulation(ABC):
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, n: int) -> DataSet:
-        """Data set of n records; equal records may be merged into one with a count."""
+        """Draw a data set of n records; equal records may be merged into one with a count."""
 
     @abstractmethod
     def log_tail(self, risk: float) -> float:
@@ -89,7 +89,7 @@ class BetaPopulation(RiskPopulation):
     name = "Beta(0.5, 3)"
 
     def draw(self, generator: np.random.Generator, n: int) -> BetaData:
-        """Data set from ratios of gamma variables, which keeps log x exact near 0."""
+        """Draw a data set from ratios of gamma variables, which keeps log x exact near 0."""
         first, second = generator.standard_gamma(0.5, n), generator.standard_gamma(3.0, n)
         log_sum = np.log(first + second)
         return BetaData(np.log(first) - log_sum, np.log(second) - log_sum)
@@ -141,7 +141,7 @@ class LognormalPopulation(RiskPopulation):
     name = "lognormal regression"
 
     def draw(self, generator: np.random.Generator, n: int) -> LognormalData:
-        """Data set of n records."""
+        """Draw a data set of n records."""
         z = generator.normal(2.0, 1.0, n)
         return LognormalData(z + 1 + generator.standard_normal(n), z)
 
@@ -177,7 +177,7 @@ class PoissonPopulation(RiskPopulation):
     name = "Poisson(100)"
 
     def draw(self, generator: np.random.Generator, n: int) -> PoissonData:
-        """Data set of n counts."""
+        """Draw a data set of n counts."""
         values = np.arange(301.0)
         p = stats.poisson(100).pmf(values)
         records = generator.multinomial(n, p / p.sum())

@@ -152,5 +152,5 @@ def _shares(log_weights: Array) -> Array:
 
 
 def _covered(shares: Array) -> bool:
-    """True if the effective share of weighted draws is sufficient."""
+    """Check whether the effective share of weighted draws is sufficient."""
     return bool(np.isfinite(shares).all() and 1 / (shares @ shares) >= COVERED * len(shares))

@@ -65,7 +65,7 @@ def _print(*lines: object, file: TextIO | None = None) -> None:
 
 
 def _unexpected(error: Exception) -> str:
-    """The place of an unexpected error, without its message."""
+    """Return the place of an unexpected error, without its message."""
     places = traceback.extract_tb(error.__traceback__)
     ours = [place for place in places if "formalsynth" in Path(place.filename).parts] or list(places)
     where = f"{Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else "an unknown place"

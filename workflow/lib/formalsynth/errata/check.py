@@ -26,7 +26,7 @@ class Interval:
     high: float
 
     def meets(self, other: Interval) -> bool:
-        """True if the intervals overlap; an infinite end meets only an infinite end."""
+        """Check whether the intervals overlap; an infinite end meets only an infinite end."""
         return self.low <= other.high and other.low <= self.high
 
     def __str__(self) -> str:

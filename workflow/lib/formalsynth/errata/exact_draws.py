@@ -18,7 +18,7 @@ def family() -> Family:
 
 
 def simulated_records(generator: np.random.Generator, n: int) -> Records:
-    """Simulated data set of the range paper, Section 4.1: ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``."""
+    """Simulate a data set of the range paper, Section 4.1: ``z ~ N(2, 1), x ~ lognormal(z + 1, 1)``."""
     z = generator.normal(2, 1, n)
     return Records(np.exp(z + 1 + generator.standard_normal(n)), np.column_stack([np.ones(n), z]))
 

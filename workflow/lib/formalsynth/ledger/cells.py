@@ -109,12 +109,12 @@ def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _failed(table: pd.DataFrame) -> bool:
-    """True if replicates failed; their rows may lack the column that distinguishes cells."""
+    """Check whether replicates failed; their rows may lack the column that distinguishes cells."""
     return "status" in table and bool((table["status"] != "ok").any())
 
 
 def _without_result(claim: Claim, cells: Sequence[object]) -> str:
-    """Description of the cells without a result."""
+    """Describe the cells without a result."""
     estimate = claim.estimate
     rows = [f"{column} {value}" for column, value in estimate.rows.items()]
     named = [f"{estimate.over} {' and '.join(map(str, cells))}"] if cells else [f"no {estimate.by} has one in every cell"]

@@ -32,19 +32,19 @@ def _list_statistics(schema: dict[str, Any]) -> None:
 class Estimate(Model):
     """Estimate of a claim: a statistic of cells of a tidy table."""
 
-    scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size says which.")
+    scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size is given.")
     size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
         "replicates", description="Which collected table."
     )
     value: Names = Field(description="Column; several are the cells where over is value.")
     over: str = Field(
-        "synthesizer", description="What cells differ in: synthesizer, n, scenario, value for the columns, or another column."
+        "synthesizer", description="Column that defines the cells: synthesizer, n, scenario, value for the columns, or others."
     )
     of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
         default_factory=list, description="The cells from left to right; if left out, every n or column."
     )
-    names: dict[str, str] = Field(default_factory=dict, description="What cells are called, by id, where it is not their label.")
+    names: dict[str, str] = Field(default_factory=dict, description="Names of cells by id, if different from their labels.")
     where: dict[str, Number] = Field(
         default_factory=dict, description="Only synthesizers with these parameters, or without them."
     )
@@ -54,9 +54,9 @@ class Estimate(Model):
         None, description="Take the distance to a number, to the confidential data, or to the value in the population."
     )
     of_largest: bool = Field(False, description="Take each value as a share of the cell's largest.")
-    above: float | None = Field(None, description="Take whether a value is above this; its mean is a share.")
+    above: float | None = Field(None, description="Use 1 for values above this, else 0; the mean is a share.")
     differences: bool = Field(
-        False, description="Compare differences of the cells: the first less the second, the third less the fourth, and so on."
+        False, description="Compare differences of cells: first minus second, third minus fourth, and so on."
     )
     statistic: Annotated[str, AfterValidator(_known_statistic)] = Field(
         "median", description="Statistic of a cell over its units.", json_schema_extra=_list_statistics
@@ -104,11 +104,11 @@ class ClaimConfig(Model):
     """Statement of a paper that a run supports or contradicts."""
 
     id: str = Field(pattern=pattern("claim"), description="Name, unique over all papers.")
-    place: str = Field(description="Where the paper says it.")
+    place: str = Field(description="Place in the paper.")
     shows: str = Field("", pattern=pattern("shows"), description="Figure or table that it belongs to.")
-    claim: str = Field(description="What it says, in our words, in one line.")
-    printed: str = Field("", description="What is printed, where it is a number or a formula.")
-    kind: Kind = Field("test", description="What its verdict says of the paper; only those of kind test count in the headline.")
+    claim: str = Field(description="The claim in our words, in one line.")
+    printed: str = Field("", description="The printed number or formula, if there is one.")
+    kind: Kind = Field("test", description="Relevance of its verdict for the paper; only kind test counts in the headline.")
     implied_by: str = Field(
         "",
         pattern=pattern("id of a claim, or none"),
@@ -116,9 +116,9 @@ class ClaimConfig(Model):
         description="Claim of the same paper that implies it; for kind implied only, which needs it.",
     )
     erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that it is part of.")
-    estimate: Estimate = Field(description="The numbers that it speaks of.")
-    test: AnyTest = Field(description="What has to hold of them.")
-    note: str = Field("", description="What a reader has to know of the verdict.")
+    estimate: Estimate = Field(description="The numbers of the claim.")
+    test: AnyTest = Field(description="The condition on these numbers.")
+    note: str = Field("", description="Information that a reader needs for the verdict.")
 
     @field_validator("implied_by")
     @classmethod

@@ -17,27 +17,27 @@ class ErratumPlace(Model):
     """Place of an error in a paper."""
 
     paper: Identifier = Field(description="Key of the paper.")
-    place: str = Field(min_length=1, description="Where the paper says it.")
+    place: str = Field(min_length=1, description="Place in the paper.")
 
 
 class Erratum(Model):
     """Error in the printed papers, with all its places."""
 
-    id: ErratumNumber = Field(description="Its number; claims name it.")
+    id: ErratumNumber = Field(description="Number, which claims refer to.")
     kind: Finding = Field(
-        description="misprint: other statements, formulas or results of the paper contradict it, and its conclusions do not rest "
-        "on it; refuted: a derivation or an audit shows that the statement, or a step that it rests on, does not hold."
+        description="misprint: other statements or results of the paper contradict it, and its conclusions do not depend on it; "
+        "refuted: a derivation or an audit shows that the statement, or a step that it depends on, does not hold."
     )
-    title: str = Field(min_length=1, description="What it is, in one line.")
+    title: str = Field(min_length=1, description="The error in one line.")
     places: list[ErratumPlace] = Field(min_length=1, description="Every place where it is printed.")
     also: Annotated[list[ErratumNumber], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Numbers that it had before it was merged; a claim may still name them."
+        default_factory=list, description="Numbers of errata that were merged into it; claims may still refer to them."
     )
     printed: str = Field("", description="The printed formula or sentence, in our words.")
-    derived: str = Field("", description="What follows instead, and from what.")
+    derived: str = Field("", description="The derived statement, with its reason.")
     check: str = Field("", description="The numbers that show it; `python -m formalsynth.errata` with its id prints them.")
-    consequence: str = Field("", description="What changes for somebody who relied on the printed one.")
-    matters: str = Field("", description="Whether it touches what the paper concludes.")
+    consequence: str = Field("", description="Consequence for a reader who relied on the printed statement.")
+    matters: str = Field("", description="Effect on the conclusions of the paper.")
 
     @property
     def command(self) -> str:
@@ -48,4 +48,4 @@ class Erratum(Model):
 class ErrataConfig(Model):
     """File ``config/errata.yaml``: errors in the printed papers."""
 
-    errata: list[Erratum] = Field(description="The errata, each slip once.")
+    errata: list[Erratum] = Field(description="The errata, each error once.")

@@ -33,7 +33,7 @@ def rounded(numbers: Array, errors: Array) -> tuple[str, str]:
 
 
 def _rounded(number: float, error: float) -> tuple[str, str]:
-    """Number and error, rounded to two digits of the error."""
+    """Round a number and its error to two digits of the error."""
     if not (np.isfinite(error) and error > 0):
         return joined(np.array([number])), joined(np.array([error]))
     digits = 1 - int(np.floor(np.log10(float(f"{error:.1e}"))))

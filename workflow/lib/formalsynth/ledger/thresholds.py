@@ -15,14 +15,14 @@ class Thresholds(Model):
     errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
     mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that a claim about most of them needs.")
     confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
-    resamples: int = Field(500, ge=100, description="Bootstrap samples behind a Monte Carlo error.")
+    resamples: int = Field(500, ge=100, description="Bootstrap samples for a Monte Carlo error.")
 
     def errors_of(self, numbers: int, units: int) -> float:
-        """Allowed standard errors for each of several numbers, adjusted for simultaneous comparison.
+        """Return the allowed standard errors for each of several numbers, adjusted for simultaneous comparison.
 
         Args:
             numbers: number of compared numbers.
-            units: number of units behind each estimate; the error of few units has Student's t distribution.
+            units: number of units of each estimate; the error of few units has Student's t distribution.
         """
         level = ndtr(-self.errors) / numbers
         return -float(stdtrit(units - 1, level) if units > 1 else ndtri(level)) if self.errors else 0.0

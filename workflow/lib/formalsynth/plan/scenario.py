@@ -207,8 +207,8 @@ class Scenario:
                 wanted |= set(synthesizer.parents)
         return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
 
-    def told(self) -> ScenarioColumns:
-        """What the table of all results says of it."""
+    def summary(self) -> ScenarioColumns:
+        """Its columns of the table of all results."""
         mechanisms = {id: synthesizer.mechanism for id, synthesizer in self.synthesizers.items()}
         parameters = {id: synthesizer.parameters for id, synthesizer in self.synthesizers.items()}
         return ScenarioColumns(

@@ -32,7 +32,7 @@ def _inside(alpha: Array) -> Array:
     derived=Reading("max |α (f − log γ)|", _inside),
 )
 def bound_of_a_truncated_likelihood(formula: RangeWeights) -> Sequence[Comparison]:
-    """The range-truncated bound against the statements of the paper on it."""
+    """Compare the range-truncated bound with the statements of the paper on it."""
     rows = np.array([_ratios(np.random.default_rng([1, k]), formula) for k in range(DATA_SETS)])
     wide, narrow, matched = rows.T
     below, how = Interval(0.0, 1.0), "the paper's order, in each of three data sets with exact posteriors"

@@ -112,7 +112,7 @@ def _moved_by_leaving(u: Array) -> float:
 
 
 def _simulated_delta(distance: float, sigma: float) -> Interval:
-    """Simulated δ at :data:`EPSILON` of noisy sums at this distance: the mean of ``(1 − exp(ε − loss))_+``."""
+    """Simulate the δ at :data:`EPSILON` of noisy sums at this distance: the mean of ``(1 − exp(ε − loss))_+``."""
     noise = np.random.default_rng(88).normal(0.0, sigma, 100_000)
     loss = ((noise - distance) ** 2 - noise**2) / (2 * sigma**2)
     return simulated_mean(-np.expm1(np.minimum(EPSILON - loss, 0.0)))

@@ -31,7 +31,7 @@ def _parts(x: Array) -> tuple[Array, Array]:
     ),
 )
 def log_ratio_of_falling_variance(formula: LogRatio) -> Sequence[Comparison]:
-    """The log ratio of the two Gamma densities at both percentiles, 1000 synthetic records, t = 0.064."""
+    """Compare the log ratio of the two Gamma densities at both percentiles, 1000 synthetic records, t = 0.064."""
     shape = (N_SYN - 1) / 2
     base, other = stats.gamma(shape, scale=S2 / shape), stats.gamma(shape, scale=(2 * S2 - STEP) / (N_SYN - 1))
     x = base.ppf([DELTA / 2, 1 - DELTA / 2])

@@ -41,7 +41,7 @@ class Bounds:
         return float(np.median(self._of(column)))
 
     def sd(self, column: str) -> tuple[float, float]:
-        """Standard deviation of one column, with its Monte Carlo standard error."""
+        """Compute the standard deviation of one column, with its Monte Carlo standard error."""
         sd = float(self._of(column).std(ddof=1))
         return sd, GUMBEL_SD * sd / math.sqrt(len(self._of(column)))
 

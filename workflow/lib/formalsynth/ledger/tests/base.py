@@ -73,7 +73,7 @@ class Test(Model):
         """
 
     def check_cells(self, cells: Sequence[object]) -> str | None:
-        """Requirement of this test that the cells do not meet; None if they meet it.
+        """Return the requirement of this test that the cells do not meet; None if they meet it.
 
         Args:
             cells: ids or values of the cells from left to right; empty if the rows of the table determine them.
@@ -98,7 +98,7 @@ def test_kind(name: str) -> Callable[[Kind], Kind]:
 
 
 def several(cells: Sequence[object], kind: str) -> str | None:
-    """Requirement of at least two cells if there is only one; None otherwise."""
+    """Return the requirement of at least two cells if there is only one; None otherwise."""
     return f"two cells or more, for {kind}" if len(cells) == 1 else None
 
 

@@ -123,7 +123,7 @@ def _order_note(shares: Sequence[float], pairs: Sequence[str], units: str) -> st
 
 
 def _by_unit(estimate: Estimate) -> bool:
-    """True if the statistic is defined for a single unit, so that units can be compared."""
+    """Check whether the statistic is defined for a single unit, so that units can be compared."""
     return estimate.statistic in PAIRED and estimate.above is None
 
 

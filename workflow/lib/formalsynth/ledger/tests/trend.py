@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @test_kind("trend")
 class Trend(Test):
-    """The slope of the log statistic on the log of the cells (sample sizes, say) lies between two limits and is not zero.
+    """The slope of the log statistic on the log of the cells (such as sample sizes) is between two limits and is not zero.
 
     With both limits it is the test of a rate, as in -0.6 and -0.4 for n^-1/2; with ``high: 0`` alone that of a decrease at any
     rate, and with ``low: 0`` alone that of a rise.
