@@ -77,11 +77,11 @@ def test_a_searched_parameter_is_searched_again():
 
 
 def test_parents_have_to_come_first_and_direct_releases_have_no_outcome():
-    with pytest.raises(KeyError, match="plain"):
+    with pytest.raises(ValueError, match="its parent plain failed"):
         linear((LW, PLAIN)).run(ALL)
     failed = {}
     assert set(linear((LW, PLAIN)).run(ALL, failed=failed)) == {"plain"}
-    assert failed == {"lw": "its parent plain has no outcome before it"}
+    assert failed == {"lw": "its parent plain failed"}
     histogram = synthesizer("ph", "perturbed_histogram", epsilon=1.0, low=0.0, high=1.0)
     assert set(shares((PLAIN, histogram)).run(ALL)) == {"plain"}
 

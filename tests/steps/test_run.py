@@ -195,7 +195,7 @@ def test_a_fit_knows_what_builds_on_it(run, job, monkeypatch):
 
     monkeypatch.setattr("formalsynth.steps.run.fit_batch", fit_batch)
     run(job)
-    built = [(one.synthesizer.mechanism, one.synthesizer.parameters) for one in job.fits if one.synthesizer.parents]
+    built = [(member.mechanism, member.parameters) for one in job.measures for member in one.members if member.parents]
     replicates = set(range(len(job.simulate.replicates)))
     # the mechanisms of the first one's siblings see what it has left for them
     assert seen == [(id, built, left) for id, left in zip(FITS[1:], [set(), replicates, replicates], strict=True)]

@@ -6,17 +6,16 @@ neighbours, the draws of D are reweighted to the posterior of each neighbour, as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from formalsynth.audit.bridge import Bridged, bridge, ratio_of_targets
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.family import Family, StanData, whole
+from formalsynth.core.family import Family, whole
+from formalsynth.engine.chain import Sampler
 
-Sampler = Callable[[StanData, int], tuple[Draws, float]]
-"""Function from the data of a Stan program and a seed to draws and their effective sample size; may raise ValueError."""
 LARGEST_SEED = 2**31 - 2
 """Stan's largest seed minus 1."""
 COVERED = 0.1

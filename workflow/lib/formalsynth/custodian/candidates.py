@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,23 +12,20 @@ import numpy as np
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
-from formalsynth.core.job import FitJob, SamplerSettings, ScenarioKey, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, DirectRelease, FitCache, Neighbours
+from formalsynth.core.job import SamplerSettings, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
+from formalsynth.core.streams import Address
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
+from formalsynth.engine.chain import Result, run_chain, with_parents
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
-from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.studies import ANYWHERE, InternalAudit, load_code
 from formalsynth.plan.studies import read_study as read_file
-from formalsynth.runtime.progress import in_turn
-from formalsynth.steps.batch import FitBatch, Fitted
-from formalsynth.steps.data import DataBatch
-from formalsynth.steps.fit import fit_batch
-from formalsynth.steps.measure import measure_batch
-from formalsynth.steps.replicate import context_of, form_of
+from formalsynth.stan.fit import Fit
+from formalsynth.steps.fit import StanPosteriors
 
 REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
@@ -58,11 +55,9 @@ class Study:
         """Ids of its synthesizers."""
         return list(self.expanded.synthesizers)
 
-    def needed(self, id: str) -> set[str]:
-        """A synthesizer with all that it builds on."""
-        synthesizer = self.expanded.synthesizers[id]
-        below = {*synthesizer.parents, synthesizer.fit} - {id}
-        return {id}.union(*(self.needed(other) for other in below))
+    def chain(self, ids: Collection[str]) -> list[Synthesizer]:
+        """Synthesizers with all that they build on."""
+        return with_parents(ids, self.expanded.synthesizers)
 
 
 @dataclass(frozen=True)
@@ -181,15 +176,15 @@ def fit(
     """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
 
     Args:
-        declared: what is declared of the file.
-        study: which synthesizers there are.
+        declared: declarations of the file.
+        study: the synthesizers.
         records: the confidential records, or made-up ones.
         executable: the compiled Stan program of the family.
-        ids: which synthesizers.
-        sampler: how they are sampled.
+        ids: ids of the synthesizers to fit.
+        sampler: settings of the sampler.
 
     Returns:
-        Each by its id, without those that others build on only.
+        Candidates by id, without those that are parents only.
 
     Raises:
         DataError: the family cannot take the outcomes.
@@ -197,17 +192,15 @@ def fit(
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
-    scenario = fresh_scenario(declared, study, len(records), set().union(*(study.needed(id) for id in ids)))
-    data, fitted, found = DataBatch.of([0], [records]), dict[str, Fitted](), dict[str, Candidate]()
-    for own in in_turn(scenario.fits_in_turn(), "Fitting candidate"):
-        job, measure_job = scenario.fit_job(own, sampler), scenario.measure_job(own)
-        batch = fit_batch(job, data, fitted, executable, secretly_moved)
-        table, measured = measure_batch(measure_job, data, batch, fitted)
-        fitted[own] = Fitted(batch, measured)
-        deltas = dict(zip(table["synthesizer"], table["delta"], strict=True))
-        for member in measure_job.members:
-            found[member.id] = _candidate(declared, job, member, data, fitted, float(deltas[member.id]))
-    return {id: found[id] for id in found if id in ids}
+    chain, failed = study.chain(ids), dict[str, str]()
+    data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
+    posteriors = StanPosteriors(executable, study.priors, sampler, secretly_moved)
+    results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate")
+    return {
+        one.id: _candidate(declared, one, data, results[one.id]) if one.id in results else _failed(one, data, failed[one.id])
+        for one in chain
+        if one.id in ids
+    }
 
 
 def secretly_moved(inits: StanData) -> StanData:
@@ -222,34 +215,25 @@ def secretly_moved(inits: StanData) -> StanData:
     }
 
 
-def fresh_scenario(declared: Declared, study: Study, n: int, ids: Collection[str]) -> Scenario:
-    """A scenario whose random streams nobody can draw again: its root seed is in no file."""
-    key = ScenarioKey(paper=declared.name, paper_id=1, scenario=declared.name, number=1, n=n, root=secrets.randbits(256))
-    synthesizers = {id: one for id, one in study.expanded.synthesizers.items() if id in ids}
-    return Scenario(
-        key=key, name=declared.name, place="own data", label="", family=study.family, priors=dict(study.priors), data=None,
-        stand_in=False, study=None, unit=1.0, size=n, replicates=1, batch_size=1, synthetic_sets=1, centre_sets=0,
-        data_folder="", files={}, doubt="", use=study.use, audit=None, exact=False, synthesizers=synthesizers, arms={},
-    )  # fmt: skip
+def fresh_address(n: int) -> Address:
+    """Address of random streams that nobody can draw again: its root seed is in no file."""
+    return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 
-def _candidate(
-    declared: Declared, job: FitJob, member: Synthesizer, data: DataBatch, fitted: Mapping[str, Fitted], delta: float
-) -> Candidate:
-    batch: FitBatch = fitted[member.fit].fit
-    mechanism = MECHANISMS[member.mechanism]
-    candidate = Candidate(member, mechanism.guarantee, "", float("nan"), {}, FAMILIES[job.family], None, None)
-    claim = strict_claim(member, declared.schema.neighbours)
-    if not batch.ok(0):
-        return replace(candidate, reason=str(batch.reason[0]), by_record=data.records(0).x * float("nan"))
-    if mechanism.releases:
-        form = form_of(member, context_of(job, member, data, 0, fitted, FitCache()))
-        assert isinstance(form, DirectRelease)
-        return replace(candidate, epsilon=form.epsilon if claim is None else claim, draws=form.draws, predictor=form.predictor)
-    sample = fitted[member.fit].measure.sample
-    assert sample is not None
-    computed = PER_BOUND[declared.schema.neighbours] * delta
-    return replace(
-        candidate, epsilon=computed if claim is None else claim, draws=batch.draws_of(0),
-        by_record=sample.by_record[member.id], weights=sample.weights,
+def _failed(synthesizer: Synthesizer, data: Context, reason: str) -> Candidate:
+    guarantee, unknown = MECHANISMS[synthesizer.mechanism].guarantee, np.full(len(data.records), np.nan)
+    return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None)
+
+
+def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:
+    guarantee, neighbours = MECHANISMS[synthesizer.mechanism].guarantee, declared.schema.neighbours
+    claim = strict_claim(synthesizer, neighbours)
+    if isinstance(result, DirectRelease):
+        epsilon = result.epsilon if claim is None else claim
+        return Candidate(synthesizer, guarantee, "", epsilon, result.draws, result.predictor, None, None)
+    assert result.bounds is not None
+    computed = PER_BOUND[neighbours] * result.bounds.delta
+    return Candidate(
+        synthesizer, guarantee, "", epsilon=computed if claim is None else claim, draws=result.posterior.draws,
+        predictor=data.family, by_record=result.bounds.by_record, weights=result.form.weights,
     )  # fmt: skip

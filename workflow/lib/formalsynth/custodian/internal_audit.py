@@ -18,8 +18,7 @@ from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
-from formalsynth.core.streams import Address
-from formalsynth.custodian.candidates import HISTOGRAM, SENSITIVITY, Candidate, Study, fresh_scenario, strict_claim
+from formalsynth.custodian.candidates import HISTOGRAM, SENSITIVITY, Candidate, Study, fresh_address, strict_claim
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
@@ -140,13 +139,12 @@ def _by_delta(declared: Declared, synthesizers: Sequence[Synthesizer], ids: Sequ
 def _replay(declared: Declared, study: Study, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
     """The study on any data set of the universe, with random numbers that nobody can draw again."""
     family, sampler = FAMILIES[study.family], SamplerSettings()
-    scenario = fresh_scenario(declared, study, n, set().union(*(study.needed(id) for id in ids)))
     sampled = None
     if family.program not in EXACT:
         seed = 1 + int(np.random.default_rng().integers(LARGEST_SEED))
         sampled = SampledPosteriors(family, universe, study.priors, cmdstan_sampler(family, executable, sampler), seed)
-    synthesizers = [_as_released(declared.schema, n, each) for each in scenario.synthesizers.values()]
-    return Replay(family, study.priors, universe, synthesizers, Address.of(scenario.key, 0), sampler.draws, sampled)
+    synthesizers = [_as_released(declared.schema, n, synthesizer) for synthesizer in study.chain(ids)]
+    return Replay(family, study.priors, universe, synthesizers, fresh_address(n), sampler.draws, sampled)
 
 
 def _as_released(schema: Schema, n: int, synthesizer: Synthesizer) -> Synthesizer:

@@ -10,9 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, read_only
-from formalsynth.core.mechanism import FitCache
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import FitJob, MeasureJob, Synthesizer
+from formalsynth.core.mechanism import Context, FitCache, Parent
+from formalsynth.core.streams import Address
+from formalsynth.engine.chain import Children, context_of
 from formalsynth.runtime.files import digest, read_arrays, write_arrays
 from formalsynth.stan.fit import DIAGNOSTICS, Fit
+from formalsynth.steps.data import DataBatch
 
 File = Mapping[str, np.ndarray]
 """Arrays by the names that they have in a file."""
@@ -174,14 +179,38 @@ class Fitted:
 
     fit: FitBatch
     measure: MeasureBatch
-    children: Sequence[tuple[str, Mapping[str, float]]] = ()
+    children: Children = ()
     """Mechanisms and parameters of the synthesizers of the batch that build on it."""
     shared: dict[int, dict[Hashable, Array]] = field(default_factory=dict)
-    """What they have computed for each other, by the position of the replicate in the batch."""
+    """Arrays that the children compute for each other, by the position of the replicate in the batch."""
 
     def digests(self) -> list[str]:
-        """Of the fit and of what was measured."""
+        """Digests of the fit and of what was measured."""
         return [self.fit.digest, self.measure.digest]
+
+    def parents(self, k: int) -> dict[str, Parent]:
+        """Synthesizers of the k-th replicate that others build on, by id; without those that failed."""
+        if not self.fit.ok(k):
+            return {}
+        draws, shared = self.fit.draws_of(k), self.shared.setdefault(k, {})
+        return {
+            id: Parent(draws, member.by_record[k], member.weights[k], self.children, shared)
+            for id, member in self.measure.members.items()
+            if not np.isnan(member.weights[k]).any()
+        }
+
+
+def context_in(
+    job: FitJob | MeasureJob, synthesizer: Synthesizer, data: DataBatch, k: int, fitted: Mapping[str, Fitted], cache: FitCache
+) -> Context:
+    """Input of a synthesizer's mechanism in the k-th replicate of a batch.
+
+    Raises:
+        ParentFailed: a parent has no draws there.
+    """
+    parents = [fitted[fit].parents(k) for fit in dict.fromkeys(job.fits.values())]
+    replicate = Context(FAMILIES[job.family], data.records(k), Address.of(job.key, int(data.replicate[k])))
+    return context_of(synthesizer, replicate, {id: parent for fit in parents for id, parent in fit.items()}, cache)
 
 
 def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:

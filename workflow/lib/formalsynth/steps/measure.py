@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.bounds import Bounds, record_bounds
+from formalsynth.core.bounds import Bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.utility import CENTRES, centres, statistics_by_set, utility
-from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample
+from formalsynth.engine.chain import FAILURES, bounds_of, form_of, sharing
+from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample, context_in
 from formalsynth.steps.data import DataBatch
-from formalsynth.steps.replicate import context_of, form_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +63,9 @@ def measure_batch(
 
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
-    owner, found = job.members[0], fit.found_of(k)
-    contexts = [context_of(job, member, data, k, fitted, found if member is owner else FitCache()) for member in job.members]
-    forms = [form_of(member, context) for member, context in zip(job.members, contexts, strict=True)]
-    draws, context, form = fit.draws_of(k), contexts[0], forms[0]
+    owner, found, draws = job.members[0], fit.found_of(k), fit.draws_of(k)
+    context = context_in(job, owner, data, k, fitted, found)
+    form = form_of(owner, context)
     is_sample = int(data.replicate[k]) == job.sample
     predictor = form.predictor if isinstance(form, DirectRelease) else context.family
     generator = context.address.generator("synthesize", owner.words)
@@ -77,10 +76,37 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
     if found.searched is not None and found.search_steps is not None:
         shared |= {"searched": float(found.searched), "search_steps": float(found.search_steps)}
-    columns, members = _bounds(job, context, forms, draws)
+    if isinstance(form, DirectRelease):
+        columns, members, failed = {owner.id: Row(epsilon=form.epsilon)}, dict[str, Member](), dict[str, Row]()
+    else:
+        forms, failed = _forms(job, data, k, fitted, form)
+        columns, members = _bounds(job, context, forms, draws)
     kept = {id: member for id, member in members.items() if id in job.parents}
     sample = _sample(synthetic, form, members) if is_sample else None
-    return _Measured({id: shared | column for id, column in columns.items()}, kept, sample)
+    return _Measured({id: shared | column for id, column in columns.items()} | failed, kept, sample)
+
+
+def _forms(
+    job: MeasureJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], form: Form
+) -> tuple[dict[str, Form], dict[str, Row]]:
+    """Forms of the synthesizers that share a fit, and the columns of those that failed.
+
+    Args:
+        job: the owner of the fit first.
+        data: the confidential data.
+        k: position of the replicate.
+        fitted: the fits of their parents, by id.
+        form: form of the owner.
+    """
+    owner, *others = job.members
+    forms, failed = {owner.id: form}, dict[str, Row]()
+    for member in others:
+        try:
+            other = form_of(member, context_in(job, member, data, k, fitted, FitCache()))
+            forms[member.id] = sharing(owner.id, form, other)
+        except FAILURES as error:
+            failed[member.id] = {"status": "failed", "reason": str(error)}
+    return forms, failed
 
 
 def _sample(synthetic: Array, form: Form | DirectRelease, members: Mapping[str, Member]) -> Sample:
@@ -95,22 +121,21 @@ def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws
 
 
 def _bounds(
-    job: MeasureJob, context: Context, forms: list[Form | DirectRelease], draws: Draws
+    job: MeasureJob, context: Context, forms: Mapping[str, Form], draws: Draws
 ) -> tuple[dict[str, Row], dict[str, Member]]:
-    """Columns of the bounds, and the record-level arrays, by synthesizer; a direct release has its epsilon only.
+    """Columns of the bounds, and the record-level arrays, by synthesizer.
 
     The epsilon of a strict mechanism is its claim, and not twice the bound on these data, which may be smaller.
     """
-    if isinstance(forms[0], DirectRelease):
-        return {job.members[0].id: {"epsilon": forms[0].epsilon}}, {}
-    posterior_forms = [form for form in forms if isinstance(form, Form)]
-    bounds = record_bounds(context.family, context.records, draws, [form.sensitive for form in posterior_forms])
+    bounds = dict(zip(forms, bounds_of(context, draws, list(forms.values())), strict=True))
     columns: dict[str, Row] = {}
     members: dict[str, Member] = {}
-    for member, form, bound in zip(job.members, posterior_forms, bounds, strict=True):
-        claim = MECHANISMS[member.mechanism].claim(member.parameters)
-        columns[member.id] = _bound_columns(form, bound, bound.epsilon if claim is None else claim)
-        members[member.id] = Member(bound.by_record, form.sensitive.weights)
+    for member in job.members:
+        if member.id in forms:
+            form, bound = forms[member.id], bounds[member.id]
+            claim = MECHANISMS[member.mechanism].claim(member.parameters)
+            columns[member.id] = _bound_columns(form, bound, bound.epsilon if claim is None else claim)
+            members[member.id] = Member(bound.by_record, form.sensitive.weights)
     return columns, members
 
 

@@ -1,6 +1,6 @@
 """Parts of a batch that only some scenarios ask for.
 
-They are found by a register and not imported: the job of a scenario that asks for one is told its module, so that an edit there
+Registers hold them, and nothing imports them: only the job of a scenario that asks for one gets its module, so that an edit there
 makes no other job run again.
 """
 
@@ -11,19 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.family import Family
-from formalsynth.core.job import AuditJob, SamplerSettings
+from formalsynth.core.job import AuditJob, FitJob, SamplerSettings
 from formalsynth.core.registry import Registry
+from formalsynth.engine.chain import Posteriors, Sampler
+from formalsynth.stan.fit import Fit
 from formalsynth.steps.data import DataBatch
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from formalsynth.audit.sampled import Sampler
-
 AuditStep = Callable[[AuditJob, DataBatch, Path], "pd.DataFrame"]
 PARTS: Registry[AuditStep] = Registry("part of a batch", "steps/audit.py")
 """Parts by name."""
-MakeSampler = Callable[[Family, Path, SamplerSettings], "Sampler"]
+MakeSampler = Callable[[Family, Path, SamplerSettings], Sampler]
 SAMPLERS: Registry[MakeSampler] = Registry("sampler of an audit", "steps/sampling.py")
-"""What samples the posteriors of an audit that are not known exactly, by the only name :data:`CMDSTAN`."""
+"""Samplers for audits without exact posteriors, by the only name :data:`CMDSTAN`."""
 CMDSTAN = "cmdstan"
+MakePosteriors = Callable[[FitJob], Posteriors[Fit]]
+POSTERIORS: Registry[MakePosteriors] = Registry("source of posteriors", "steps/exact_draws.py")
+"""Sources of posteriors other than Stan, by the only name :data:`EXACT`."""
+EXACT = "exact"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, BatchJob, FitJob, MeasureJob, SimulateJob, specification
 from formalsynth.core.rows import AUDIT, audit_table
+from formalsynth.engine.chain import children_of
 from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
 from formalsynth.runtime.sources import code_digest, sources
 from formalsynth.stan.generate import generate
@@ -52,12 +53,12 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
     rows: dict[str, pd.DataFrame] = {}
     sample: SampleParts = {}
     fitted: dict[str, Fitted] = {}
+    chain = [member for measure_job in job.measures for member in measure_job.members]
     for k, (fit_job, measure_job) in enumerate(zip(job.fits, job.measures, strict=True)):
         id = fit_job.synthesizer.id
         fit = batch.fit(fit_job, data, fitted)
         rows[id], measure = batch.measure(measure_job, data, fit, fitted)
-        children = [each.synthesizer for each in job.fits if id in each.fits.values()]
-        fitted[id] = Fitted(fit, measure, [(child.mechanism, child.parameters) for child in children])
+        fitted[id] = Fitted(fit, measure, children_of(id, chain))
         sample |= sample_parts(job.tables, id, data, fitted[id])
         # Only what a later one builds on stays in memory.
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]

@@ -1,24 +1,24 @@
-"""What samples the posteriors of an audit whose family has no exact ones."""
+"""CmdStan as the sampler of an audit whose family has no exact posteriors."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from formalsynth.audit.sampled import Sampler
 from formalsynth.core.arrays import Draws
 from formalsynth.core.family import Family, StanData
 from formalsynth.core.job import SamplerSettings
+from formalsynth.engine.chain import Sampler
 from formalsynth.stan.sample import sample
 from formalsynth.steps.parts import CMDSTAN, SAMPLERS
 
 
 def cmdstan_sampler(family: Family, executable: Path, settings: SamplerSettings) -> Sampler:
-    """CmdStan with the compiled program of a family.
+    """Sampler that runs the compiled program of a family.
 
     Args:
         family: the family.
         executable: its compiled Stan program.
-        settings: how every posterior is sampled, and the gate that it has to pass.
+        settings: lengths of the chains, and the gate that every fit has to pass.
     """
 
     def sampled(data: StanData, seed: int) -> tuple[Draws, float]:

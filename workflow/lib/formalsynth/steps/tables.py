@@ -79,7 +79,9 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
     if at is None or not fit.ok(at) or measure.sample is None:
         return {}
     record, parts = np.arange(job.key.n), SampleParts()
-    for id in (id for id, its_fit in job.fits.items() if its_fit == fit_id):
+    sharing = [id for id, its_fit in job.fits.items() if its_fit == fit_id]
+    failed = set(sharing) - set(measure.sample.by_record) if measure.sample.by_record else set()
+    for id in (id for id in sharing if id not in failed):
         of_set = dict(zip(UTILITY, measure.sample.sets.T, strict=True))
         parts[id] = {
             "values": _labelled(id, record=record, value=measure.sample.values),

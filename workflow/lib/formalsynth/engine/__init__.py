@@ -1,0 +1,1 @@
+"""One engine for the run, the audit and the custodian: a chain of synthesizers on one data set."""

@@ -1,0 +1,276 @@
+"""A chain of synthesizers on one data set: contexts, mechanisms, searches, shared fits, record bounds and reasons of failures.
+
+A chain has parents before children, and the owner of a fit before those that share it. The run, the audit and the custodian
+differ in their data sets and in the source of their pseudo posteriors, and in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws
+from formalsynth.core.bounds import Bounds, record_bounds
+from formalsynth.core.family import StanData
+from formalsynth.core.job import Search, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
+from formalsynth.core.search import Walk
+from formalsynth.runtime.progress import in_turn
+
+P = TypeVar("P")
+Sampler = Callable[[StanData, int], tuple[Draws, float]]
+"""Function from data of a Stan program and a seed to draws and their effective sample size; raises ValueError with a reason."""
+FAILURES = (ValueError, np.linalg.LinAlgError)
+"""Errors that are the failure of one synthesizer on one data set; all others end the job."""
+
+
+class ParentFailed(ValueError):
+    """A synthesizer has no context, because a parent has no result."""
+
+    def __init__(self, parent: str) -> None:
+        """Name the parent."""
+        super().__init__(f"its parent {parent} failed")
+
+
+class NoPosterior(ValueError):
+    """A pseudo posterior that cannot be used."""
+
+    def __init__(self, reason: str, attempt: object) -> None:
+        """Keep the attempt, for its diagnostics."""
+        super().__init__(reason)
+        self.attempt = attempt
+
+
+@dataclass(frozen=True)
+class Request:
+    """Request for the pseudo posterior of one form."""
+
+    synthesizer: Synthesizer
+    """The synthesizer; its words key the random numbers."""
+    context: Context
+    form: Form
+
+
+class Posteriors(Protocol[P]):
+    """Source of pseudo posteriors and their draws: a sampler, exact posteriors or given draws."""
+
+    def posterior(self, request: Request) -> P:
+        """Pseudo posterior of a form, perhaps not sampled yet.
+
+        Raises:
+            NoPosterior: it was sampled and failed.
+            ValueError: the family refuses the data.
+        """
+
+    def draws(self, request: Request, posterior: P) -> Draws:
+        """S draws of a posterior.
+
+        Raises:
+            ValueError: it cannot be sampled.
+        """
+
+
+@dataclass(frozen=True)
+class WeightedPosterior(Generic[P]):
+    """Result of a mechanism with a weighted pseudo posterior of the records; a direct release is the other kind of result."""
+
+    form: Form
+    posterior: P
+    cache: FitCache
+    draws: Draws | None = None
+    """S draws, where bounds were wanted."""
+    bounds: Bounds | None = None
+    shared: dict[Hashable, Array] = field(default_factory=dict)
+    """Arrays that the children compute for each other."""
+
+    def parent(self, children: Children) -> Parent:
+        """Input of the children; draws and bounds have to be there."""
+        assert self.draws is not None and self.bounds is not None
+        return Parent(self.draws, self.bounds.by_record, self.form.sensitive.weights, children, self.shared)
+
+
+Result = WeightedPosterior[P] | DirectRelease
+Children = Sequence[tuple[str, Mapping[str, float]]]
+"""Mechanisms and parameters of synthesizers that build on the same fit."""
+
+
+def with_parents(ids: Iterable[str], synthesizers: Mapping[str, Synthesizer]) -> list[Synthesizer]:
+    """Chain of synthesizers and all that they build on: parents, and owners of the fits that they share.
+
+    Args:
+        ids: the synthesizers.
+        synthesizers: all synthesizers by id.
+    """
+    chain: dict[str, Synthesizer] = {}
+
+    def visit(id: str) -> None:
+        if id not in chain:
+            synthesizer = synthesizers[id]
+            for needed in (*synthesizer.parents, *({synthesizer.fit} - {id})):
+                visit(needed)
+            chain[id] = synthesizer
+
+    for id in ids:
+        visit(id)
+    return list(chain.values())
+
+
+def children_of(fit: str, chain: Sequence[Synthesizer]) -> Children:
+    """Children of all synthesizers that use one fit.
+
+    Args:
+        fit: id of the owner of the fit.
+        chain: the synthesizers that run on the data set.
+    """
+    members = {synthesizer.id for synthesizer in chain if synthesizer.fit == fit}
+    return [(synthesizer.mechanism, synthesizer.parameters) for synthesizer in chain if members & set(synthesizer.parents)]
+
+
+def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Parent], cache: FitCache) -> Context:
+    """Input of a synthesizer's mechanism.
+
+    Args:
+        synthesizer: the synthesizer.
+        data: family, records and address.
+        parents: the results so far, by id.
+        cache: costly results of an earlier run of the mechanism on the same data; the mechanism adds its own.
+
+    Raises:
+        ParentFailed: a parent has no result.
+    """
+    for parent in synthesizer.parents:
+        if parent not in parents:
+            raise ParentFailed(parent)
+    return replace(data, parents=[parents[parent] for parent in synthesizer.parents], cache=cache)
+
+
+def form_of(synthesizer: Synthesizer, context: Context) -> Form | DirectRelease:
+    """Output of the synthesizer's mechanism, at the searched parameter where the context has one.
+
+    Raises:
+        ValueError: the mechanism refuses the data, or breaks its contract.
+    """
+    parameters = dict(synthesizer.parameters)
+    if synthesizer.search and context.cache.searched is not None:
+        parameters[synthesizer.search.parameter] = float(context.cache.searched)
+    return MECHANISMS[synthesizer.mechanism].apply(context, parameters)
+
+
+def sharing(owner: str, form: Form, other: Form | DirectRelease) -> Form:
+    """Form of a synthesizer that shares a fit.
+
+    Args:
+        owner: id of the owner of the fit.
+        form: form of the owner.
+        other: output of the mechanism of the synthesizer that shares its fit.
+
+    Raises:
+        ValueError: their likelihoods differ in weights or threshold.
+    """
+    alike = isinstance(other, Form) and np.array_equal(other.weights, form.weights)
+    if not isinstance(other, Form) or not alike or other.sensitive.threshold != form.sensitive.threshold:
+        raise ValueError(f"it shares the fit of {owner}, but its likelihood has other weights or another threshold")
+    return other
+
+
+def bounds_of(context: Context, draws: Draws, forms: Sequence[Form]) -> list[Bounds]:
+    """Record bounds of forms that share a fit."""
+    return record_bounds(context.family, context.records, draws, [form.sensitive for form in forms])
+
+
+@dataclass(frozen=True)
+class Step(Generic[P]):
+    """One synthesizer on one data set."""
+
+    synthesizer: Synthesizer
+    context: Context
+    posteriors: Posteriors[P]
+    owner: WeightedPosterior[P] | None = None
+    """Result of the synthesizer whose fit it shares; None where it has a fit of its own."""
+
+    def run(self, bounds: bool = False) -> Result[P]:
+        """Result of the synthesizer, with draws and record bounds where they are wanted.
+
+        Raises:
+            NoPosterior: the pseudo posterior, or the search, failed.
+            ValueError: the mechanism or the family refuses the data.
+        """
+        if self.synthesizer.search:
+            return self._searched(self.synthesizer.search)
+        form = form_of(self.synthesizer, self.context)
+        return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
+
+    def _searched(self, search: Search) -> WeightedPosterior[P]:
+        """Result at the searched parameter, every step with the same random numbers."""
+        cache = self.context.cache
+        target = 2 * self.context.parents[0].by_record.max() if search.target == "parent" else search.target
+        walk = Walk(search, float(target))
+        for step in range(1, search.steps + 1):
+            cache.searched, cache.search_steps = walk.value, step
+            form = form_of(self.synthesizer, self.context)
+            assert isinstance(form, Form)
+            result = self._weighted(form, bounds=True)
+            assert result.bounds is not None
+            if walk.ends(epsilon := result.bounds.epsilon):
+                return result
+        raise NoPosterior(f"{walk.missed(epsilon)} after {step} refits", result.posterior)
+
+    def _weighted(self, form: Form, bounds: bool) -> WeightedPosterior[P]:
+        request, owner = Request(self.synthesizer, self.context, form), self.owner
+        if owner is None:
+            result = WeightedPosterior(form, self.posteriors.posterior(request), self.context.cache)
+        else:
+            form = sharing(self.synthesizer.fit, owner.form, form)
+            result = replace(owner, form=form, cache=self.context.cache, bounds=None)
+        if not bounds:
+            return result
+        draws = self.posteriors.draws(request, result.posterior) if result.draws is None else result.draws
+        return replace(result, draws=draws, bounds=bounds_of(self.context, draws, [form])[0])
+
+
+def run_chain(
+    chain: Sequence[Synthesizer],
+    data: Context,
+    posteriors: Posteriors[P],
+    bounds: Collection[str] = (),
+    caches: Mapping[str, FitCache] | None = None,
+    failed: dict[str, str] | None = None,
+    task: str = "",
+) -> dict[str, Result[P]]:
+    """Results of the synthesizers of a chain on one data set.
+
+    Args:
+        chain: parents before children, owners of fits before those that share them.
+        data: family, records and address.
+        posteriors: source of the pseudo posteriors.
+        bounds: ids of synthesizers whose record bounds are wanted, beside those of parents.
+        caches: costly results that mechanisms take as they are, by synthesizer.
+        failed: collects the reason of each synthesizer without a result; without it the first error is raised.
+        task: beginning of lines of progress; there are none without it.
+
+    Raises:
+        ValueError: a mechanism, the family or a posterior failed.
+        LinAlgError: likewise.
+    """
+    wanted = {parent for synthesizer in chain for parent in synthesizer.parents}
+    results: dict[str, Result[P]] = {}
+    parents: dict[str, Parent] = {}
+    for synthesizer in in_turn(chain, task) if task else chain:
+        id, owner = synthesizer.id, results.get(synthesizer.fit)
+        if failed and synthesizer.fit in failed:
+            failed[id] = failed[synthesizer.fit]
+            continue
+        try:
+            context = context_of(synthesizer, data, parents, (caches or {}).get(id) or FitCache())
+            shared = owner if isinstance(owner, WeightedPosterior) else None
+            results[id] = result = Step(synthesizer, context, posteriors, shared).run(id in wanted or id in bounds)
+            if isinstance(result, WeightedPosterior) and id in wanted:
+                parents[id] = result.parent(children_of(synthesizer.fit, chain))
+        except FAILURES as error:
+            if failed is None:
+                raise
+            failed[id] = str(error)
+    return results
