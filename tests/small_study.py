@@ -4,6 +4,7 @@ import numpy as np
 import yaml
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.rows import audit_table
+from formalsynth.engine.chain import children_of
 from formalsynth.plan.load import read_plan
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.batch import Fitted
@@ -97,7 +98,7 @@ def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
     """
     job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
     data = simulate_batch(told(job))
-    fitted, rows = {}, {}
+    fitted, rows, chain = {}, {}, list(scenario.synthesizers.values())
     for id in scenario.fits_in_turn():
         fit_job, measure_job = told(scenario.fit_job(id, SETTINGS)), told(scenario.measure_job(id))
         parents = tuple(member.id for member in measure_job.members) if everyone else measure_job.parents
@@ -105,7 +106,7 @@ def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
         fit = fit_batch(fit_job, data, {parent: fitted[parent] for parent in fit_job.fits.values()}, executable)
         parents = {parent: fitted[parent] for parent in measure_job.fits.values()}
         rows[id], measured = measure_batch(measure_job, data, fit, parents)
-        fitted[id] = Fitted(fit, measured)
+        fitted[id] = Fitted(fit, measured, children_of(id, chain))
     return data, fitted, rows
 
 

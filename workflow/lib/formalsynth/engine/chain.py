@@ -192,7 +192,7 @@ class Step(Generic[P]):
     """Result of the synthesizer whose fit it shares; None where it has a fit of its own."""
 
     def run(self, bounds: bool = False) -> Result[P]:
-        """Result of the synthesizer, with draws and record bounds where they are wanted.
+        """Run the synthesizer, with draws and record bounds where they are wanted.
 
         Raises:
             NoPosterior: the pseudo posterior, or the search, failed.
@@ -204,7 +204,7 @@ class Step(Generic[P]):
         return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
 
     def _searched(self, search: Search) -> WeightedPosterior[P]:
-        """Result at the searched parameter, every step with the same random numbers."""
+        """Search the parameter; every step has the same random numbers."""
         cache = self.context.cache
         target = 2 * self.context.parents[0].by_record.max() if search.target == "parent" else search.target
         walk = Walk(search, float(target))
