@@ -117,12 +117,12 @@ def assert_same(results, expected):
             np.testing.assert_array_equal(ours, theirs, err_msg=id)
 
 
-def same_contexts(one, other):
+def same_contexts(first, second):
     """Compare what a mechanism got: records, random numbers, and of its parents all that it may use."""
-    np.testing.assert_array_equal(one.records.x, other.records.x)
-    np.testing.assert_array_equal(one.records.design, other.records.design)
-    assert one.address == other.address
-    for ours, theirs in zip(one.parents, other.parents, strict=True):
+    np.testing.assert_array_equal(first.records.x, second.records.x)
+    np.testing.assert_array_equal(first.records.design, second.records.design)
+    assert first.address == second.address
+    for ours, theirs in zip(first.parents, second.parents, strict=True):
         for name in ("by_record", "weights"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
         for name in ours.draws:
@@ -137,7 +137,9 @@ def test_the_audit_has_the_forms_weights_and_bounds_of_the_run(scenario, run, se
     address, chain = Address.of(scenario.key, 0), list(scenario.synthesizers.values())
     replay = Replay(family, scenario.priors, universe, chain, address, 200, GivenOnUniverse(60))
     outcomes = replay.run(np.arange(60), bounds=True)
-    results = {id: (one.weights[:60], one.bounds.by_record, one.sensitive.weights) for id, one in outcomes.items()}
+    results = {
+        id: (outcome.weights[:60], outcome.bounds.by_record, outcome.sensitive.weights) for id, outcome in outcomes.items()
+    }
     assert_same(results, results_of_run(scenario, fitted))
     same_contexts(seen[0], seen[-1])
 
@@ -150,10 +152,13 @@ def test_the_custodian_has_the_contexts_and_bounds_of_the_run(scenario, run, see
     study = candidates.Study(
         Path("study.yaml"), scenario.family, scenario.priors, Path(), None, None, Expanded(dict(scenario.synthesizers))
     )
-    found = candidates.fit(declared, study, data.records(0), Path(), list(scenario.synthesizers), SETTINGS)
+    made = candidates.fit(declared, study, data.records(0), Path(), list(scenario.synthesizers), SETTINGS)
     expected = results_of_run(scenario, fitted)
-    assert_same({id: (one.weights, one.by_record) for id, one in found.items()}, {id: e[:2] for id, e in expected.items()})
-    for id, candidate in found.items():
+    assert_same(
+        {id: (candidate.weights, candidate.by_record) for id, candidate in made.items()},
+        {id: arrays[:2] for id, arrays in expected.items()},
+    )
+    for id, candidate in made.items():
         assert candidate.epsilon == 2 * expected[id][1].max()
     same_contexts(seen[0], seen[-1])
     assert [name for name, _ in seen[-1].parents[0].children] == ["reweighted", "watching"]
@@ -161,7 +166,7 @@ def test_the_custodian_has_the_contexts_and_bounds_of_the_run(scenario, run, see
 
 def test_a_chain_has_parents_and_owners_of_fits_before_those_that_need_them(scenario):
     chain = with_parents(["truncated_0.4_1.8", "final"], scenario.synthesizers)
-    assert [one.id for one in chain] == ["Unweighted", "Weighted", "truncated_0.4_1.8", "final"]
+    assert [synthesizer.id for synthesizer in chain] == ["Unweighted", "Weighted", "truncated_0.4_1.8", "final"]
     every = list(scenario.synthesizers.values())
     assert [name for name, _ in children_of("Unweighted", every)].count("range_averaged") == 2
     assert children_of("final", every) == []
@@ -173,7 +178,7 @@ def data_of(scenario, run):
 
 def changed(scenario, id, **changes):
     """The chain with changes to one synthesizer."""
-    return [one.model_copy(update=changes) if one.id == id else one for one in scenario.synthesizers.values()]
+    return [other.model_copy(update=changes) if other.id == id else other for other in scenario.synthesizers.values()]
 
 
 def test_a_fit_is_not_shared_by_other_weights(scenario, run):
@@ -182,7 +187,7 @@ def test_a_fit_is_not_shared_by_other_weights(scenario, run):
     results = run_chain(shares, data_of(scenario, run), Given(), failed=failed)
     assert set(failed) == {"wide"}
     assert failed["wide"].startswith("it shares the fit of Weighted, but its likelihood has other weights")
-    assert set(results) == {one.id for one in shares} - {"wide"}
+    assert set(results) == {synthesizer.id for synthesizer in shares} - {"wide"}
 
 
 def test_a_failure_is_the_reason_of_children_and_of_those_that_share_the_fit(scenario, run):
@@ -204,7 +209,7 @@ def test_a_failure_is_the_reason_of_children_and_of_those_that_share_the_fit(sce
         run_chain(list(scenario.synthesizers.values()), data_of(scenario, run), Failing())
 
 
-def test_a_search_that_misses_says_after_how_many_refits(scenario, run):
+def test_a_failed_search_reports_its_number_of_refits(scenario, run):
     failed, search = {}, Search(**SEARCH | {"target": 1e-9, "steps": 3})
     run_chain(changed(scenario, "final", search=search), data_of(scenario, run), Given(), failed=failed)
     assert set(failed) == {"final"}

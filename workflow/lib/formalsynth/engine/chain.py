@@ -246,7 +246,7 @@ def run_chain(
         chain: parents before children, owners of fits before those that share them.
         data: family, records and address.
         posteriors: source of the pseudo posteriors.
-        bounds: ids of synthesizers whose record bounds are wanted, beside those of parents.
+        bounds: ids of synthesizers whose record bounds are wanted; parents always have them.
         caches: costly results that mechanisms take as they are, by synthesizer.
         failed: collects the reason of each synthesizer without a result; without it the first error is raised.
         task: beginning of lines of progress; there are none without it.
