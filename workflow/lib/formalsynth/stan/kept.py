@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.runtime.cache import keep, kept
-from formalsynth.stan.install import compiler, version_of
+from formalsynth.stan.toolchain import compiler, version_of
 
 KIND = "stan"
 """Of what is kept for the user."""

