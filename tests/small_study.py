@@ -86,7 +86,7 @@ def exact_sample(executable, data, inits, parameters, seed, settings):
     return Fit("ok", "", draws, seed, 1.0, 200.0, 200.0, attempts=1, seconds=0.1)
 
 
-def told(job):
+def as_passed(job):
     """A job's model as it arrives in the job: plain data in between."""
     return type(job).of(job.plain())
 
@@ -97,10 +97,10 @@ def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
     With ``everyone`` the record-level arrays of all synthesizers are kept, not just of those that others build on.
     """
     job = scenario.simulate_job("0000").model_copy(update={"replicates": tuple(replicates)})
-    data = simulate_batch(told(job))
+    data = simulate_batch(as_passed(job))
     fitted, rows, chain = {}, {}, list(scenario.synthesizers.values())
     for id in scenario.fits_in_turn():
-        fit_job, measure_job = told(scenario.fit_job(id, SETTINGS)), told(scenario.measure_job(id))
+        fit_job, measure_job = as_passed(scenario.fit_job(id, SETTINGS)), as_passed(scenario.measure_job(id))
         parents = tuple(member.id for member in measure_job.members) if everyone else measure_job.parents
         measure_job = measure_job.model_copy(update={"parents": parents, "sample": sample})
         fit = fit_batch(fit_job, data, {parent: fitted[parent] for parent in fit_job.fits.values()}, executable)
@@ -112,9 +112,9 @@ def run_batch(scenario, replicates, executable=None, sample=0, everyone=True):
 
 def collected(scenario, data, fitted, rows):
     """Every collected table of a scenario of one batch, by name."""
-    job = told(scenario.tables_job())
-    parts = {id: part for fit, found in fitted.items() for id, part in sample_parts(job, fit, data, found).items()}
+    job = as_passed(scenario.tables_job())
+    parts = {id: part for fit, result in fitted.items() for id, part in sample_parts(job, fit, data, result).items()}
     return sample_tables(job, data, parts) | {"replicates": replicates_table(job, data, list(rows.values()), audit_table([]))}
 
 
-__all__ = ["PRIORS", "ROOT", "SETTINGS", "collected", "exact_sample", "run_batch", "small_paper", "told"]
+__all__ = ["PRIORS", "ROOT", "SETTINGS", "as_passed", "collected", "exact_sample", "run_batch", "small_paper"]

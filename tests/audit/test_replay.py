@@ -23,18 +23,18 @@ ALL = np.arange(N)
 def test_weights_come_from_the_draws_of_the_same_data_set():
     replay = linear()
     for index in (ALL, ALL[1:], np.append(ALL, N + 5)):
-        found, records = replay.run(index), replay.universe.take(index)
-        risk = record_bounds(replay.family, records, found["plain"].draws, [Sensitive(np.ones(len(index)))])[0].by_record
-        np.testing.assert_allclose(found["lw"].weights[index], lipschitz_weights(risk))
-        assert (np.delete(found["lw"].weights, index) == 0).all()
-        np.testing.assert_allclose(found["scaled"].weights[index], np.clip(1 - risk / 20, 0, 1))
+        outcomes, records = replay.run(index), replay.universe.take(index)
+        risk = record_bounds(replay.family, records, outcomes["plain"].draws, [Sensitive(np.ones(len(index)))])[0].by_record
+        np.testing.assert_allclose(outcomes["lw"].weights[index], lipschitz_weights(risk))
+        assert (np.delete(outcomes["lw"].weights, index) == 0).all()
+        np.testing.assert_allclose(outcomes["scaled"].weights[index], np.clip(1 - risk / 20, 0, 1))
 
 
 def test_neighbours_share_their_random_numbers_and_streams_do_not():
     replay = linear()
     base, near, again, other = replay.run(ALL), replay.run(ALL[1:]), replay.run(ALL), replay.run(ALL, stream=1)
     np.testing.assert_array_equal(again["lw"].weights, base["lw"].weights)
-    ours, theirs, apart = (each["plain"].draws["sigma"] for each in (base, near, other))
+    ours, theirs, apart = (run["plain"].draws["sigma"] for run in (base, near, other))
     assert np.corrcoef(ours, theirs)[0, 1] > 0.999
     assert abs(np.corrcoef(ours, apart)[0, 1]) < 0.35
     # LW weights move with the seed, weights at a declared reference do not
@@ -54,9 +54,9 @@ def test_an_outlier_moves_everybodys_lw_weight_and_nobodys_fixed_one():
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights_are_not(epsilon):
-    """The mend's control: at most epsilon for any record more or less; erratum E6 for weights that are computed again."""
+    """At most epsilon for any record more or less; erratum E6 for weights that are computed again."""
     censored = [
-        each.model_copy(update={"parameters": each.parameters | {"epsilon": epsilon}}) for each in (CENSORED, CENSORED_LW)
+        child.model_copy(update={"parameters": child.parameters | {"epsilon": epsilon}}) for child in (CENSORED, CENSORED_LW)
     ]
     replay = shares([PLAIN, LW, *censored])
     base = replay.run(ALL)
@@ -72,8 +72,8 @@ def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights
 def test_a_searched_parameter_is_searched_again():
     replay = linear((PLAIN, LW, FINAL))
     for index in (ALL, np.append(ALL, N + 5)):
-        found = replay.run(index, bounds=True)
-        assert found["final"].bounds.epsilon <= found["lw"].bounds.epsilon
+        outcomes = replay.run(index, bounds=True)
+        assert outcomes["final"].bounds.epsilon <= outcomes["lw"].bounds.epsilon
 
 
 def test_parents_have_to_come_first_and_direct_releases_have_no_outcome():
@@ -90,9 +90,9 @@ def test_a_child_sees_the_sensitive_weights_of_its_parent():
     """They are not the likelihood weights where a record's range is partly known."""
     averaged = synthesizer("averaged", "range_averaged", ("plain",), a=0.4, b=1.8)
     refitted = synthesizer("cut", "weighted_e_refitted", ("averaged",), epsilon=1e3)
-    found = linear((PLAIN, averaged, refitted)).run(ALL)
-    np.testing.assert_array_equal(found["cut"].weights[ALL], found["averaged"].sensitive.weights)
-    assert (found["cut"].weights[ALL] < found["averaged"].weights[ALL]).any()
+    outcomes = linear((PLAIN, averaged, refitted)).run(ALL)
+    np.testing.assert_array_equal(outcomes["cut"].weights[ALL], outcomes["averaged"].sensitive.weights)
+    assert (outcomes["cut"].weights[ALL] < outcomes["averaged"].weights[ALL]).any()
 
 
 def test_ranges_share_the_predicted_values_and_a_first_look_may_keep_them():
@@ -115,16 +115,16 @@ def test_who_shares_a_fit_has_its_posterior():
     shared = LW.model_copy(
         update={"id": "truncated", "mechanism": "range_truncated", "parameters": {"a": 0.5, "b": 2.0}, "fit": "lw"}
     )
-    found = linear((PLAIN, LW, shared)).run(ALL, bounds=True)
-    assert found["truncated"].posterior is found["lw"].posterior
-    assert found["truncated"].bounds.epsilon < found["lw"].bounds.epsilon
+    outcomes = linear((PLAIN, LW, shared)).run(ALL, bounds=True)
+    assert outcomes["truncated"].posterior is outcomes["lw"].posterior
+    assert outcomes["truncated"].bounds.epsilon < outcomes["lw"].bounds.epsilon
 
 
 def test_neighbours_are_the_data_but_for_their_records():
     universe = 10
-    assert [each.index.tolist() for each in added(3, 5)] == [[0, 1, 2, 3], [0, 1, 2, 4]]
+    assert [neighbour.index.tolist() for neighbour in added(3, 5)] == [[0, 1, 2, 3], [0, 1, 2, 4]]
     chosen = removed(4, {"largest risk": [2, 0], "random": [2, 3]})
-    assert [(each.candidate, each.removed, each.index.tolist()) for each in chosen] == [
+    assert [(neighbour.candidate, neighbour.removed, neighbour.index.tolist()) for neighbour in chosen] == [
         ("largest risk", 2, [0, 1, 3]), ("largest risk", 0, [1, 2, 3]), ("random", 3, [0, 1, 2]),
     ]  # fmt: skip
     change = replaced(4, 1, universe - 1)
@@ -156,10 +156,10 @@ def test_what_is_removed_has_the_largest_risk_bound_weight_or_pull():
 
 def test_small_data_sets_are_made_of_given_records():
     records = intercept_only(np.random.default_rng(1).random(101))
-    found = small_data_sets(records, (2, 5))
-    assert {name: len(each) for name, each in found.items()} == {
+    small = small_data_sets(records, (2, 5))
+    assert {name: len(data_set) for name, data_set in small.items()} == {
         "2 alike": 2, "2 in two clusters": 2, "2, one apart": 2, "5 alike": 5, "5 in two clusters": 5, "5, one apart": 5,
     }  # fmt: skip
-    assert np.ptp(found["5 alike"].x) == 0
-    assert found["5 alike"].x[0] == np.median(records.x)
-    assert all(np.isin(each.x, records.x).all() for each in found.values())
+    assert np.ptp(small["5 alike"].x) == 0
+    assert small["5 alike"].x[0] == np.median(records.x)
+    assert all(np.isin(data_set.x, records.x).all() for data_set in small.values())

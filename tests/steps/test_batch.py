@@ -1,4 +1,4 @@
-"""What the steps hand to each other is the same after a way through a file."""
+"""Batches are the same after a way through a file."""
 
 from dataclasses import fields, is_dataclass, replace
 
@@ -59,16 +59,16 @@ def test_data_are_the_same_after_a_file(batch, tmp_path):
 
 
 def test_a_fit_is_the_same_after_a_file(batch, tmp_path):
-    statuses = {id: each.fit.status.tolist() for id, each in batch[1].items()}
+    statuses = {id: result.fit.status.tolist() for id, result in batch[1].items()}
     assert statuses["Unweighted"] == statuses["averaged_0.4_1.8"] == ["ok", "failed", "ok"]
-    for id, each in batch[1].items():
-        read = written(each.fit, tmp_path / f"{id}.fit.npz")
+    for id, result in batch[1].items():
+        read = written(result.fit, tmp_path / f"{id}.fit.npz")
         assert isinstance(read, FitBatch)
-        assert_same(each.fit, read, id)
+        assert_same(result.fit, read, id)
         for k in range(3):
-            assert read.ok(k) == each.fit.ok(k)
-            assert_same(each.fit.draws_of(k), read.draws_of(k), f"{id} {k}")
-            assert_same(each.fit.found_of(k), read.found_of(k), f"{id} {k}")
+            assert read.ok(k) == result.fit.ok(k)
+            assert_same(result.fit.draws_of(k), read.draws_of(k), f"{id} {k}")
+            assert_same(result.fit.cache_of(k), read.cache_of(k), f"{id} {k}")
 
 
 def test_what_was_measured_is_the_same_after_a_file(batch, tmp_path):
@@ -77,19 +77,19 @@ def test_what_was_measured_is_the_same_after_a_file(batch, tmp_path):
     assert np.isnan(measured.members["Weighted"].by_record).all(axis=1).tolist() == [False, True, False]
     assert measured.sample is not None
     assert batch[1]["nothing"].measure.sample is None
-    for id, each in batch[1].items():
-        read = written(each.measure, tmp_path / f"{id}.measure.npz")
+    for id, result in batch[1].items():
+        read = written(result.measure, tmp_path / f"{id}.measure.npz")
         assert isinstance(read, MeasureBatch)
-        assert_same(each.measure, read, id)
+        assert_same(result.measure, read, id)
 
 
 def test_a_digest_tells_what_is_in_a_batch_apart_from_the_time_it_took(batch):
     data, fitted, _ = batch
-    each = fitted["Weighted"]
-    later = replace(each.fit, diagnostics={**each.fit.diagnostics, "seconds": each.fit.diagnostics["seconds"] + 1})
-    assert later.digest == each.fit.digest
-    other = replace(each.fit, draws={**each.fit.draws, "sigma": np.nextafter(each.fit.draws["sigma"], 9)})
-    assert other.digest != each.fit.digest
-    assert replace(each.measure, sample=None).digest == each.measure.digest
-    found = [data, *(part for one in fitted.values() for part in (one.fit, one.measure))]
-    assert len({part.digest for part in found}) == len(found)
+    result = fitted["Weighted"]
+    later = replace(result.fit, diagnostics={**result.fit.diagnostics, "seconds": result.fit.diagnostics["seconds"] + 1})
+    assert later.digest == result.fit.digest
+    other = replace(result.fit, draws={**result.fit.draws, "sigma": np.nextafter(result.fit.draws["sigma"], 9)})
+    assert other.digest != result.fit.digest
+    assert replace(result.measure, sample=None).digest == result.measure.digest
+    batches = [data, *(part for result in fitted.values() for part in (result.fit, result.measure))]
+    assert len({part.digest for part in batches}) == len(batches)

@@ -16,15 +16,15 @@ def written(tmp_path, monkeypatch):
 
     def written(*batches):
         tables = [collected(scenario, *run_batch(scenario, batch)) for batch in batches]
-        found = {}
+        contents = {}
         for name in tables[0]:
             paths = [tmp_path / f"{k}" / f"{name}.csv" for k in range(len(batches))]
             for path, table in zip(paths, tables, strict=True):
                 write_table(path, table[name])
             collect_tables(paths, tmp_path / f"{name}.csv", "this")
             check_made_from([tmp_path / f"{name}.csv"], ["this"])
-            found[name] = (tmp_path / f"{name}.csv").read_bytes()
-        return found
+            contents[name] = (tmp_path / f"{name}.csv").read_bytes()
+        return contents
 
     return written
 

@@ -13,7 +13,7 @@ from formalsynth.steps.run import run_batch
 from formalsynth.steps.simulate import simulate_batch
 from oracles import posterior
 from scipy import stats
-from small_study import SETTINGS, small_paper, told
+from small_study import SETTINGS, as_passed, small_paper
 
 AUDIT = {
     "outcome": {"low": 0.01, "high": 1e4, "points": 2, "log": True}, "predictors": [{"low": -2, "high": 6, "points": 2}],
@@ -22,7 +22,7 @@ AUDIT = {
 
 
 def job_of(folder, **changes):
-    return told(small_paper(folder, exact=True, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
+    return as_passed(small_paper(folder, exact=True, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
 
 
 @pytest.fixture
@@ -45,15 +45,15 @@ def test_draws_are_of_the_posterior_in_closed_form(tmp_path):
     load(job.modules)
     data = simulate_batch(job.simulate)
     fit = job.fits[0].model_copy(update={"sampler": SETTINGS.model_copy(update={"draws": 4000})})
-    found = fit_batch(fit, data, {}, tmp_path / "no program")
-    assert set(found.status) == {"ok"}
+    batch = fit_batch(fit, data, {}, tmp_path / "no program")
+    assert set(batch.status) == {"ok"}
     for k in range(3):
         records = data.records(k)
         exact = posterior(records.design, np.log(records.x), np.ones(60))
-        for uniforms in exact.uniforms(found.draws_of(k)).T:
+        for uniforms in exact.uniforms(batch.draws_of(k)).T:
             assert stats.kstest(uniforms, "uniform").pvalue > 1e-6
-    assert found.diagnostics["ess_bulk_min"].min() > 2000
-    assert found.diagnostics["rhat_max"].max() < 1.02
+    assert batch.diagnostics["ess_bulk_min"].min() > 2000
+    assert batch.diagnostics["rhat_max"].max() < 1.02
 
 
 def test_the_bound_is_the_claim_of_the_audit(tables_of, tmp_path):

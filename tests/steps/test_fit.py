@@ -1,4 +1,4 @@
-"""Fit: each replicate on its own, with a reason where it fails."""
+"""Fit: result replicate on its own, with a reason where it fails."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def scenario(tmp_path):
 @pytest.mark.usefixtures("exact")
 def test_a_fit_has_draws_and_diagnostics_of_every_replicate(scenario):
     fitted = run_batch(scenario, [0, 1, 2])[1]
-    fits = {id: each.fit for id, each in fitted.items()}
+    fits = {id: result.fit for id, result in fitted.items()}
     assert list(fits) == ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
     for id in ("Unweighted", "Weighted", "averaged_0.4_1.8"):
         fit = fits[id]
@@ -39,9 +39,9 @@ def test_a_fit_has_draws_and_diagnostics_of_every_replicate(scenario):
 def test_weights_come_from_the_parent(scenario):
     for k in range(2):
         fitted = run_batch(scenario, [0, 1], sample=k)[1]
-        weights = {id: each.measure.sample.weights for id, each in fitted.items() if each.measure.sample}
+        weights = {id: result.measure.sample.weights for id, result in fitted.items() if result.measure.sample}
         alpha = lipschitz_weights(fitted["Unweighted"].measure.members["Unweighted"].by_record[k])
-        known = fitted["averaged_0.4_1.8"].fit.found_of(k).outside_share
+        known = fitted["averaged_0.4_1.8"].fit.cache_of(k).outside_share
         assert (weights["Unweighted"] == 1).all()
         assert (weights["Weighted"] == alpha).all()
         assert weights["averaged_0.4_1.8"] == pytest.approx(known + (1 - known) * alpha)
@@ -101,8 +101,8 @@ def run_seeds(scenario, monkeypatch):
 def test_a_batch_of_failures_is_a_batch(scenario, monkeypatch):
     monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "CmdStan stopped: no reason", seed=given[4]))
     _, fitted, rows = run_batch(scenario, [0, 1])
-    for id, each in fitted.items():
-        assert each.fit.status.tolist() == ["failed"] * 2, id
+    for id, result in fitted.items():
+        assert result.fit.status.tolist() == ["failed"] * 2, id
         assert (rows[id]["reason"] != "").all()
 
 
@@ -140,5 +140,5 @@ def arrays_of(fitted):
     arrays = {"status": fit.status, "reason": fit.reason}
     arrays |= {f"diagnostic {name}": values for name, values in fit.diagnostics.items() if name != "seconds"}
     arrays |= {f"draws of {name}": values for name, values in fit.draws.items()}
-    arrays |= {f"found {name}": values for name, values in fit.found.items()}
+    arrays |= {f"cache {name}": values for name, values in fit.cache.items()}
     return arrays | {f"{name} of {id}": values for id, member in members.items() for name, values in vars(member).items()}

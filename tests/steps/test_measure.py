@@ -1,4 +1,4 @@
-"""Measure: one row for each replicate and synthesizer, from the draws of the fit that they share."""
+"""Measure: one row for result replicate and synthesizer, from the draws of the fit that they share."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_rows_have_the_promised_columns_first(scenario):
 
 
 def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
-    """From the draws as they were stored, record by record, without the core's own arithmetic."""
+    """The draws as they were stored give it, record by record, without the core's own arithmetic."""
     data, fitted, rows = run_batch(scenario, [0, 1])
     for k in range(2):
         x, design = data.x[k], data.design[k]
@@ -47,7 +47,7 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
             draws = fitted[id].fit.draws_of(k)
             f[id] = log_likelihood(design, np.log(x), draws, np.log(x))
         alpha = fitted["Weighted"].measure.members["Weighted"].weights[k]
-        left = (1 - fitted["averaged_0.4_1.8"].fit.found_of(k).outside_share) * alpha
+        left = (1 - fitted["averaged_0.4_1.8"].fit.cache_of(k).outside_share) * alpha
         expected = {
             "Unweighted": np.abs(f["Unweighted"]).max(axis=0),
             "Weighted": np.abs(alpha * f["Weighted"]).max(axis=0),
@@ -67,12 +67,14 @@ def test_bounds_are_the_largest_sensitive_log_likelihoods(scenario):
 
 def test_record_level_arrays_are_kept_where_others_build_on_them_and_of_the_single_sample(scenario):
     every, some = (run_batch(scenario, [0, 1, 2], everyone=everyone)[1] for everyone in (True, False))
-    assert {id: list(each.measure.members) for id, each in some.items() if each.measure.members} == {"Unweighted": ["Unweighted"]}
-    for id, each in every.items():
+    assert {id: list(result.measure.members) for id, result in some.items() if result.measure.members} == {
+        "Unweighted": ["Unweighted"]
+    }
+    for id, result in every.items():
         kept = some[id].measure
-        assert each.fit.digest == some[id].fit.digest
-        assert (each.measure.sample is None) == (kept.sample is None)
-        for member, arrays in each.measure.members.items():
+        assert result.fit.digest == some[id].fit.digest
+        assert (result.measure.sample is None) == (kept.sample is None)
+        for member, arrays in result.measure.members.items():
             assert (kept.sample.by_record[member] == arrays.by_record[0]).all()
 
 
@@ -137,7 +139,7 @@ def test_synthetic_data_are_predictions_from_one_draw_each(scenario):
 def test_synthesizers_do_not_share_random_numbers(scenario):
     fitted = run_batch(scenario, [0])[1]
     values = [fitted[id].measure.sample.values for id in ("Unweighted", "Weighted", "averaged_0.4_1.8")]
-    noise = np.array([np.log(one) - np.log(one).mean() for one in values])
+    noise = np.array([np.log(value) - np.log(value).mean() for value in values])
     # the predictor is common, so correlated they are; equal noise would make them all but identical
     assert (np.corrcoef(noise)[np.triu_indices(3, 1)] < 0.95).all()
 

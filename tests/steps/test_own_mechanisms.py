@@ -26,7 +26,7 @@ def form_of(weights, sensitive=None, **more) -> Form:
 
 @pytest.fixture
 def run(monkeypatch):
-    """A function that runs a mechanism on three records beside the arrays that other synthesizers use; CmdStan is replaced."""
+    """A function that runs a mechanism on three records, with the arrays that other synthesizers use; CmdStan is replaced."""
     monkeypatch.setattr(step, "sample", lambda *_: Fit("ok", draws={"beta": np.zeros((1, 1)), "sigma": np.ones(1)}))
 
     def run(function, **registered):

@@ -10,7 +10,7 @@ from formalsynth.runtime import sources as room
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as fit_step
 from formalsynth.steps.run import run_batch
-from small_study import SETTINGS, exact_sample, small_paper, told
+from small_study import SETTINGS, as_passed, exact_sample, small_paper
 
 FITS = ["Unweighted", "Weighted", "averaged_0.4_1.8", "nothing"]
 MEMBERS = {fit: [f"{fit}.fit.npz", f"{fit}.measure.npz", f"{fit}.replicates.csv"] for fit in FITS}
@@ -31,12 +31,12 @@ def files(*fits):
 
 @pytest.fixture
 def job(tmp_path):
-    """What the job of the small study is told."""
+    """Job of the small study, as it gets it."""
     return job_of(tmp_path)
 
 
 def job_of(folder, **changes):
-    return told(small_paper(folder, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
+    return as_passed(small_paper(folder, **changes).scenarios["skewed_n60"].batch_job("0000", SETTINGS))
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_fit_knows_what_builds_on_it(run, job, monkeypatch):
 
     monkeypatch.setattr("formalsynth.steps.run.fit_batch", fit_batch)
     run(job)
-    built = [(member.mechanism, member.parameters) for one in job.measures for member in one.members if member.parents]
+    built = [(member.mechanism, member.parameters) for measured in job.measures for member in measured.members if member.parents]
     replicates = set(range(len(job.simulate.replicates)))
     # the mechanisms of the first one's siblings see what it has left for them
     assert seen == [(id, built, left) for id, left in zip(FITS[1:], [set(), replicates, replicates], strict=True)]
@@ -233,12 +233,12 @@ def test_an_audit_refits_nothing_and_nothing_else_makes_it_again(run, job, tmp_p
 def test_the_audited_epsilon_is_the_largest_of_one_release_at_the_first_delta(run, tmp_path):
     job = job_of(tmp_path, audit=AUDIT | {"deltas": [1e-2, 1e-3], "replicates": 2})
     tables = {name: pd.read_csv(StringIO(text)) for name, text in run(job)[0].items()}
-    found = tables["audit"]
-    assert list(found)[1:] == list(AUDIT_COLUMNS)
+    audit = tables["audit"]
+    assert list(audit)[1:] == list(AUDIT_COLUMNS)
     rows = tables["replicates"].set_index(["replicate", "synthesizer"])["audited"]
     assert rows.dropna().index.tolist() == [(k, id) for k in (0, 1) for id in ("Unweighted", "Weighted")]
     for (replicate, id), value in rows.dropna().items():
-        tried = found[(found.replicate == replicate) & (found.synthesizer == id) & (found.neighbour != "same")]
+        tried = audit[(audit.replicate == replicate) & (audit.synthesizer == id) & (audit.neighbour != "same")]
         assert value == tried[(tried.delta == 1e-2) & (tried.releases == 1)].audited.max()
         assert value < tried.audited.max()
 
@@ -261,13 +261,13 @@ def test_a_curve_tells_the_loss_for_every_outcome_with_weights_computed_again_an
     outcome = {"low": 0.01, "high": 1e4, "points": 3, "log": True}
     asked = AUDIT | {"outcome": outcome, "predictors": [{"low": -2, "high": 6, "points": 3}], "curve": True}
     tables = {name: pd.read_csv(StringIO(text)) for name, text in run(job_of(tmp_path, audit=asked))[0].items()}
-    found = tables["audit"]
-    curve = found[found.candidate == "curve"].set_index(["synthesizer", "value"]).sort_index()
+    audit = tables["audit"]
+    curve = audit[audit.candidate == "curve"].set_index(["synthesizer", "value"]).sort_index()
     assert curve.index.tolist() == [(id, value) for id in ("Unweighted", "Weighted") for value in (0.01, 10, 1e4)]
-    assert found.held.notna().equals(found.candidate == "curve")
+    assert audit.held.notna().equals(audit.candidate == "curve")
     # weights that are all 1 are the same computed again and held; min-max weights of others rise with a far record
     assert (curve.audited == curve.held).loc["Unweighted"].all()
     assert (curve.audited > 2 * curve.held).loc[("Weighted", 1e4)]
-    tried = found[(found.synthesizer == "Weighted") & found.worst & (found.releases == 1) & (found.delta == 1e-3)]
+    tried = audit[(audit.synthesizer == "Weighted") & audit.worst & (audit.releases == 1) & (audit.delta == 1e-3)]
     shown = tables["replicates"].set_index("synthesizer")["audited"]["Weighted"]
     assert shown.dropna().tolist() == [tried.audited.max()]

@@ -59,28 +59,28 @@ def searched(**search):
         fits={"half": "half"}, sampler=SamplerSettings(),
     )  # fmt: skip
     batch = step.fit_batch(FitJob.of(job.plain()), DataBatch.of([0], [RECORDS]), {"half": PARENT}, None)
-    return batch, batch.found_of(0)
+    return batch, batch.cache_of(0)
 
 
 def test_bisection_reaches_the_target(sampled):
-    batch, found = searched()
+    batch, cache = searched()
     assert batch.ok(0)
-    assert epsilon(found.searched) == pytest.approx(3.0, rel=0.01)
-    assert 1 < found.search_steps <= 12
-    assert sampled[-1][1] == 3 * found.searched
+    assert epsilon(cache.searched) == pytest.approx(3.0, rel=0.01)
+    assert 1 < cache.search_steps <= 12
+    assert sampled[-1][1] == 3 * cache.searched
 
 
 def test_every_refit_has_the_same_seed(sampled):
-    batch, found = searched()
-    assert len(sampled) == found.search_steps
+    batch, cache = searched()
+    assert len(sampled) == cache.search_steps
     assert {seed for seed, _ in sampled} == {batch.diagnostics["seed"][0]}
 
 
 def test_upper_end_is_taken_when_it_is_below_the_target(sampled):
-    batch, found = searched(target=1000.0)
+    batch, cache = searched(target=1000.0)
     assert batch.ok(0)
-    assert found.searched == 1.0
-    assert found.search_steps == 1
+    assert cache.searched == 1.0
+    assert cache.search_steps == 1
 
 
 def test_a_target_out_of_reach_is_a_failure_with_its_reason(sampled):
@@ -92,14 +92,14 @@ def test_a_target_out_of_reach_is_a_failure_with_its_reason(sampled):
 
 def test_a_fit_that_fails_ends_the_search(sampled, monkeypatch):
     monkeypatch.setattr(step, "sample", lambda *given: Fit("failed", "gate: R-hat", seed=given[4]))
-    batch, found = searched()
+    batch, cache = searched()
     assert batch.reason.tolist() == ["gate: R-hat"]
-    assert found.search_steps == 1
+    assert cache.search_steps == 1
 
 
 def test_even_steps_end_at_the_first_value_below_the_parent(sampled):
-    batch, found = searched(target="parent", high=0.55, lower_by=0.02)
+    batch, cache = searched(target="parent", high=0.55, lower_by=0.02)
     # 0.55, 0.53, 0.51, 0.49: the parent's weight is 0.5
     assert batch.ok(0)
-    assert found.searched == pytest.approx(0.49)
-    assert found.search_steps == 4
+    assert cache.searched == pytest.approx(0.49)
+    assert cache.search_steps == 4

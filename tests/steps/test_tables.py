@@ -7,7 +7,7 @@ from formalsynth.core.utility import UTILITY, statistics
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as fit_step
 from formalsynth.steps.tables import bootstrap_sets
-from small_study import collected, exact_sample, run_batch, small_paper, told
+from small_study import as_passed, collected, exact_sample, run_batch, small_paper
 
 
 @pytest.fixture(autouse=True)
@@ -35,8 +35,8 @@ def test_there_is_a_row_for_every_replicate_and_synthesizer_in_the_order_of_the_
 
 
 def test_the_confidential_data_have_their_own_rows(scenario):
-    data, *found = run_batch(scenario, [0, 1])
-    table = replicates(scenario, data, *found)
+    data, *results = run_batch(scenario, [0, 1])
+    table = replicates(scenario, data, *results)
     rows = table[table["synthesizer"] == DATA].reset_index(drop=True)
     for k in range(2):
         expected = statistics(data.x[k])
@@ -71,7 +71,7 @@ def test_the_single_samples_tables_hold_what_was_measured(scenario):
         assert (sets.loc[sets["synthesizer"] == id, list(UTILITY)].to_numpy() == measure.sample.sets).all()
     assert (records.loc[records["synthesizer"] == "Weighted", "known"] == 0).all()
     known = records.loc[records["synthesizer"] == "averaged_0.4_1.8", "known"]
-    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.found["outside_share"][0]).all()
+    assert (known.to_numpy() == fitted["averaged_0.4_1.8"].fit.cache["outside_share"][0]).all()
     assert (values.loc[values["synthesizer"] == DATA, "value"].to_numpy() == data.x[0]).all()
     assert sets.groupby("synthesizer")["set"].apply(list).map(lambda numbers: numbers == list(range(12))).all()
 
@@ -97,7 +97,7 @@ def test_bootstrap_sets_are_resamples_of_the_single_sample(tmp_path):
     scenario = small_paper(tmp_path).scenarios["skewed_n60"]
     data = run_batch(scenario, [1, 0])[0]
     x = data.x[1]
-    job = told(scenario.tables_job()).model_copy(update={"synthetic_sets": 4000})
+    job = as_passed(scenario.tables_job()).model_copy(update={"synthetic_sets": 4000})
     sets = dict(zip(UTILITY, bootstrap_sets(job, data).T, strict=True))
     error = x.std() / np.sqrt(60)
     assert abs(sets["mean"].mean() - x.mean()) < 5 * error / np.sqrt(4000)

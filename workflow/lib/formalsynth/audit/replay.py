@@ -150,7 +150,8 @@ class Replay:
         for synthesizer in reversed(self.synthesizers):
             if synthesizer.id in wanted:
                 wanted |= set(synthesizer.parents)
-        return tuple(one for one in self.synthesizers if one.id in wanted and not MECHANISMS[one.mechanism].releases)
+        chain = [synthesizer for synthesizer in self.synthesizers if synthesizer.id in wanted]
+        return tuple(synthesizer for synthesizer in chain if not MECHANISMS[synthesizer.mechanism].releases)
 
     def known(self, base: Mapping[str, Outcome], n: int) -> dict[str, Array]:
         """Argument ``known`` of :meth:`run`: shares (N,) of D, and of the other records under the fits on D.
@@ -185,14 +186,14 @@ class Replay:
         """Independent draws of a posterior, ``size`` of them."""
         return self._exact.draws(posterior, generator.random((size, self._exact.dimension)))
 
-    def losses(self, one: Sequence[Outcome], other: Sequence[Outcome]) -> Loss:
+    def losses(self, base: Sequence[Outcome], other: Sequence[Outcome]) -> Loss:
         """Privacy loss between outcomes on D and on D': of one stream, or of mixtures over several."""
-        ours, theirs = ([outcome.posterior for outcome in side] for side in (one, other))
+        ours, theirs = ([outcome.posterior for outcome in side] for side in (base, other))
         return self._exact.losses(ours, theirs, seed=self._address.replicate)
 
-    def divergence(self, one: Outcome, other: Outcome) -> float:
+    def divergence(self, base: Outcome, other: Outcome) -> float:
         """Larger mean loss of both directions: for a first look at many neighbours."""
-        return 0.0 if one.posterior is other.posterior else self._exact.divergence(one.posterior, other.posterior)
+        return 0.0 if base.posterior is other.posterior else self._exact.divergence(base.posterior, other.posterior)
 
     @property
     def draws(self) -> int:

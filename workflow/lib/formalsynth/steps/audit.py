@@ -1,4 +1,4 @@
-"""Audit: what a record costs on the neighbours of the data sets of a batch, with exact posteriors where there are some."""
+"""Audit: privacy losses between the data sets of a batch and their neighbours, with exact posteriors where there are some."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
     """Audit the first data sets of a batch.
 
     Args:
-        job: what to audit.
+        job: the synthesizers to audit, and the settings.
         data: the confidential data of the batch.
-        executable: compiled Stan program of the family, for posteriors that are not known exactly.
+        executable: compiled Stan program of the family, for families without exact posteriors.
 
     Returns:
-        A row for each data set, synthesizer, neighbour that was computed in full, delta and number of releases. Where a data set
+        A row for each data set, synthesizer, refined neighbour, delta and number of releases. Where a data set
         cannot be audited, each synthesizer has a row with the reason and no numbers.
     """
     rows: list[Row] = []
@@ -42,12 +42,12 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
 
 
 def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) -> list[Row]:
-    """The rows of one data set."""
+    """Audit one data set."""
     records, family = data.records(k), FAMILIES[job.family]
     address = Address.of(job.key, int(data.replicate[k]))
     seed = int(address.sequence("audit").generate_state(1)[0])
     try:
-        universe = joined(records, additions(records, np.array(job.outcomes), [np.array(each) for each in job.predictors]))
+        universe = joined(records, additions(records, np.array(job.outcomes), [np.array(values) for values in job.predictors]))
         sampled = None
         if job.sampler is not None:
             sampler = SAMPLERS[CMDSTAN](family, executable, job.sampler)
@@ -60,9 +60,9 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
 
 
 def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
-    """The loss for every outcome to add, with predictors in the middle: weights computed again, and held as they are on D.
+    """Compute the loss for every outcome to add, with predictors in the middle: with new weights, and with those of D.
 
-    The new record has in both the weight that it gets on D'.
+    In both cases the new record has the weight that it gets on D'.
     """
     delta, rows = job.search.deltas[0], list[Row]()
     middle = [values[len(values) // 2] for values in job.predictors]

@@ -1,4 +1,4 @@
-"""What the steps hand to each other: a batch of replicates, the replicates along the first axis, and how it is kept in a file."""
+"""Batches: results of the steps, the replicates along the first axis, with their files."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from formalsynth.stan.fit import DIAGNOSTICS, Fit
 from formalsynth.steps.data import DataBatch
 
 File = Mapping[str, np.ndarray]
-"""Arrays by the names that they have in a file."""
-DRAWS, BOUNDS, WEIGHTS, FOUND, SAMPLED = "draw:", "by_record:", "weights:", "found:", "sample:"
-"""How names begin in a file, before the parameter or the synthesizer that an array belongs to. Used in this module only."""
+"""Arrays by their names in a file."""
+DRAWS, BOUNDS, WEIGHTS, CACHED, SAMPLED = "draw:", "by_record:", "weights:", "found:", "sample:"
+"""Beginnings of names in a file, before the parameter or the synthesizer that an array belongs to. Used in this module only."""
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """What the fit step makes of one replicate."""
+    """Result of the fit step on one replicate."""
 
     fit: Fit
-    found: FitCache | None = None
+    cache: FitCache | None = None
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,24 @@ class FitBatch:
     status: np.ndarray
     """(R,) ``ok`` or ``failed``."""
     reason: np.ndarray
-    """(R,) why a fit failed."""
+    """(R,) reasons of failed fits."""
     diagnostics: Mapping[str, np.ndarray]
     """(R,) each of :data:`formalsynth.stan.fit.DIAGNOSTICS`."""
     draws: Mapping[str, Array]
     """(R, S, ...) each parameter; NaN where a fit failed."""
-    found: Mapping[str, Array]
+    cache: Mapping[str, Array]
     """(R, ...) each field of :class:`FitCache` that any replicate has."""
 
     @classmethod
     def of(cls, results: Sequence[FitResult]) -> FitBatch:
-        """The results of a batch; a replicate that lacks an array gets NaN of its shape."""
+        """Stack the results of a batch; a replicate that lacks an array gets NaN of its shape."""
         fits = [result.fit for result in results]
         return cls(
             status=np.array([fit.status for fit in fits]),
             reason=np.array([fit.reason for fit in fits]),
             diagnostics={name: np.array([getattr(fit, name) for fit in fits]) for name in DIAGNOSTICS},
             draws=stacked([fit.draws for fit in fits]),
-            found=stacked([_findings(result.found) for result in results]),
+            cache=stacked([_cached(result.cache) for result in results]),
         )
 
     @classmethod
@@ -65,8 +65,8 @@ class FitBatch:
         """Read what :meth:`write` wrote."""
         file = read_arrays(path)
         diagnostics = {name: file[name] for name in DIAGNOSTICS}
-        draws, found = beginning(file, DRAWS), beginning(file, FOUND)
-        return cls(file["status"], file["reason"], diagnostics, draws, found)
+        draws, cache = beginning(file, DRAWS), beginning(file, CACHED)
+        return cls(file["status"], file["reason"], diagnostics, draws, cache)
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
@@ -74,27 +74,27 @@ class FitBatch:
 
     @functools.cached_property
     def digest(self) -> str:
-        """The sha256 of what it holds, but for the seconds that it took."""
+        """Sha256 of its arrays without the seconds."""
         return digest({name: values for name, values in self._file().items() if name != "seconds"})
 
     def _file(self) -> dict[str, np.ndarray]:
         file = {"status": self.status, "reason": self.reason, **self.diagnostics}
         file |= {f"{DRAWS}{name}": values for name, values in self.draws.items()}
-        return file | {f"{FOUND}{name}": values for name, values in self.found.items()}
+        return file | {f"{CACHED}{name}": values for name, values in self.cache.items()}
 
     def ok(self, k: int) -> bool:
-        """Whether the fit of the k-th replicate may be used."""
+        """Return whether the fit of the k-th replicate passed."""
         return bool(self.status[k] == "ok")
 
     def draws_of(self, k: int) -> dict[str, Array]:
-        """The draws of the k-th replicate."""
+        """Return the draws of the k-th replicate."""
         return {name: read_only(values[k]) for name, values in self.draws.items()}
 
-    def found_of(self, k: int) -> FitCache:
-        """What the fit step found on the way in the k-th replicate."""
-        found = {name: values[k] for name, values in self.found.items()}
-        scalars = {name: values.item() for name, values in found.items() if values.ndim == 0}
-        return FitCache(**{**found, **scalars})
+    def cache_of(self, k: int) -> FitCache:
+        """Return the costly results of the fit step on the k-th replicate."""
+        arrays = {name: values[k] for name, values in self.cache.items()}
+        scalars = {name: values.item() for name, values in arrays.items() if values.ndim == 0}
+        return FitCache(**{**arrays, **scalars})
 
 
 @dataclass(frozen=True)
@@ -109,27 +109,27 @@ class Member:
 
 @dataclass(frozen=True)
 class Sample:
-    """What figures of a single sample need of the synthesizers that share a fit."""
+    """Arrays for figures of a single sample, of the synthesizers that share a fit."""
 
     values: Array
     """(n,) the first synthetic data set."""
     sets: Array
-    """(sets, statistics) of every synthetic data set."""
+    """(sets, statistics) statistics of every synthetic data set."""
     weights: Array
     """(n,) exponents of the likelihood in the fit; (0,) of a mechanism without a pseudo posterior."""
     by_record: Mapping[str, Array]
-    """(n,) Lipschitz bounds by synthesizer; of none of such a mechanism."""
+    """(n,) Lipschitz bounds by synthesizer; empty for such a mechanism."""
 
     @classmethod
     def read(cls, file: File) -> Sample | None:
-        """That of a file; None where it has none."""
+        """Read the sample from a file; None where there is none."""
         if f"{SAMPLED}values" not in file:
             return None
         values, sets, weights = (file[f"{SAMPLED}{name}"] for name in ("values", "sets", "weights"))
         return cls(values, sets, weights, beginning(file, f"{SAMPLED}{BOUNDS}"))
 
     def file(self) -> dict[str, np.ndarray]:
-        """Its arrays by the names that they have in a file."""
+        """Return its arrays by their names in a file."""
         bounds = {f"{BOUNDS}{id}": values for id, values in self.by_record.items()}
         arrays = {"values": self.values, "sets": self.sets, "weights": self.weights, **bounds}
         return {f"{SAMPLED}{name}": values for name, values in arrays.items()}
@@ -140,15 +140,15 @@ class MeasureBatch:
     """Record-level results of the synthesizers that share a fit, on a batch of R replicates."""
 
     members: Mapping[str, Member]
-    """By id, the synthesizers that others build on."""
+    """Synthesizers that others build on, by id."""
     sample: Sample | None
-    """Of the replicate that stands for the single sample; None where the batch has it not, or its fit failed."""
+    """Arrays of the replicate that is the single sample; None where it is in another batch, or its fit failed."""
 
     @classmethod
     def of(cls, members: Sequence[Mapping[str, Member]], sample: Sample | None) -> MeasureBatch:
-        """The results of the replicates; one that failed has NaN."""
-        bounds = stacked([{id: member.by_record for id, member in one.items()} for one in members])
-        weights = stacked([{id: member.weights for id, member in one.items()} for one in members])
+        """Stack the results of the replicates; a failed one has NaN."""
+        bounds = stacked([{id: member.by_record for id, member in replicate.items()} for replicate in members])
+        weights = stacked([{id: member.weights for id, member in replicate.items()} for replicate in members])
         return cls({id: Member(bounds[id], weights[id]) for id in bounds}, sample)
 
     @classmethod
@@ -165,7 +165,7 @@ class MeasureBatch:
 
     @functools.cached_property
     def digest(self) -> str:
-        """The sha256 of what other fits build on: all but what is kept of the single sample."""
+        """Sha256 of the arrays that other fits build on: all but those of the single sample."""
         return digest(self._of_members())
 
     def _of_members(self) -> dict[str, np.ndarray]:
@@ -175,7 +175,7 @@ class MeasureBatch:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit that others build on, with what was measured of it."""
+    """A fit that others build on, with its measurements."""
 
     fit: FitBatch
     measure: MeasureBatch
@@ -185,7 +185,7 @@ class Fitted:
     """Arrays that the children compute for each other, by the position of the replicate in the batch."""
 
     def digests(self) -> list[str]:
-        """Digests of the fit and of what was measured."""
+        """Return the digests of the fit and of its measurements."""
         return [self.fit.digest, self.measure.digest]
 
     def parents(self, k: int) -> dict[str, Parent]:
@@ -223,10 +223,10 @@ def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 
 def beginning(file: File, head: str) -> dict[str, np.ndarray]:
-    """The arrays whose names begin with ``head``, by the rest of their names."""
+    """Select the arrays whose names begin with ``head``, by the rest of their names."""
     return {name.removeprefix(head): values for name, values in file.items() if name.startswith(head)}
 
 
-def _findings(found: FitCache | None) -> dict[str, Array]:
-    values = {} if found is None else vars(found)
+def _cached(cache: FitCache | None) -> dict[str, Array]:
+    values = {} if cache is None else vars(cache)
     return {name: np.asarray(value, dtype=float) for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The confidential data of a batch of replicates; apart from the fits, on whose code simulated data do not depend."""
+"""Confidential data of a batch of replicates, in a module of its own: simulated data do not depend on the code of the fits."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ class DataBatch:
 
     @classmethod
     def of(cls, replicates: Sequence[int], batch: Sequence[Records]) -> DataBatch:
-        """The data sets of some replicates."""
-        return cls(np.asarray(replicates), np.stack([one.x for one in batch]), np.stack([one.design for one in batch]))
+        """Stack the data sets of some replicates."""
+        return cls(
+            np.asarray(replicates), np.stack([records.x for records in batch]), np.stack([records.design for records in batch])
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> DataBatch:
@@ -40,12 +42,12 @@ class DataBatch:
 
     @functools.cached_property
     def digest(self) -> str:
-        """The sha256 of what it holds."""
+        """Sha256 of its arrays."""
         return digest(self._file())
 
     def _file(self) -> dict[str, np.ndarray]:
         return {"replicate": self.replicate, "x": self.x, "design": self.design}
 
     def records(self, k: int) -> Records:
-        """The data set of the k-th replicate."""
+        """Return the data set of the k-th replicate."""
         return Records(self.x[k], self.design[k])

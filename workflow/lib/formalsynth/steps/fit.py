@@ -19,7 +19,7 @@ from formalsynth.steps.parts import EXACT, POSTERIORS
 
 
 def unmoved(inits: StanData) -> StanData:
-    """Starting point that follows from the data."""
+    """Return the starting point that follows from the data."""
     return inits
 
 

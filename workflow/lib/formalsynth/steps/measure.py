@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What is measured of one replicate."""
+    """Measurements of one replicate."""
 
     columns: Mapping[str, Row]
     """Columns of each synthesizer's row."""
@@ -40,7 +40,7 @@ def measure_batch(
     """Bounds, utility and diagnostics of every synthesizer that shares a fit.
 
     Args:
-        job: what to measure.
+        job: the synthesizers and the settings.
         data: the confidential data.
         fit: the fit.
         fitted: the fits that it builds on, by id.
@@ -63,8 +63,8 @@ def measure_batch(
 
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
-    owner, found, draws = job.members[0], fit.found_of(k), fit.draws_of(k)
-    context = context_in(job, owner, data, k, fitted, found)
+    owner, cache, draws = job.members[0], fit.cache_of(k), fit.draws_of(k)
+    context = context_in(job, owner, data, k, fitted, cache)
     form = form_of(owner, context)
     is_sample = int(data.replicate[k]) == job.sample
     predictor = form.predictor if isinstance(form, DirectRelease) else context.family
@@ -74,8 +74,8 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     shared: Row = {**utility(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
     if job.centre_sets:
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
-    if found.searched is not None and found.search_steps is not None:
-        shared |= {"searched": float(found.searched), "search_steps": float(found.search_steps)}
+    if cache.searched is not None and cache.search_steps is not None:
+        shared |= {"searched": float(cache.searched), "search_steps": float(cache.search_steps)}
     if isinstance(form, DirectRelease):
         columns, members, failed = {owner.id: Row(epsilon=form.epsilon)}, dict[str, Member](), dict[str, Row]()
     else:
@@ -110,13 +110,13 @@ def _forms(
 
 
 def _sample(synthetic: Array, form: Form | DirectRelease, members: Mapping[str, Member]) -> Sample:
-    """What figures need of the single sample."""
+    """Select the arrays for figures of the single sample."""
     weights = form.weights if isinstance(form, Form) else np.empty(0)
     return Sample(synthetic[0], statistics_by_set(synthetic), weights, {id: member.by_record for id, member in members.items()})
 
 
 def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
-    """Synthetic data sets from a stream of their own, so that the first set stays what it is without them."""
+    """Draw further synthetic data sets from a stream of their own; the first set does not depend on them."""
     return synthesize(predictor, context.address.generator("centre", owner.words), context.records, draws, n_sets)
 
 
@@ -146,7 +146,7 @@ def _bound_columns(form: Form, bound: Bounds, epsilon: float) -> Row:
 
 
 def _shape(bound: Bounds) -> Row:
-    """How the bounds of the records lie below the largest; nothing where that is 0 or infinite."""
+    """Compute the bounds of the records as shares of the largest; nothing where that is 0 or infinite."""
     if not 0 < bound.delta < np.inf:
         return {}
     shares = statistics_of_sets(bound.by_record / bound.delta, SHAPE)
@@ -154,7 +154,7 @@ def _shape(bound: Bounds) -> Row:
 
 
 def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:
-    """Synthetic data sets, each from one posterior draw; the first does not depend on how many there are.
+    """Draw synthetic data sets, each from one posterior draw; the first does not depend on their number.
 
     Returns:
         (min(n_sets, S), n) values.

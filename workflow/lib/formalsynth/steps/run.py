@@ -1,7 +1,7 @@
 """Run: simulate, fit, measure and perhaps audit one batch, and put its tables together.
 
-What is made on the way is kept in files. A later run uses each of them again that was made from the same: the same settings,
-the same input, and the same source code, that is of the modules that this very part of the work uses.
+Results of the parts are kept in files. A later run uses a file again if it was made from the same settings, the same input and
+the same source code of the modules that this part of the work uses.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
     """Simulate, fit and measure a batch.
 
     Args:
-        job: what to run.
-        folder: where what is made on the way is kept.
+        job: the parts of the batch.
+        folder: folder of the files that are kept.
         executable: compiled Stan program of the family.
 
     Returns:
@@ -62,8 +62,8 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
         sample |= sample_parts(job.tables, id, data, fitted[id])
         # Only what a later one builds on stays in memory.
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
-        needed = {parent for one in later for parent in one.fits.values()}
-        fitted = {parent: found for parent, found in fitted.items() if parent in needed}
+        needed = {parent for later_job in later for parent in later_job.fits.values()}
+        fitted = {parent: result for parent, result in fitted.items() if parent in needed}
     audit = batch.audit(job.audit, data) if job.audit else audit_table([])
     tables = {"replicates": replicates_table(job.tables, data, list(rows.values()), audit), AUDIT: audit}
     return tables | sample_tables(job.tables, data, sample)
@@ -108,7 +108,7 @@ class _Batch:
         return read_table(path)
 
     def _keep(self, paths: Sequence[Path], origin: str, make: Callable[[], None]) -> None:
-        """Leave files as they are where they were made from the same and are whole, else make them."""
+        """Make the files, unless they are complete and have the same specification."""
         kept = all(holds(path, origin) for path in paths)
         if not kept:
             make()
@@ -116,11 +116,11 @@ class _Batch:
 
 
 def _origin(job: SimulateJob | FitJob | MeasureJob | AuditJob, step: str, *inputs: str) -> str:
-    """What a kept file is made from: what its job is told, the code of its step and of its modules, and its input."""
+    """Specification of a kept file: input of its job, code of its step and modules, and digests of input files."""
     code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
     return specification(job, [code, *inputs])
 
 
 def _digests(job: FitJob | MeasureJob, fitted: Mapping[str, Fitted]) -> list[str]:
-    """Of the fits that a job builds on."""
+    """Digests of the fits that a job builds on."""
     return [digest for id in dict.fromkeys(job.fits.values()) for digest in fitted[id].digests()]

@@ -11,7 +11,7 @@ from formalsynth.steps.data import DataBatch
 
 
 def simulate_batch(job: SimulateJob) -> DataBatch:
-    """The confidential data of every replicate of a batch.
+    """Draw or read the confidential data of every replicate of a batch.
 
     Raises:
         DataError: a data file is absent, is not the one of the plan, or cannot be read.
@@ -28,7 +28,7 @@ def _records(job: SimulateJob, replicate: int) -> Records:
 
 
 def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
-    """The parameters of a population, with the contents of its table of published counts in place of the table's name.
+    """Replace the name of a table of published counts among the parameters of a population by its contents.
 
     Raises:
         DataError: the table is there but is not the published one.

@@ -17,7 +17,7 @@ def run_study(job: StudyJob) -> Outcome:
     """Run the replicates of a batch.
 
     Returns:
-        Rows in the columns of ``replicates.csv`` with the study's own behind them, by replicate and then in the order of the
+        Rows in the columns of ``replicates.csv`` followed by the study's own columns, by replicate and then in the order of the
         arms, and its details.
 
     Raises:

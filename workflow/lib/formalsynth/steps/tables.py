@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRIOR_DRAWS = 1000
-"""Draws from the prior that stand beside posterior draws."""
+"""Number of draws from the prior, which figures show next to posterior draws."""
 SampleParts = dict[str, dict[str, "pd.DataFrame"]]
-"""What the tables of the single sample have of each synthesizer: by its id and the table's name."""
+"""Parts of the tables of the single sample, by id of the synthesizer and name of the table."""
 
 
 def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame], audit: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +45,7 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
 
 
 def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
-    """The audited epsilon of each row of a table: of one release, at the first delta, the largest over the neighbours.
+    """Look up the audited epsilon of each row of a table: of one release, at the first delta, the largest over the neighbours.
 
     Args:
         table: rows with replicate and synthesizer.
@@ -57,15 +57,15 @@ def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
     import pandas as pd
 
     tried = audit["neighbour"].isin(LOSSES) & (audit["candidate"] != CURVE)
-    found = audit[tried & (audit["releases"] == 1) & (audit["streams"] == 1)]
+    rows = audit[tried & (audit["releases"] == 1) & (audit["streams"] == 1)]
     keys = ["replicate", "synthesizer"]
-    found = found[found["delta"] == found.groupby(keys)["delta"].transform("first")]
-    largest = found.groupby(keys)["audited"].max().astype(float)
+    rows = rows[rows["delta"] == rows.groupby(keys)["delta"].transform("first")]
+    largest = rows.groupby(keys)["audited"].max().astype(float)
     return largest.reindex(pd.MultiIndex.from_frame(table[keys])).set_axis(table.index)
 
 
 def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:
-    """What the tables of the single sample have of the synthesizers that share a fit.
+    """Make the parts of the tables of the single sample, of the synthesizers that share a fit.
 
     Nothing where the batch has no single sample or the fit failed on it.
 
@@ -73,7 +73,7 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
         job: the scenario.
         fit_id: id of the fit.
         data: the confidential data.
-        fitted: the fit, with what was measured of it.
+        fitted: the fit with its measurements.
     """
     fit, measure, at = fitted.fit, fitted.measure, sample_place(data)
     if at is None or not fit.ok(at) or measure.sample is None:
@@ -88,7 +88,7 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
             "sets": _labelled(id, set=np.arange(len(measure.sample.sets)), **of_set),
         }
         if id in measure.sample.by_record:
-            known = fit.found_of(at).outside_share
+            known = fit.cache_of(at).outside_share
             known = np.zeros(job.key.n) if known is None else known
             bound, weight = measure.sample.by_record[id], measure.sample.weights
             parts[id]["records"] = _labelled(id, record=record, bound=bound, weight=weight, known=known)
@@ -105,7 +105,7 @@ def sample_tables(job: TablesJob, data: DataBatch, parts: SampleParts) -> dict[s
     Args:
         job: the scenario.
         data: the confidential data.
-        parts: what :func:`sample_parts` made of each fit.
+        parts: output of :func:`sample_parts` for each fit.
     """
     tables: dict[str, list[pd.DataFrame]] = {"records": [], "values": [], "sets": [], "draws": []}
     at = sample_place(data)
@@ -121,7 +121,7 @@ def sample_tables(job: TablesJob, data: DataBatch, parts: SampleParts) -> dict[s
 
 
 def sample_place(data: DataBatch) -> int | None:
-    """Which replicate of a batch is the single sample; None where it is in another batch."""
+    """Position of the single sample in a batch; None where it is in another batch."""
     places = np.flatnonzero(data.replicate == SAMPLE)
     return int(places[0]) if len(places) else None
 
@@ -153,7 +153,7 @@ def _labelled(synthesizer: str, **columns: np.ndarray) -> pd.DataFrame:
 
 
 def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts as one table, with the columns that name the scenario in front."""
+    """Join the parts into one table, with the columns that name the scenario first."""
     import pandas as pd
 
     table = pd.concat(parts or [pd.DataFrame(columns=["synthesizer"])], ignore_index=True)
@@ -162,7 +162,7 @@ def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
-    """The confidential data's own rows: their statistics, for the figures that show them beside synthetic data."""
+    """Make the rows of the confidential data: their statistics, for figures that compare them with synthetic data."""
     rows = []
     for k, replicate in enumerate(data.replicate):
         row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(replicate)}
@@ -177,7 +177,7 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
     """Statistics (synthetic_sets, statistics) of bootstrap samples of the single sample's confidential data.
 
-    They stand beside the distribution of a statistic over synthetic data sets; the papers do not say what they drew there.
+    Figures compare them with the distribution of a statistic over synthetic data sets; the papers do not define their sets.
     """
     generator = Address.of(job.key, SAMPLE).generator("bootstrap")
     x = data.x[sample_place(data)] * job.unit
