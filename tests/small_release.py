@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from formalsynth.core.job import Synthesizer
 from formalsynth.custodian.candidates import Candidate
-from formalsynth.custodian.leak_scan import MANIFEST, Confidential, manifest_text, scan
-from formalsynth.custodian.release import published, write
+from formalsynth.custodian.leak_scan import MANIFEST, ConfidentialContent, manifest_text, scan
+from formalsynth.custodian.release_folder import published_texts, write
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import draw_sets
-from formalsynth.custodian.texts import Telling
+from formalsynth.custodian.texts import ReleaseFacts
 from formalsynth.mechanisms.histogram import BinPredictor
 from formalsynth.runtime.files import checksum
 
@@ -58,7 +58,7 @@ class Release:
     """A folder and what is confidential about it."""
 
     folder: Path
-    confidential: Confidential
+    confidential: ConfidentialContent
 
     def findings(self):
         """Sentences of all findings."""
@@ -78,13 +78,15 @@ def made(folder, seed=1, schema=None, config=None, candidate=None, text=None):
     declared = Declared("income", folder.parent / "studies" / "income", schema)
     drawn = draw_sets(declared, config, table, candidate)
     synthesizer = candidate.synthesizer
-    telling = Telling(
+    facts = ReleaseFacts(
         "income", declared, config, synthesizer.mechanism, candidate.guarantee, candidate.pure, synthesizer.parameters,
         len(drawn.sets[0]), "2026-11-22", candidate.direct, "passed", drawn.uses_predictors, True,
     )  # fmt: skip
     folder.mkdir()
-    write(folder, telling, drawn)
+    write(folder, facts, drawn)
     generator = np.random.default_rng(seed)
     secrets = [generator.random(3000), generator.gamma(3.0, 5.0, 3000), generator.standard_normal((1000, 8))]
-    confidential = Confidential(declared, table, pd.DataFrame(text), secrets, published([telling]), config.sets, config.figure)
+    confidential = ConfidentialContent(
+        declared, table, pd.DataFrame(text), secrets, published_texts([facts]), config.sets, config.figure
+    )
     return Release(folder, confidential)

@@ -5,10 +5,10 @@ import stat
 
 import pytest
 from formalsynth.cli.main import main
-from formalsynth.custodian.budget import Spent, finish, read_ledger, start
+from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start
 from formalsynth.data.files import DataError
 
-ENTRY = Spent(
+ENTRY = LedgerEntry(
     date="2026-01-02", synthesizer="Histogram", guarantee="DP", neighbours="replace", sets=5, epsilon=1, outcome="started"
 )
 

@@ -9,7 +9,7 @@ from formalsynth.cli.main import main
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.custodian.candidates import read_study
-from formalsynth.custodian.comparison import Compared, combined, compare_candidates, overlap, recommend
+from formalsynth.custodian.comparison import CandidateSummary, combined, compare_candidates, overlap, recommend
 from formalsynth.custodian.internal_audit import Audited, additions
 from formalsynth.custodian.outcomes import uses_predictors
 from formalsynth.custodian.records import design_of, made_up, names_of
@@ -118,7 +118,7 @@ def test_intervals_of_posterior_draws_cover(sets, synthesized):
 
 
 def candidate(id, epsilon, distance, pure=False, reason=""):
-    return Compared(id, "kind", reason, epsilon, pure, distance, {}, (), ())
+    return CandidateSummary(id, "kind", reason, epsilon, pure, distance, {}, (), ())
 
 
 def test_a_recommendation_fits_under_the_ceiling_and_prefers_what_holds_as_it_stands():

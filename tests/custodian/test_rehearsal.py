@@ -122,9 +122,9 @@ def test_what_contradicts_itself_stops_a_release_before_epsilon_is_spent(study, 
 
 BROKEN = {
     "a library": ("formalsynth.custodian.noise.noisy_counts", "formalsynth.custodian.outcomes.noisy_counts"),
-    "a text": ("formalsynth.custodian.release.legal",),
-    "the gate": ("formalsynth.custodian.release.check",),
-    "a figure": ("formalsynth.custodian.release._draw",),
+    "a text": ("formalsynth.custodian.release_folder.texts_of",),
+    "the gate": ("formalsynth.custodian.rehearsal.check",),
+    "a figure": ("formalsynth.custodian.release_folder.draw_outcomes",),
     "the file": ("formalsynth.custodian.release.read_text",),
 }
 

@@ -97,7 +97,7 @@ ENTRY = (
 
 @pytest.mark.parametrize("epsilon", ["NaN", "-5", '"1"', "null", "true", "Infinity"])
 def test_a_ledger_that_holds_no_budget_stops_every_release(study, capsys, epsilon):
-    """Compared with NaN no budget is ever too small."""
+    """CandidateSummary with NaN no budget is ever too small."""
     (study / "confidential" / "budget.jsonl").write_text(ENTRY % epsilon)
     for command in ("release", "budget"):
         assert main([command, "studies/income"]) == 1

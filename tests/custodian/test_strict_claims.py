@@ -13,7 +13,7 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.words import guarantee
-from formalsynth.custodian.budget import Spent, read_ledger, table
+from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.guarantees import sentences
 from formalsynth.custodian.internal_audit import Audited
@@ -191,7 +191,9 @@ def test_a_search_would_take_a_declared_epsilon_from_the_data(study):
 def test_strict_entries_of_a_ledger_are_of_one_kind():
     """Whatever neighbours their mechanisms are named after: the ledger has the neighbours for which they were claimed."""
     entries = [
-        Spent(date="2026-11-23", synthesizer=id, guarantee=kind, neighbours="replace", sets=1, epsilon=1, outcome="released")
+        LedgerEntry(
+            date="2026-11-23", synthesizer=id, guarantee=kind, neighbours="replace", sets=1, epsilon=1, outcome="released"
+        )
         for id, kind in (("Censor_uw", "DP (add/remove)"), ("Histogram", "DP (replace-one)"))
     ]
     lines = table(entries, None)

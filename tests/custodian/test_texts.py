@@ -3,16 +3,17 @@
 import itertools
 import json
 import re
+from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 import yaml
 from conftest import REPOSITORY
-from formalsynth.custodian.budget import Spent
+from formalsynth.custodian.budget import LedgerEntry
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.schema import Declared
-from formalsynth.custodian.texts import Telling, card, combine_code, datapackage, dictionary, legal, readme
+from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"
@@ -31,19 +32,19 @@ KINDS = {
     "other draws": ("weighted", "asymptotic DP (local eps_x)", False),
 }
 """Mechanism, guarantee, and whether all sets come from one noisy table."""
-EARLIER = Spent(
+EARLIER = LedgerEntry(
     date="2026-10-01", synthesizer="Histogram", guarantee="DP (replace-one)", neighbours="replace", sets=5, epsilon=1.5,
     outcome="released",
 )  # fmt: skip
 
 
-def a_telling(kind="histogram", neighbours="replace", release="as_is", audit="passed", config=None, schema=None, **facts):
+def facts_of(kind="histogram", neighbours="replace", release="as_is", audit="passed", config=None, schema=None, **facts):
     """A release of the example as its texts see it."""
     mechanism, guarantee, direct = KINDS[kind]
     declared = {"predictors_epsilon": 0.5} if release == "synthesized" else {}
     declared |= {"rows": 2500} if neighbours == "add_remove" else {}
     facts = {"uses_predictors": not direct, "compared": True} | facts
-    return Telling(
+    return ReleaseFacts(
         name="my_incomes", config=a_config(**declared, **config or {}), mechanism=mechanism, guarantee=guarantee,
         declared=Declared("my_incomes", None, a_schema(neighbours=neighbours, columns=columns(release), **schema or {})),
         pure=kind != "other draws", parameters={"epsilon": 1.0} if direct else {}, rows=2935, date="2026-11-22", direct=direct,
@@ -51,8 +52,8 @@ def a_telling(kind="histogram", neighbours="replace", release="as_is", audit="pa
     )  # fmt: skip
 
 
-TELLINGS = {
-    ", ".join(facts): a_telling(*facts)
+RELEASES = {
+    ", ".join(facts): facts_of(*facts)
     for facts in itertools.product(
         KINDS, ("replace", "add_remove"), ("as_is", "synthesized", "suppressed"), ("passed", "none", "refuted")
     )
@@ -61,44 +62,49 @@ TELLINGS = {
 """Every kind of release."""
 
 
-@pytest.fixture(params=TELLINGS)
-def telling(request):
-    return TELLINGS[request.param]
+def rendered(name, facts):
+    """One text of a release."""
+    return texts_of(facts)[name]
 
 
-def test_the_card_is_a_record_of_the_registry(telling):
+@pytest.fixture(params=RELEASES)
+def facts(request):
+    return RELEASES[request.param]
+
+
+def test_the_card_is_a_record_of_the_registry(facts):
     if not REGISTRY.is_file():
         pytest.skip("the schema of the registry of deployments is not here")
     schema = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
     checker = jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker(["date"]))
-    assert [error.message for error in checker.iter_errors(yaml.safe_load(card(telling)))] == []
+    assert [error.message for error in checker.iter_errors(yaml.safe_load(rendered("deployment.yaml", facts)))] == []
     # the schema does look: the same without its date is refused
-    tree = yaml.safe_load(card(telling))
+    tree = yaml.safe_load(rendered("deployment.yaml", facts))
     tree["deployment"]["basic"]["publication_date"] = "yesterday"
     assert len(list(checker.iter_errors(tree))) == 1
 
 
-def test_the_card_states_what_was_declared(telling):
-    tree = yaml.safe_load(card(telling))
+def test_the_card_states_what_was_declared(facts):
+    tree = yaml.safe_load(rendered("deployment.yaml", facts))
     assert {key: tree[key] for key in ("url_slug", "status", "tier")} == {"url_slug": "my-incomes", "status": "Draft", "tier": 3}
     deployment = tree["deployment"]
     assert deployment["basic"]["data_curators"] == ["Office of Examples"]
     assert deployment["basic"]["data_product_type"] == "Synthetic data"
-    refuted = telling.audit == "refuted"
+    refuted = facts.audit == "refuted"
     assert deployment["privacy_loss"].get("privacy_parameters") == (None if refuted else {"epsilon": 1.0})
-    exact = telling.pure and telling.direct and not refuted
+    exact = facts.pure and facts.direct and not refuted
     assert deployment["dp_variant"]["variant_name"] == ("Pure DP" if exact else "Custom")
 
 
 def test_a_sector_that_the_registry_does_not_know_is_left_out():
-    tree = yaml.safe_load(card(a_telling(config={"sector": None})))
+    tree = yaml.safe_load(rendered("deployment.yaml", facts_of(config={"sector": None})))
     assert "data_product_sector" not in tree["deployment"]["basic"]
     with pytest.raises(ValueError, match="'Government'"):
-        a_telling(config={"sector": "Statistics"})
+        facts_of(config={"sector": "Statistics"})
 
 
-def test_the_data_package_is_of_version_2(telling):
-    package = json.loads(datapackage(telling))
+def test_the_data_package_is_of_version_2(facts):
+    package = json.loads(rendered("datapackage.json", facts))
     assert package["$schema"] == "https://datapackage.org/profiles/2.0/datapackage.json"
     assert set(package) == {"$schema", "name", "title", "description", "created", "licenses", "contributors", "resources"}
     assert package["created"] == "2026-11-22T00:00:00Z"
@@ -107,18 +113,20 @@ def test_the_data_package_is_of_version_2(telling):
     for resource in package["resources"]:
         assert resource["type"] == "table"
         assert not {"profile", "$schema"} & set(resource)
-        assert [field["name"] for field in resource["schema"]["fields"]] == list(telling.declared.schema.released)
+        assert [field["name"] for field in resource["schema"]["fields"]] == list(facts.declared.schema.released)
 
 
 def test_the_name_of_a_licence_is_one_for_programs():
-    (licence,) = json.loads(datapackage(a_telling(config={"licence": "Open licence, version 2 (données)"})))["licenses"]
+    (licence,) = json.loads(rendered("datapackage.json", facts_of(config={"licence": "Open licence, version 2 (données)"})))[
+        "licenses"
+    ]
     assert licence["title"] == "Open licence, version 2 (données)"
     assert re.fullmatch(r"[-a-zA-Z0-9._]+", licence["name"])
 
 
-def combine_of(telling):
+def combine_of(facts):
     namespace = {}
-    exec(combine_code(telling), namespace)
+    exec(rendered("combine.py", facts), namespace)
     return namespace["combine"]
 
 
@@ -127,37 +135,31 @@ def test_the_rule_of_a_release_is_that_of_the_internal_report(sets):
     generator = np.random.default_rng(sets)
     for scale in (0.1, 1, 5):
         estimates, variances = scale * generator.standard_normal(sets), generator.random(sets)
-        estimate, variance, (low, high) = combine_of(a_telling("other draws"))(list(estimates), list(variances))
+        estimate, variance, (low, high) = combine_of(facts_of("other draws"))(list(estimates), list(variances))
         mean, total = combined(estimates[:, None], variances[:, None])
         assert (estimate, variance) == pytest.approx((mean[0], total[0]))
         assert (low, high) == pytest.approx((estimate - 1.96 * variance**0.5, estimate + 1.96 * variance**0.5))
 
 
-def test_no_text_promises_an_interval_for_a_noisy_table(telling):
-    texts = combine_code(telling) + readme(telling)
-    assert ("a 95 % interval." in texts) == (not telling.direct)
-    assert ("no interval" in texts) == telling.direct
+def test_no_text_promises_an_interval_for_a_noisy_table(facts):
+    texts = rendered("combine.py", facts) + rendered("README.md", facts)
+    assert ("a 95 % interval." in texts) == (not facts.direct)
+    assert ("no interval" in texts) == facts.direct
 
 
-def test_the_interval_states_what_it_assumes(telling):
-    text = " ".join(readme(telling).split())
-    assert ("assumes that the model of the synthesizer fits" in text) == (not telling.direct)
-    assert ("at least as many rows as a set" in text) == (
-        not telling.direct and telling.declared.schema.neighbours == "add_remove"
-    )
+def test_the_interval_states_what_it_assumes(facts):
+    text = " ".join(rendered("README.md", facts).split())
+    assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct)
+    assert ("at least as many rows as a set" in text) == (not facts.direct and facts.declared.schema.neighbours == "add_remove")
     assert ("noise of the table from which the predictors" in text) == (
-        not telling.direct and bool(telling.declared.schema.synthesized)
+        not facts.direct and bool(facts.declared.schema.synthesized)
     )
 
 
-def texts_of(telling):
+def words_of(facts):
     """Every text of a release, by the name of its file, on one line."""
-    texts = {
-        "README.md": readme(telling), "LEGAL.md": legal(telling), "deployment.yaml": yaml.safe_load(card(telling)),
-        "metadata.json": json.loads(dictionary(telling)), "datapackage.json": json.loads(datapackage(telling)),
-        "combine.py": combine_code(telling),
-    }  # fmt: skip
-    return {name: " ".join(str(text).split()) for name, text in texts.items()}
+    parsed = {".yaml": yaml.safe_load, ".json": json.loads}
+    return {name: " ".join(str(parsed.get(Path(name).suffix, str)(each)).split()) for name, each in texts_of(facts).items()}
 
 
 CONTRADICTIONS = [
@@ -179,45 +181,47 @@ CONTRADICTIONS = [
 """Sentences that may not be in the texts of one release together."""
 
 
-def test_no_two_sentences_contradict_each_other(telling):
-    together = " ".join(texts_of(telling).values())
+def test_no_two_sentences_contradict_each_other(facts):
+    together = " ".join(words_of(facts).values())
     for first, second in CONTRADICTIONS:
         assert not (re.search(first, together) and re.search(second, together)), (first, second)
 
 
 def test_every_contradiction_could_be_seen():
     """Each sentence that is looked for is in some release, but those that are never true."""
-    everything = " ".join(" ".join(texts_of(telling).values()) for telling in [*TELLINGS.values(), a_telling(earlier=(EARLIER,))])
+    everything = " ".join(" ".join(words_of(facts).values()) for facts in [*RELEASES.values(), facts_of(earlier=(EARLIER,))])
     unseen = {pattern for pair in CONTRADICTIONS for pattern in pair if not re.search(pattern, everything)}
     assert unseen == {"everything in this folder", r"cannot be checked\. ?$|were chosen without the file"}
 
 
-def test_the_guarantee_names_the_columns_that_it_covers(telling):
-    schema, texts = telling.declared.schema, texts_of(telling)
+def test_the_guarantee_names_the_columns_that_it_covers(facts):
+    schema, texts = facts.declared.schema, words_of(facts)
     as_is = [name for name, column in schema.columns.items() if column.release == "as_is"]
     covered = {"synthesized": "the columns income, age, region, sector"}.get(
         next((column.release for name, column in schema.predictors.items() if name != "income"), None), "the column income"
     )
     for name in ("README.md", "LEGAL.md", "deployment.yaml", "metadata.json", "datapackage.json"):
         text = texts[name]
-        assert (f"Epsilon at most 1 for {covered} in all 3 synthetic data sets together." in text) == (telling.audit != "refuted")
-        if telling.audit != "refuted":
+        assert (f"Epsilon at most 1 for {covered} in all 3 synthetic data sets together." in text) == (facts.audit != "refuted")
+        if facts.audit != "refuted":
             assert ("Nothing is promised for the columns age, region, sector." in text) == bool(as_is), name
     assert ("can identify rows" in texts["LEGAL.md"]) == ("can identify rows" in texts["deployment.yaml"]) == bool(as_is)
 
 
 @pytest.mark.parametrize("uses", [True, False])
 def test_the_first_lines_state_which_relations_are_lost(uses):
-    texts = texts_of(a_telling(uses_predictors=uses))
+    texts = words_of(facts_of(uses_predictors=uses))
     sentence = (
         "Relations between income and the columns age, region, sector are those of the synthesizer's model, no others."
         if uses
         else "income was drawn without regard to the columns age, region, sector: no relation between them is kept"
     )
     assert texts["README.md"].startswith(f"# Incomes {sentence}")
-    assert json.loads(dictionary(a_telling(uses_predictors=uses)))["dc:description"].startswith(sentence)
-    assert json.loads(datapackage(a_telling(uses_predictors=uses)))["description"].startswith(sentence)
-    assert yaml.safe_load(card(a_telling(uses_predictors=uses)))["deployment"]["basic"]["description"].startswith(sentence)
+    assert json.loads(rendered("metadata.json", facts_of(uses_predictors=uses)))["dc:description"].startswith(sentence)
+    assert json.loads(rendered("datapackage.json", facts_of(uses_predictors=uses)))["description"].startswith(sentence)
+    assert yaml.safe_load(rendered("deployment.yaml", facts_of(uses_predictors=uses)))["deployment"]["basic"][
+        "description"
+    ].startswith(sentence)
     assert sentence in texts["LEGAL.md"]
 
 
@@ -228,46 +232,45 @@ def test_the_first_lines_state_which_relations_are_lost(uses):
 ])  # fmt: skip
 def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missing, zeros, cause):
     rules = {"missing": missing, "zeros": zeros}
-    for text in (legal(a_telling(schema=rules)), card(a_telling(schema=rules))):
-        words = " ".join(text.split())
+    for page in (rendered("LEGAL.md", facts_of(schema=rules)), rendered("deployment.yaml", facts_of(schema=rules))):
+        words = " ".join(page.split())
         assert f"Having {cause} is not protected: 65 of 3000 rows were left out." in words
         assert "The rows that are absent from the columns age, region, sector show whose they are." in words
-    synthetic = legal(a_telling(release="synthesized", schema=rules))
+    synthetic = rendered("LEGAL.md", facts_of(release="synthesized", schema=rules))
     assert f"Having {cause} is not protected" in synthetic
     assert "rows that are absent" not in synthetic
-    joined = legal(a_telling(neighbours="add_remove", release="synthesized", schema=rules))
+    joined = rendered("LEGAL.md", facts_of(neighbours="add_remove", release="synthesized", schema=rules))
     assert "is not protected" not in joined.split("**What is not protected**")[1]
     assert "For the guarantee they are rows that are not in the file." in joined
 
 
 def test_what_was_refused_is_known():
-    text = legal(a_telling(schema={"missing": "refuse", "zeros": "refuse", "outside_bounds": "refuse"}))
+    text = rendered("LEGAL.md", facts_of(schema={"missing": "refuse", "zeros": "refuse", "outside_bounds": "refuse"}))
     everything = "no missing value in these columns and no outcome of 0 and no number outside the declared bounds"
     assert f"That the file has {everything} is known" in text
     assert "left out" not in text
-    text = legal(a_telling(schema={"missing": "drop_rows", "zeros": "keep", "outside_bounds": "clip"}))
+    text = rendered("LEGAL.md", facts_of(schema={"missing": "drop_rows", "zeros": "keep", "outside_bounds": "clip"}))
     assert "otherwise there would be no release" not in text
 
 
 def test_the_texts_name_earlier_releases_and_comparisons():
-    plain = texts_of(a_telling(compared=False))
+    plain = words_of(facts_of(compared=False))
     assert "The ledger of this study has no earlier release from the file." in plain["LEGAL.md"]
     assert "That they do not depend on the file cannot be checked." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
-    later = texts_of(a_telling(compared=True, earlier=(EARLIER, EARLIER)))
+    later = words_of(facts_of(compared=True, earlier=(EARLIER, EARLIER)))
     assert "has 2 earlier entries for the file" in later["LEGAL.md"]
     assert "Together they may claim epsilon 3, with this release 4, of a budget of 3." in later["LEGAL.md"]
     assert "is not one guarantee" not in later["LEGAL.md"]
     assert "may depend on it. No epsilon accounts for that." in later["LEGAL.md"]
     assert "Many releases" in later["deployment.yaml"]
-    other = texts_of(a_telling("other draws", earlier=(EARLIER,)))
+    other = words_of(facts_of("other draws", earlier=(EARLIER,)))
     assert "so the sum is not one guarantee" in other["LEGAL.md"]
 
 
-def test_one_row_for_each_is_declared_and_not_checked(telling):
+def test_one_row_for_each_is_declared_and_not_checked(facts):
     assert (
-        "That each person is in one row only was declared by the publisher and cannot be checked."
-        in texts_of(telling)["LEGAL.md"]
+        "That each person is in one row only was declared by the publisher and cannot be checked." in words_of(facts)["LEGAL.md"]
     )
 
 
@@ -276,8 +279,8 @@ def test_the_readme_states_which_values_the_file_had_and_the_release_has_not():
         "Rows with a missing value or an outcome of 0 were left out.",
         "outside the declared bounds were set to the nearest bound",
     ]
-    changed = readme(a_telling(schema={"missing": "drop_rows", "zeros": "drop_rows", "outside_bounds": "clip"}))
-    refused = readme(a_telling(schema={"missing": "refuse", "zeros": "keep", "outside_bounds": "refuse"}))
+    changed = rendered("README.md", facts_of(schema={"missing": "drop_rows", "zeros": "drop_rows", "outside_bounds": "clip"}))
+    refused = rendered("README.md", facts_of(schema={"missing": "refuse", "zeros": "keep", "outside_bounds": "refuse"}))
     assert [each in changed for each in words] == [True, True]
     assert [each in refused for each in words] == [False, False]
 
@@ -287,4 +290,4 @@ def test_the_readme_states_which_values_the_file_had_and_the_release_has_not():
     ("strict draws", "passed", False), ("histogram", "passed", False),
 ])  # fmt: skip
 def test_the_delta_of_an_audit_is_stated_where_it_is_not_0(kind, audit, expected):
-    assert ("The audit was made at δ = 0.001." in a_telling(kind, audit=audit).kind) == expected
+    assert ("The audit was made at δ = 0.001." in rendered("README.md", facts_of(kind, audit=audit))) == expected

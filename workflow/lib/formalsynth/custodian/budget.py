@@ -23,7 +23,7 @@ FILE = "confidential/budget.jsonl"
 TINY = 1e-9
 
 
-class Spent(Model):
+class LedgerEntry(Model):
     """A release, or the attempt at one."""
 
     date: str
@@ -37,7 +37,7 @@ class Spent(Model):
     """started, released, or why it was stopped; what was started counts."""
 
 
-def read_ledger(folder: Path) -> list[Spent]:
+def read_ledger(folder: Path) -> list[LedgerEntry]:
     """Everything that was spent on the file of a study.
 
     Raises:
@@ -52,12 +52,12 @@ def read_ledger(folder: Path) -> list[Spent]:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
         if not lines:  # a ledger is written with its first entry, so an empty one has lost them
             raise ValueError("no entries")
-        return [Spent.model_validate_json(line, strict=True) for line in lines]
+        return [LedgerEntry.model_validate_json(line, strict=True) for line in lines]
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
 
 
-def spent(ledger: Sequence[Spent]) -> float:
+def spent(ledger: Sequence[LedgerEntry]) -> float:
     """Epsilon that all entries may claim together: they add up, whatever became of them."""
     try:
         return math.fsum(entry.epsilon for entry in ledger)
@@ -65,7 +65,7 @@ def spent(ledger: Sequence[Spent]) -> float:
         return math.inf
 
 
-def start(folder: Path, entry: Spent, budget: float) -> int:
+def start(folder: Path, entry: LedgerEntry, budget: float) -> int:
     """Write down a release before anything is drawn for it; which entry it is.
 
     Raises:
@@ -75,7 +75,7 @@ def start(folder: Path, entry: Spent, budget: float) -> int:
         return _start(folder, entry, budget)
 
 
-def _start(folder: Path, entry: Spent, budget: float) -> int:
+def _start(folder: Path, entry: LedgerEntry, budget: float) -> int:
     ledger = read_ledger(folder)
     before = spent(ledger)
     if before + entry.epsilon > budget + TINY:
@@ -146,11 +146,11 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _write(folder: Path, ledger: Sequence[Spent]) -> None:
+def _write(folder: Path, ledger: Sequence[LedgerEntry]) -> None:
     write_private(folder / FILE, "".join(entry.model_dump_json() + "\n" for entry in ledger))
 
 
-def table(ledger: Sequence[Spent], budget: float | None) -> list[str]:
+def table(ledger: Sequence[LedgerEntry], budget: float | None) -> list[str]:
     """The ledger in lines."""
     lines = [
         f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "

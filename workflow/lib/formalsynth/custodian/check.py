@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from formalsynth.custodian.rows import Checked, check_file
+from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import Declared
 from formalsynth.runtime.private import private_folder, write_private
 
@@ -13,7 +13,7 @@ FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
-def check(declared: Declared) -> tuple[Checked, list[str]]:
+def check(declared: Declared) -> tuple[CheckResult, list[str]]:
     """Check a file and write down the rows and values that break a rule.
 
     Returns:

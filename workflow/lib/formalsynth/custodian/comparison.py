@@ -50,7 +50,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Compared:
+class CandidateSummary:
     """A candidate with what it is worth."""
 
     id: str
@@ -103,13 +103,13 @@ class Recommendation:
 
 def compare_candidates(
     schema: Schema, table: pd.DataFrame, found: Mapping[str, Candidate], audited: Mapping[str, Audited], draft: ReleaseDraft
-) -> list[Compared]:  # fmt: skip
+) -> list[CandidateSummary]:  # fmt: skip
     """The sets that a release of each candidate would have beside the file, with what the audit found of it."""
     compared = [_drawn(schema, table, one, draft) for one in found.values()]
     return [replace(one, audited=audited.get(one.id)) for one in compared]
 
 
-def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft) -> Compared:
+def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft) -> CandidateSummary:
     if candidate.reason:
         return _failed(candidate, candidate.reason)
     try:
@@ -119,14 +119,14 @@ def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: Rel
     return _compared(schema, table, candidate, draft, sets)
 
 
-def _failed(candidate: Candidate, reason: str) -> Compared:
+def _failed(candidate: Candidate, reason: str) -> CandidateSummary:
     id, nothing = candidate.synthesizer.id, float("nan")
-    return Compared(id, candidate.guarantee, reason, nothing, False, nothing, {}, (), ())
+    return CandidateSummary(id, candidate.guarantee, reason, nothing, False, nothing, {}, (), ())
 
 
 def _compared(
     schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft, sets: Sequence[pd.DataFrame]
-) -> Compared:
+) -> CandidateSummary:
     analyses, epsilon = draft.analyses, with_predictors(schema, draft, candidate.per_release(len(sets)))
     synthetic = np.stack([each[schema.outcome].to_numpy(dtype=float) for each in sets])
     x = table[schema.outcome].to_numpy(dtype=float)
@@ -142,7 +142,7 @@ def _compared(
     exposed: list[tuple[int, float]] = []
     if candidate.by_record is not None:
         exposed = [(int(k) + 1, float(candidate.by_record[k])) for k in np.argsort(-candidate.by_record)[:EXPOSED]]
-    return Compared(
+    return CandidateSummary(
         candidate.synthesizer.id, candidate.guarantee, "", epsilon, candidate.pure,
         float(np.mean([ecdf_distances(x, each)[0] for each in synthetic])), levels, tuple(coefficients), tuple(exposed),
         direct=candidate.direct, lost=tuple(dict.fromkeys(lost)), predictors=with_predictors(schema, draft, 0),
@@ -202,7 +202,7 @@ def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
     return common * sum(1 / length for length in lengths) / 2
 
 
-def recommend(compared: Sequence[Compared], ceiling: float | None) -> Recommendation | None:
+def recommend(compared: Sequence[CandidateSummary], ceiling: float | None) -> Recommendation | None:
     """The candidate with the best utility among those that fit under the ceiling; None where there is none.
 
     One of which the audit shows more than is claimed is not recommended. Those that lose the fewest declared analyses come first;
@@ -226,13 +226,13 @@ def recommend(compared: Sequence[Compared], ceiling: float | None) -> Recommenda
     return Recommendation(chosen.id, reason, _losses(chosen, possible) + _weakness(chosen))
 
 
-def _others(possible: Sequence[Compared], keeping: Sequence[Compared]) -> str:
+def _others(possible: Sequence[CandidateSummary], keeping: Sequence[CandidateSummary]) -> str:
     """The candidates that lose more of the declared analyses than the recommended one."""
     others = [f"{one.id} loses {', '.join(one.lost)}" for one in possible if one not in keeping]
     return f" Others lose more of the declared analyses: {'; '.join(others)}." if others else ""
 
 
-def _losses(chosen: Compared, possible: Sequence[Compared]) -> str:
+def _losses(chosen: CandidateSummary, possible: Sequence[CandidateSummary]) -> str:
     """The declared analyses that the recommended candidate loses, each with the candidates that keep it."""
     sentences = []
     for analysis in chosen.lost:
@@ -242,7 +242,9 @@ def _losses(chosen: Compared, possible: Sequence[Compared]) -> str:
     return "".join(sentences)
 
 
-def _reason(chosen: Compared, possible: Sequence[Compared], refuted: Sequence[Compared], best: float, limit: str) -> str:
+def _reason(
+    chosen: CandidateSummary, possible: Sequence[CandidateSummary], refuted: Sequence[CandidateSummary], best: float, limit: str
+) -> str:
     if len(possible) == 1:
         reason = f"It is the only candidate{limit or ' that came through'}"
         reason += f" (max-ECDF {chosen.ecdf_max:.3f})" + (", and its guarantee is for every file." if chosen.pure else ".")
@@ -259,7 +261,7 @@ def _reason(chosen: Compared, possible: Sequence[Compared], refuted: Sequence[Co
     return reason
 
 
-def _weakness(chosen: Compared) -> str:
+def _weakness(chosen: CandidateSummary) -> str:
     if chosen.direct:
         return (
             "It knows nothing of the predictors: what the outcome has to do with them is lost. "
@@ -274,7 +276,7 @@ def _weakness(chosen: Compared) -> str:
     )
 
 
-def _audit_of(chosen: Compared) -> str:
+def _audit_of(chosen: CandidateSummary) -> str:
     audited = chosen.audited
     if audited is None or not audited.done:
         return "It was not audited."

@@ -28,7 +28,7 @@ ENDINGS = {
 
 
 @dataclass(frozen=True)
-class Written:
+class CsvFormat:
     """How a CSV file is written."""
 
     encoding: str
@@ -36,7 +36,7 @@ class Written:
     decimal: str = "."
 
 
-def guess(path: Path) -> Written:
+def guess(path: Path) -> CsvFormat:
     """How a file is written, from its first bytes.
 
     Raises:
@@ -49,10 +49,10 @@ def guess(path: Path) -> Written:
     delimiter = max(",;\t|", key=first.count)
     if not first.count(delimiter):
         delimiter = ","
-    return Written(encoding, delimiter, "," if delimiter != "," and _decimal_commas(text, delimiter) else ".")
+    return CsvFormat(encoding, delimiter, "," if delimiter != "," and _decimal_commas(text, delimiter) else ".")
 
 
-def read_text(path: Path, written: Written) -> pd.DataFrame:
+def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     """The rows of a file, each value as text without spaces around it.
 
     Raises:
@@ -118,7 +118,7 @@ def _decimal_commas(text: str, delimiter: str) -> bool:
     return any(value.strip().replace(",", "", 1).replace("-", "", 1).isdigit() and "," in value for value in values)
 
 
-def _check_written(path: Path, written: Written) -> None:
+def _check_written(path: Path, written: CsvFormat) -> None:
     """Check that text can be written so at all."""
     try:
         "".encode(written.encoding)
@@ -132,7 +132,7 @@ def _check_written(path: Path, written: Written) -> None:
         raise DataError(f"{path}: delimiter: given {written.delimiter!r}; allowed: one such as a comma, a semicolon or a tab")
 
 
-def _header(path: Path, written: Written) -> list[str]:
+def _header(path: Path, written: CsvFormat) -> list[str]:
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file:
             names = [name.strip() for name in next(csv.reader(file, delimiter=written.delimiter), [])]
@@ -177,7 +177,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _short_rows(path: Path, written: Written, names: int) -> int:
+def _short_rows(path: Path, written: CsvFormat, names: int) -> int:
     """Rows with fewer values than there are names, which pandas fills up without a word."""
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file:
@@ -186,7 +186,7 @@ def _short_rows(path: Path, written: Written, names: int) -> int:
         raise DataError(_unparsed(path, str(error))) from None
 
 
-def _check_table(path: Path, table: pd.DataFrame, short: int, written: Written) -> None:
+def _check_table(path: Path, table: pd.DataFrame, short: int, written: CsvFormat) -> None:
     if not len(table):
         raise DataError(f"{path}: has a header and no rows; export it again")
     if len(table) > MOST_ROWS:

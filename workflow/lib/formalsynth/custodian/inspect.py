@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
-from formalsynth.custodian.csv_file import Written, guess, listed, read_text
+from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
 from formalsynth.custodian.metadata import Known
 from formalsynth.custodian.rows import far_above, with_points
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
@@ -27,7 +27,7 @@ RARE = 5
 
 
 @dataclass(frozen=True)
-class Guess:
+class ColumnGuess:
     """What a column looks like."""
 
     name: str
@@ -94,7 +94,7 @@ def _relative(csv: Path, folder: Path) -> str:
     return os.path.relpath(csv.resolve(), folder.resolve())
 
 
-def _guessed(name: str, values: pd.Series, written: Written, missing: Sequence[str], is_outcome: bool) -> Guess:
+def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence[str], is_outcome: bool) -> ColumnGuess:
     import pandas as pd
 
     present = values[~values.isin(missing)]
@@ -103,10 +103,12 @@ def _guessed(name: str, values: pd.Series, written: Written, missing: Sequence[s
     numeric = len(present) > 0 and numbers.notna().mean() > 0.95
     few = present.nunique() <= MOST_CATEGORIES and not is_outcome
     if not numeric or (few and present.nunique() <= 5):
-        return Guess(name, "category", 0, tuple(_category_questions(name, values, present, missing)))
+        return ColumnGuess(name, "category", 0, tuple(_category_questions(name, values, present, missing)))
     decimals = int(plain.str.extract(r"\.(\d+)$")[0].str.len().fillna(0).max())
     kind = "number" if decimals else "whole"
-    return Guess(name, kind, min(decimals, 10), tuple(_number_questions(name, values, numbers.dropna(), missing, is_outcome)))
+    return ColumnGuess(
+        name, kind, min(decimals, 10), tuple(_number_questions(name, values, numbers.dropna(), missing, is_outcome))
+    )
 
 
 def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
@@ -140,7 +142,7 @@ def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> l
     return [f"{name}: {absent} values are missing; are these rows to be left out?"] if absent else []
 
 
-def _column(one: Guess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
+def _column(one: ColumnGuess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
     column: dict[str, object] = {"type": known.get("type", one.type)}
     wanted = ("categories",) if column["type"] == "category" else ("lower", "upper")
     column |= {key: known.get(key, DECLARE) for key in wanted}
@@ -149,7 +151,7 @@ def _column(one: Guess, outcome: str, known: Mapping[str, object]) -> dict[str, 
     return {"name": one.name, **column} if one.name == outcome else {"name": one.name, **column, "release": DECLARE}
 
 
-def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[Guess]) -> str:
+def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:
     lines = [
         "CONFIDENTIAL: what follows was read from the data. Do not send it to anybody, and do not copy it into a release.",
         "",

@@ -48,7 +48,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Confidential:
+class ConfidentialContent:
     """What must not go out."""
 
     declared: Declared
@@ -69,7 +69,7 @@ class Confidential:
         return self.declared.schema
 
 
-def check(folder: Path, confidential: Confidential) -> None:
+def check(folder: Path, confidential: ConfidentialContent) -> None:
     """Let a release pass.
 
     Raises:
@@ -81,7 +81,7 @@ def check(folder: Path, confidential: Confidential) -> None:
         raise DataError(found.sentence())
 
 
-def scan(folder: Path, confidential: Confidential) -> Iterator[Finding]:
+def scan(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
     """Everything in a folder that has no place in a release."""
     files = sorted(folder.iterdir())
     yield from _allowed(files, confidential)
@@ -95,7 +95,7 @@ def scan(folder: Path, confidential: Confidential) -> Iterator[Finding]:
     yield from _chance(folder, confidential)
 
 
-def _allowed(files: Sequence[Path], confidential: Confidential) -> Iterator[Finding]:
+def _allowed(files: Sequence[Path], confidential: ConfidentialContent) -> Iterator[Finding]:
     """The allow-list."""
     for path in files:
         if path.is_symlink():
@@ -108,7 +108,7 @@ def _allowed(files: Sequence[Path], confidential: Confidential) -> Iterator[Find
             yield Finding(path.name, "a kind of file that is not on the list of what a release may hold")
 
 
-def _complete(files: Sequence[Path], confidential: Confidential) -> Iterator[Finding]:
+def _complete(files: Sequence[Path], confidential: ConfidentialContent) -> Iterator[Finding]:
     names = {path.name for path in files}
     wanted = [*TEXTS, MANIFEST, *(f"synthetic_{k + 1}.csv" for k in range(confidential.sets))]
     yield from (Finding(name, "nothing: it is missing") for name in wanted if name not in names)
@@ -127,7 +127,7 @@ class _Scanner:
     published: str
 
     @classmethod
-    def of(cls, confidential: Confidential) -> _Scanner:
+    def of(cls, confidential: ConfidentialContent) -> _Scanner:
         """What is looked for where this is confidential."""
         schema, text = confidential.schema, confidential.text
         raw = pd.to_numeric(text[schema.outcome], errors="coerce").dropna()
@@ -190,7 +190,7 @@ def _as_declared(column: Column, values: Sequence[str]) -> bool:
     return all(form.fullmatch(value) for value in distinct) and all(low <= float(value) <= high for value in distinct)
 
 
-def _names(confidential: Confidential) -> Iterator[str]:
+def _names(confidential: ConfidentialContent) -> Iterator[str]:
     """Names of users, computers, folders and confidential files, and the values of columns that tell everybody apart."""
     for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER"):
         yield from _long([os.environ.get(variable, "")])
@@ -220,7 +220,7 @@ def manifest_text(sums: Mapping[str, str]) -> str:
     return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
 
 
-def _chance(folder: Path, confidential: Confidential) -> Iterator[Finding]:
+def _chance(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
     """Confidential rows in the synthetic sets, and confidential identifiers anywhere."""
     schema, sets = confidential.schema, []
     for k in range(confidential.sets):
@@ -238,7 +238,7 @@ def _chance(folder: Path, confidential: Confidential) -> Iterator[Finding]:
     yield from _identifiers(folder, confidential)
 
 
-def _identifiers(folder: Path, confidential: Confidential) -> Iterator[Finding]:
+def _identifiers(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
     """Values of columns that are suppressed and identify rows, in any text; in sets only declared values can be."""
     schema, text = confidential.schema, confidential.text
     known: set[str] = set()

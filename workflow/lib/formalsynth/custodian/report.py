@@ -9,7 +9,7 @@ from html import escape
 
 from formalsynth.core.mechanism import Neighbours
 from formalsynth.core.words import counted
-from formalsynth.custodian.comparison import Compared, Recommendation
+from formalsynth.custodian.comparison import CandidateSummary, Recommendation
 from formalsynth.custodian.guarantees import sentences
 from formalsynth.custodian.internal_audit import DELTA
 
@@ -42,7 +42,7 @@ class Run:
     warnings: Sequence[str]
 
 
-def page(run: Run, compared: Sequence[Compared], chosen: Recommendation | None) -> str:
+def page(run: Run, compared: Sequence[CandidateSummary], chosen: Recommendation | None) -> str:
     """The whole page."""
     mark = MADE_UP if run.made_up else CONFIDENTIAL
     parts = [
@@ -87,7 +87,7 @@ def _recommended(run: Run, chosen: Recommendation | None) -> str:
     )
 
 
-def _overview(run: Run, compared: Sequence[Compared]) -> str:
+def _overview(run: Run, compared: Sequence[CandidateSummary]) -> str:
     rows = [
         (
             one.id,
@@ -118,7 +118,7 @@ def _overview(run: Run, compared: Sequence[Compared]) -> str:
     return f"<h2>Candidates</h2>{_table(head, rows)}{lost}{words}"
 
 
-def _audit(run: Run, compared: Sequence[Compared]) -> str:
+def _audit(run: Run, compared: Sequence[CandidateSummary]) -> str:
     """What the audit found, and where it stands against the claims."""
     if not any(one.audited for one in compared):
         return "<h2>Audit</h2><p>None was made: study.yaml says internal_audit: false.</p>"
@@ -144,14 +144,14 @@ def _audit(run: Run, compared: Sequence[Compared]) -> str:
     return f"<h2>Audit</h2>{words}{_table(head, rows)}"
 
 
-def _standing(one: Compared) -> str:
+def _standing(one: CandidateSummary) -> str:
     """Whether a claim stands."""
     if one.audited is None or not one.audited.done:
         return "not audited"
     return "does not hold for this file" if one.refuted else "stands"
 
 
-def _meaning(run: Run, compared: Sequence[Compared]) -> str:
+def _meaning(run: Run, compared: Sequence[CandidateSummary]) -> str:
     """What epsilon means for one of those who are protected."""
     what = "is in the file" if run.neighbours == "add_remove" else "has one or another value in the file"
     rows = [(one.id, one.shown, 1 / (1 + math.exp(-min(one.shown, 700)))) for one in compared if not one.reason]
@@ -164,12 +164,12 @@ def _meaning(run: Run, compared: Sequence[Compared]) -> str:
     return f"<h2>What epsilon means for one {whom}</h2>{words}{_table(head, rows)}"
 
 
-def _quantiles(compared: Sequence[Compared]) -> str:
+def _quantiles(compared: Sequence[CandidateSummary]) -> str:
     rows = [(one.id, level, *values) for one in compared for level, values in one.quantiles.items()]
     return f"<h2>Quantiles of the outcome</h2>{_table(['candidate', 'level', 'file', 'synthetic'], rows)}" if rows else ""
 
 
-def _regressions(compared: Sequence[Compared]) -> str:
+def _regressions(compared: Sequence[CandidateSummary]) -> str:
     rows = [
         (one.id, each.regression, each.name, *each.file, *each.synthetic, each.overlap)
         for one in compared
@@ -183,13 +183,13 @@ def _regressions(compared: Sequence[Compared]) -> str:
     return f"<h2>Regressions</h2>{note}{_table(head, rows)}" if rows else ""
 
 
-def _exposed(compared: Sequence[Compared]) -> str:
+def _exposed(compared: Sequence[CandidateSummary]) -> str:
     rows = [(one.id, ", ".join(f"{row} ({bound:.3g})" for row, bound in one.exposed)) for one in compared if one.exposed]
     note = "<p>Used rows with the largest bounds, by their number among the used rows, with the bound of each.</p>"
     return f"<h2>Most exposed rows</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
 
 
-def _lost(compared: Sequence[Compared]) -> str:
+def _lost(compared: Sequence[CandidateSummary]) -> str:
     rows = [
         (one.id, ", ".join(f"{row} ({epsilon:.3g})" for row, epsilon in one.audited.losses))
         for one in compared

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.words import counted
-from formalsynth.custodian.csv_file import Written, listed, read_text
+from formalsynth.custodian.csv_file import CsvFormat, listed, read_text
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.data.files import DataError
 
@@ -45,7 +45,7 @@ class Violation:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """A file that was compared with its schema. All of it is confidential."""
 
     violations: tuple[Violation, ...]
@@ -56,20 +56,20 @@ class Checked:
     """The rows with their types, where the file may be used."""
 
 
-def check_file(declared: Declared) -> Checked:
+def check_file(declared: Declared) -> CheckResult:
     """Compare a file with its schema.
 
     Raises:
         DataError: it cannot be read, or has other columns or another number of rows than declared.
     """
     schema = declared.schema
-    text = read_text(declared.csv, Written(schema.encoding, schema.delimiter, schema.decimal))
+    text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
     _check_shape(declared, text)
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
     warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text))
-    return Checked(violations, cases, warnings, table)
+    return CheckResult(violations, cases, warnings, table)
 
 
 def usable(declared: Declared) -> pd.DataFrame:

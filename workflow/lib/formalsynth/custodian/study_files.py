@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import yaml
 
-from formalsynth.custodian.csv_file import Written
+from formalsynth.custodian.csv_file import CsvFormat
 from formalsynth.custodian.metadata import Known
 from formalsynth.custodian.schema import DECLARE
 
@@ -17,7 +17,7 @@ NEIGHBOURS = (
 
 
 def schema_text(
-    file: str, written: Written, missing: Sequence[str], outcome: str, columns: Sequence[Mapping[str, object]], known: Known
+    file: str, written: CsvFormat, missing: Sequence[str], outcome: str, columns: Sequence[Mapping[str, object]], known: Known
 ) -> str:
     """A schema with its questions."""
     lines = [f"  {_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]

@@ -25,7 +25,7 @@ CELLS = 100_000
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SyntheticSets:
     """What goes out."""
 
     sets: tuple[pd.DataFrame, ...]
@@ -35,7 +35,7 @@ class Drawn:
     """Whether the outcomes were drawn given the predictors."""
 
 
-def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> Drawn:
+def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> SyntheticSets:
     """Synthetic data sets of a fitted candidate.
 
     Args:
@@ -56,7 +56,7 @@ def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, ca
             f"{candidate.synthesizer.id}: claims more than the declared ceiling of {config.ceiling:g} for "
             f"{counted(config.sets, 'set')}; nothing is released. Choose another candidate or fewer sets"
         )
-    return Drawn(tuple(synthetic_sets(schema, config, table, candidate)), epsilon, uses_predictors(schema, candidate))
+    return SyntheticSets(tuple(synthetic_sets(schema, config, table, candidate)), epsilon, uses_predictors(schema, candidate))
 
 
 def synthetic_sets(

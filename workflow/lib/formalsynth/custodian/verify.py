@@ -7,7 +7,8 @@ from pathlib import Path
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.leak_scan import check
-from formalsynth.custodian.release import chosen_synthesizer, confidential_content, published, telling_of
+from formalsynth.custodian.release import chosen_synthesizer, confidential_content, facts_of
+from formalsynth.custodian.release_folder import published_texts
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.schema import Declared, read_release
 from formalsynth.custodian.synthetic_sets import check_draft, rows_of
@@ -30,6 +31,6 @@ def verify(declared: Declared, folder: Path) -> list[str]:
     check_draft(declared.schema, config)
     synthesizer, rows = chosen_synthesizer(declared, config, study), rows_of(declared.schema, config, table)
     ledger = read_ledger(declared.folder)
-    tellings = [telling_of(declared, config, synthesizer, rows, ledger[:k], entry.date) for k, entry in enumerate(ledger)]
-    check(folder, confidential_content(declared, config, table, published(tellings)))
+    releases = [facts_of(declared, config, synthesizer, rows, ledger[:k], entry.date) for k, entry in enumerate(ledger)]
+    check(folder, confidential_content(declared, config, table, published_texts(releases)))
     return [f"{folder}: nothing was found that has no place in a release. That nothing was found is no proof."]
