@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from formalsynth.core.streams import number_of
-from formalsynth.core.words import metric
 from formalsynth.data.files import is_file, is_folder
-from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
+from formalsynth.ledger.claims import Claim, ClaimConfig
 from formalsynth.ledger.errata import ErrataConfig, Erratum
-from formalsynth.ledger.notes import sentences
-from formalsynth.plan.checks import Checked, check_claim, check_figure, check_table
+from formalsynth.plan.checks import check_figure, check_table
+from formalsynth.plan.claims import read_claims
 from formalsynth.plan.errata import FILE as ERRATA
-from formalsynth.plan.errata import by_number, check_implied, check_named
+from formalsynth.plan.errata import by_number
 from formalsynth.plan.expand import expand
 from formalsynth.plan.messages import ConfigError, Problems, check_unique, cut, refusal, short, validated
 from formalsynth.plan.model import ClaimsConfig, PaperConfig, RunConfig, find_all
-from formalsynth.plan.paper import Paper, Plan, figure_file, truth_of
+from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenarios import spell_scenarios
 from formalsynth.plan.studies import (
     ANYWHERE,
@@ -47,9 +46,9 @@ RULES = frozenset(
 )
 """Rules of the workflow. Each paper has a rule of its name, too."""
 REPORT = "report"
-"""Folder of the report, beside those of the papers."""
+"""Folder of the report, next to those of the papers."""
 PROGRAMS = "stan"
-"""Folder of the compiled programs, beside those of the scales."""
+"""Folder of the compiled programs, next to those of the scales."""
 
 
 def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
@@ -96,7 +95,7 @@ def _check_ids(papers: Mapping[str, Paper], extending: Collection[str]) -> None:
 
 
 def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
-    """The study files of a run."""
+    """Read the study files of a run."""
     studies: list[StudyFile] = []
     problems, config = Problems(), folder / "config.yaml"
     for given in run.studies:
@@ -115,7 +114,7 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
 
 
 def _read_errata(folder: Path) -> dict[str, Erratum]:
-    """The errata by every number that they have; none where there is no file of them."""
+    """Errata by every number that they have; none without a file of errata."""
     file = folder / ERRATA
     if not file.exists():
         return {}
@@ -123,9 +122,9 @@ def _read_errata(folder: Path) -> dict[str, Erratum]:
 
 
 def _of_papers(errata: Mapping[str, Erratum], papers: Mapping[str, Paper]) -> tuple[Erratum, ...]:
-    """The errata with a place in one of the papers, each once."""
-    each = {erratum.id: erratum for erratum in errata.values()}
-    return tuple(erratum for erratum in each.values() if any(place.paper in papers for place in erratum.places))
+    """Errata with a place in one of the papers."""
+    by_id = {erratum.id: erratum for erratum in errata.values()}
+    return tuple(erratum for erratum in by_id.values() if any(place.paper in papers for place in erratum.places))
 
 
 def _check_run(run: RunConfig, file: Path) -> None:
@@ -161,34 +160,34 @@ def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """A paper, and what of it is left out."""
+    """Read a paper; sentences about its parts that are left out."""
     path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
     _check_paper("papers", key, folder / "config.yaml", folder)
     config, claims = _read_files(path, of_claims)
     problems = Problems()
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
-    paper = replace(paper, claims=_claims(paper, claims, errata, of_claims, problems))
+    paper = replace(paper, claims=read_claims(paper, claims, errata, of_claims, problems))
     problems.report()
     return paper, skipped
 
 
 def _check_paper(key: str, paper: str, file: Path, folder: Path) -> None:
-    """Check that a paper that a key names is there."""
+    """Check that the paper that a key names exists."""
     if not (folder / "papers" / f"{paper}.yaml").exists():
         known = sorted(other.stem for other in (folder / "papers").glob("*.yaml"))
         raise refusal(file, key, paper, known)
 
 
 def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems: Problems) -> tuple[Paper, list[str]]:
-    """A paper with its scenarios, and those that are left out."""
+    """Paper with its scenarios; sentences about those that are left out."""
     expanded = expand(config, path)
     spelled = spell_scenarios(key, config, run, expanded, path, problems)
     return Paper(key, config, expanded, spelled.scenarios), spelled.skipped
 
 
 def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """A study of a user's own, and what of it is left out."""
+    """Read a study of the user's own; sentences about its parts that are left out."""
     if study.extends:
         return _read_extending(study, run, folder, errata)
     problems, config = Problems(), validated(PaperConfig, ANYWHERE | study.tree, study.path)
@@ -200,7 +199,7 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
 
 
 def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """A study that extends a paper: what it takes over is left out where it makes no sense any more, and that is told."""
+    """Read a study that extends a paper; inherited parts that make no sense any more are left out and reported."""
     _check_paper("extends", study.extends, study.path, folder)
     base, _ = _read_paper(study.extends, run, folder, errata)
     tree = ANYWHERE | tree_over(load_yaml(base.files[0]), study)
@@ -217,33 +216,33 @@ def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapp
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:
-    """The files of a study: its own, and that of its claims."""
+    """Files of a study: its own, and that of its claims."""
     return (study.path, *([study.claims] if study.claims else []))
 
 
 def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], problems: Problems) -> list[Claim]:
-    """The claims beside a study; none where there is something wrong with them."""
+    """Claims in the file of a study; none if the file cannot be used."""
     with problems.catch():
-        return _claims(paper, own_claims(study), errata, study.claims or study.path, problems)
+        return read_claims(paper, own_claims(study), errata, study.claims or study.path, problems)
     return []
 
 
 def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:
-    """A paper's file, and the claims of the other one, if it is there."""
-    problems, found = Problems(), ClaimsConfig(claims=[])
+    """Config of a paper, and its claims if their file exists."""
+    problems, claims_config = Problems(), ClaimsConfig(claims=[])
     with problems.catch():
         config = validated(PaperConfig, load_yaml(paper), paper)
     with problems.catch():
         if claims.exists():
-            found = validated(ClaimsConfig, load_yaml(claims), claims)
+            claims_config = validated(ClaimsConfig, load_yaml(claims), claims)
     problems.report()
-    return config, found.claims
+    return config, claims_config.claims
 
 
 def _with_shown(
     paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None, absent: Absent | None = None
 ) -> Paper:
-    """The paper with the figures and tables that can be made; ``absent`` is told of those that it only takes over."""
+    """Paper with the figures and tables that can be made; inherited ones that cannot are added to ``absent``."""
     config = paper.config
     figures, tables = {}, {}
 
@@ -265,56 +264,3 @@ def _with_shown(
             if check_table(place, table, paper, file):
                 tables[place] = table
     return replace(paper, figures=figures, tables=tables)
-
-
-def _claims(
-    paper: Paper, configs: Sequence[ClaimConfig], errata: Mapping[str, Erratum], file: Path, problems: Problems
-) -> list[Claim]:
-    """The claims of a paper, with the ids of their cells spelled out."""
-    claims = []
-    for config in configs:
-        with problems.catch():
-            check_named(config, errata, file)
-            check_implied(config, configs, file)
-            claims.append(_claim(paper, config, errata.get(config.erratum), file))
-    return claims
-
-
-def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
-    """What the cells of a claim are called, by id: two of one label also by the parameters in which they differ."""
-    if of.over == "value":
-        return {column: metric(column).name for column in of.value}
-    if of.over == "scenario":
-        return {scenario.name: scenario.label or scenario.name for scenario in checked.scenarios}
-    if of.over != "synthesizer":
-        return {}
-    ids = [str(cell) for cell in checked.cells]
-    labels = {id: look.label if (look := paper.expanded.looks.get(id)) else id for id in ids}
-    twins = {id: [other for other in labels if labels[other] == labels[id]] for id in ids}
-    return {id: ", ".join([label, *_differing(paper, id, twins[id])]) for id, label in labels.items()}
-
-
-def _differing(paper: Paper, id: str, twins: Sequence[str]) -> list[str]:
-    """The parameters of a synthesizer that others of its label have not; its id where there are none."""
-    if len(twins) < 2:
-        return []
-    own, others = paper.parameters(id), [paper.parameters(twin) for twin in twins if twin != id]
-    found = [f"{name} {value:g}" for name, value in own.items() if any(other.get(name) != value for other in others)]
-    return found or [id]
-
-
-def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:
-    checked = check_claim(config, paper, file)
-    of, first = config.estimate, next(iter(checked.scenarios), None)
-    truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
-    doubts = dict.fromkeys(scenario.doubt for scenario in checked.scenarios)
-    return Claim(
-        id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
-        kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
-        finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
-        labels=_labels(paper, of, checked) | of.names,
-        estimate=of.model_copy(update={"of": checked.cells}),
-        scenarios=tuple(
-            ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios
-        ),
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One paper with everything spelled out, and what each of its figures and tables shows."""
+"""Papers with everything spelled out, and the contents of their figures and tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from formalsynth.show.figures.base import FRAMES, Figure, Repeat
 from formalsynth.show.tables.base import Table
 
 SYMBOLS = {"epsilon": "ε"}
-"""Parameters that a frame's title shows by a sign."""
+"""Symbols of parameters in titles of frames."""
 NameOrGroup = str | list[str]
 """An entry or id; a list alternates its members."""
 
@@ -43,13 +43,13 @@ class Paper:
     tables: dict[int, Table] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
     files: tuple[Path, ...] = ()
-    """The files of config behind it, its own first."""
+    """Its config files, its own first."""
 
     def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
-        """The scenarios that config entries expanded to, by sample size; skipped ones are not among them."""
+        """Scenarios of config entries, by sample size, without skipped ones."""
         names = [names] if isinstance(names, str) else names
-        found = [scenario for name in names for scenario in self.scenarios.values() if scenario.name == name]
-        return [scenario for scenario in found if size in (None, scenario.size)]
+        named = [scenario for name in names for scenario in self.scenarios.values() if scenario.name == name]
+        return [scenario for scenario in named if size in (None, scenario.size)]
 
     def order(self, names: Sequence[NameOrGroup]) -> list[str]:
         """Ids from left to right; the members of a nested list alternate."""
@@ -64,21 +64,21 @@ class Paper:
         return self.expanded.parameters(id)
 
     def fits(self, id: str, where: Mapping[str, float]) -> bool:
-        """Whether a synthesizer has these parameters where it has them at all."""
+        """True if a synthesizer has these values of those parameters that it has."""
         parameters = self.parameters(id)
         return all(parameters.get(key, value) == value for key, value in where.items())
 
     def original(self, number: str) -> Figure:
-        """The figure of a number, or the one that it repeats."""
+        """Figure of a number, or the figure that it repeats."""
         figure = self.figures[number]
         return self.original(figure.same_as) if isinstance(figure, Repeat) else figure
 
     def figure(self, number: str, scale: str) -> FigureDisplay:
-        """What a figure shows."""
+        """Contents of a figure."""
         return self._shown_figure(self.original(number), number, scale)
 
     def _shown_figure(self, figure: Figure, number: str, scale: str) -> FigureDisplay:
-        """What a figure shows, or a part of one."""
+        """Contents of a figure, or of a part of one."""
         parts = {letter: self._shown_figure(part, f"{number}{letter}", scale) for letter, part in figure.members().items()}
         shown = self._display(figure, number, scale, self.of(figure.scenario, figure.size))
         labels = {id: label for name, label in figure.labels.items() for id in self.expanded.groups.get(name, [name])}
@@ -96,27 +96,26 @@ class Paper:
         )
 
     def _printed(self, figure: Figure, shown: Display) -> tuple[Printed, ...]:
-        """What the paper prints of what a figure draws."""
+        """Printed values of the cells that a figure draws."""
         if not figure.PRINTS:
             return ()
-        tables = [(table, [one.id for one in self.of(table.scenario, table.size)]) for table in self.tables.values()]
-        return printed_values(figure, [one.id for one in shown.scenarios], shown.ids, tables, self.claims)
+        tables = [(table, [scenario.id for scenario in self.of(table.scenario, table.size)]) for table in self.tables.values()]
+        return printed_values(figure, [scenario.id for scenario in shown.scenarios], shown.ids, tables, self.claims)
 
     def table(self, number: int, scale: str) -> TableDisplay:
-        """What a table shows."""
+        """Contents of a table."""
         table = _with_audited(self.tables[number], self.of(self.tables[number].scenario))
         shown = self._display(table, str(number), scale, self.of(table.scenario, table.size))
-        return TableDisplay(**dict(shown), entry=table, parameters=self._told_apart(shown))
+        return TableDisplay(**dict(shown), entry=table, parameters=self._distinguishing_parameters(shown))
 
-    def _told_apart(self, shown: Display) -> dict[str, dict[str, float]]:
-        """By synthesizer, the parameters in which those of one label differ."""
+    def _distinguishing_parameters(self, shown: Display) -> dict[str, dict[str, float]]:
+        """Parameters in which synthesizers with the same label differ, by synthesizer."""
         own = {id: self.parameters(id) for id in shown.ids if id not in (DATA, PRIOR)}
-        differ: dict[str, None] = {}
-        for label in dict.fromkeys(look.label for look in shown.looks.values()):
-            alike = [parameters for id, parameters in own.items() if shown.looks[id].label == label]
-            names = dict.fromkeys(name for parameters in alike for name in parameters)
-            differ |= {name: None for name in names if len({each.get(name) for each in alike}) > 1}
-        return {id: {name: parameters[name] for name in differ if name in parameters} for id, parameters in own.items()}
+        by_label: dict[str, list[dict[str, float]]] = {}
+        for id, parameters in own.items():
+            by_label.setdefault(shown.looks[id].label, []).append(parameters)
+        names = [name for alike in by_label.values() for name in _differing(alike)]
+        return {id: {name: parameters[name] for name in names if name in parameters} for id, parameters in own.items()}
 
     def _display(self, entry: Figure | Table, number: str, scale: str, scenarios: Sequence[Scenario]) -> Display:
         ids = tuple(id for id in self.order(entry.synthesizers) if self.fits(id, entry.where))
@@ -158,13 +157,13 @@ class Plan:
     config: RunConfig
     papers: dict[str, Paper]
     skipped: list[str]
-    """What is left out, because its data are absent or because a study changed what it is about, each a sentence."""
+    """Sentences about parts that are left out, because data are absent or because a study changed their subject."""
     errata: tuple[Erratum, ...] = ()
-    """What is printed in these papers and does not hold."""
+    """Errors in the printed papers."""
 
     @property
     def warnings(self) -> list[str]:
-        """What speaks against data files being those of the papers, or against what an audit declares, each a sentence."""
+        """Sentences about data files that may not be those of the papers, and about data outside declared ranges."""
         return [
             f"{paper.key}: {scenario.place} ({scenario.name}): {concern}"
             for paper in self.papers.values()
@@ -178,35 +177,43 @@ class Plan:
         return sorted({scenario.program for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""})
 
     def own_programs(self) -> dict[str, Path]:
-        """Those of them that are a user's own, each with its file."""
+        """Stan programs of the user's own, with their files."""
         families = {scenario.family for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
     def own_families(self) -> dict[str, Scenario]:
-        """The families in Python that are a user's own, each with a scenario that uses it."""
+        """Families of the user's own in Python, each with a scenario that uses it."""
         scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values() if scenario.family]
-        own = [one for one in scenarios if (module := FAMILIES.module(one.family)).endswith(".py") and is_own(module)]
+        own = [
+            scenario for scenario in scenarios if (module := FAMILIES.module(scenario.family)).endswith(".py") and is_own(module)
+        ]
         return {scenario.family: scenario for scenario in reversed(own)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
-        """How a program of the user's own is used, each way once, as plain data."""
+        """Different uses of a program of the user's own, as plain data."""
         scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
         uses = {use.digest(): use for scenario in scenarios if scenario.program == program and (use := scenario.use)}
         return [dict(use.plain()) for _, use in sorted(uses.items())]
 
 
+def _differing(parameters: Sequence[Mapping[str, float]]) -> list[str]:
+    """Names of parameters that do not have the same value everywhere."""
+    names = dict.fromkeys(name for values in parameters for name in values)
+    return [name for name in names if len({values.get(name) for values in parameters}) > 1]
+
+
 def _with_audited(table: Table, scenarios: Sequence[Scenario]) -> Table:
-    """The table with the audited epsilon behind each epsilon, where its scenario is audited."""
+    """Table with the audited epsilon after each epsilon, if its scenario is audited."""
     rows, known = table.statistics, table.rows_allowed()
-    if "epsilon" not in rows or AUDITED in rows or known is not None or not any(one.audit for one in scenarios):
+    if "epsilon" not in rows or AUDITED in rows or known is not None or not any(scenario.audit for scenario in scenarios):
         return table
     place = rows.index("epsilon") + 1
     return table.model_copy(update={"statistics": [*rows[:place], AUDITED, *rows[place:]]})
 
 
 def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
-    """The value of a statistic in the population that data are drawn from; None where it is not known."""
+    """Value of a statistic in the population that data are drawn from; None if it is not known."""
     if not isinstance(data, Simulated):
         return None
     truth = POPULATIONS[data.population].truth
@@ -214,7 +221,7 @@ def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
 
 
 def has_truth(data: Simulated | FromFile | None, statistic: str) -> bool:
-    """Whether the value of a statistic in a population is known."""
+    """True if the value of a statistic in a population is known."""
     return truth_of(data, statistic) is not None
 
 
@@ -229,7 +236,7 @@ def _shown(scenario: Scenario) -> ShownScenario:
 
 
 def _kind_of_data(scenario: Scenario) -> str:
-    """What a caption says of the data; nothing where a study's data set is named by its label."""
+    """Description of the data in a caption; empty where a study's data set is named by its label."""
     if scenario.study:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
     if isinstance(scenario.data, Simulated) and scenario.data.parameters.get("counts"):

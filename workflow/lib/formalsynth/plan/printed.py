@@ -1,10 +1,10 @@
-"""The printed values of what a figure draws, from the tables and claims of its paper."""
+"""Printed values of the cells of a figure, from the tables and claims of its paper."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from formalsynth.ledger.claims import Claim
+from formalsynth.ledger.claims import Claim, Estimate
 from formalsynth.show.display import Printed
 from formalsynth.show.figures.base import Figure
 from formalsynth.show.tables.base import Table
@@ -26,15 +26,15 @@ def printed_values(
         claims: the claims of its paper.
     """
     columns = {*figure.columns(), *([figure.across] if figure.across else [])}
-    found: dict[tuple[str, str, str], Printed] = {}
-    for each in [*_of_tables(figure, tables), *_of_claims(figure, claims)]:
-        if each.scenario in scenarios and each.column in columns and each.id in ids:
-            found.setdefault((each.scenario, each.column, each.id), each)
-    return tuple(found.values())
+    cells: dict[tuple[str, str, str], Printed] = {}
+    for printed in [*_of_tables(figure, tables), *_of_claims(figure, claims)]:
+        if printed.scenario in scenarios and printed.column in columns and printed.id in ids:
+            cells.setdefault((printed.scenario, printed.column, printed.id), printed)
+    return tuple(cells.values())
 
 
 def _of_tables(figure: Figure, tables: Sequence[TableAt]) -> Iterator[Printed]:
-    """What tables print of the collected table that the figure draws; one of several sizes says none of each."""
+    """Values in tables of the collected table that the figure draws, if they have one sample size."""
     for table, scenarios in tables:
         if table.table == figure.table and len(scenarios) == 1:
             for id, columns in table.printed_columns().items():
@@ -43,18 +43,22 @@ def _of_tables(figure: Figure, tables: Sequence[TableAt]) -> Iterator[Printed]:
 
 
 def _of_claims(figure: Figure, claims: Sequence[Claim]) -> Iterator[Printed]:
-    """What claims say of single synthesizers: a typical value, or the limits of all values."""
+    """Values in claims about single synthesizers: a typical value, or the limits of all values."""
     for claim in claims:
         of = claim.estimate
-        changed = of.distance is not None or of.of_largest or of.above is not None or of.differences or of.rows
-        known = claim.kind != "ours" and of.over == "synthesizer" and of.statistic in ("median", "mean") and not changed
-        if known and of.table == figure.table and len(of.value) == 1 and len(claim.scenarios) == 1:
+        if claim.kind != "ours" and of.table == figure.table and len(claim.scenarios) == 1 and _is_typical(of):
             for id, (low, high) in zip(of.of, _cells(claim), strict=False):
                 yield Printed(scenario=claim.scenarios[0].id, column=of.value[0], id=str(id), low=low, high=high)
 
 
+def _is_typical(of: Estimate) -> bool:
+    """True for an unchanged median or mean of one column for synthesizers."""
+    changed = of.distance is not None or of.of_largest or of.above is not None or of.differences or of.rows
+    return of.over == "synthesizer" and of.statistic in ("median", "mean") and len(of.value) == 1 and not changed
+
+
 def _cells(claim: Claim) -> list[tuple[float, float]]:
-    """The printed number of each cell as an interval of no width, or the printed limits of each."""
+    """Printed number of each cell as an interval of no width, or its printed limits."""
     test = claim.test.model_dump()
     if test["kind"] == "value":
         return [(number, number) for number in test["printed"]]

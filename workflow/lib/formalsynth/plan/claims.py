@@ -1,0 +1,81 @@
+"""Claims of a paper, with the scenarios and cells that they name spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from formalsynth.core.words import metric
+from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
+from formalsynth.ledger.errata import Erratum
+from formalsynth.ledger.notes import sentences
+from formalsynth.plan.checks import Checked, check_claim
+from formalsynth.plan.errata import check_implied, check_named
+from formalsynth.plan.messages import Problems
+from formalsynth.plan.paper import Paper, truth_of
+
+
+def read_claims(
+    paper: Paper, configs: Sequence[ClaimConfig], errata: Mapping[str, Erratum], file: Path, problems: Problems
+) -> list[Claim]:
+    """Claims of a paper, without those that cannot be used.
+
+    Args:
+        paper: the paper, with its figures and tables.
+        configs: the claims as given.
+        errata: errata by their numbers.
+        file: file of the claims.
+        problems: problems with claims, which are added.
+    """
+    claims = []
+    for config in configs:
+        with problems.catch():
+            check_named(config, errata, file)
+            check_implied(config, configs, file)
+            claims.append(_claim(paper, config, errata.get(config.erratum), file))
+    return claims
+
+
+def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Path) -> Claim:
+    checked = check_claim(config, paper, file)
+    of, first = config.estimate, next(iter(checked.scenarios), None)
+    truth = truth_of(first.data, of.value[0]) if first and of.distance == "population" else None
+    doubts = dict.fromkeys(scenario.doubt for scenario in checked.scenarios)
+    return Claim(
+        id=config.id, paper=paper.key, place=config.place, shows=config.shows, claim=config.claim, printed=config.printed,
+        kind=config.kind, implied_by=config.implied_by, erratum=erratum.id if erratum else "",
+        finding=erratum.kind if erratum else "", note=sentences(config.note, *doubts), test=config.test, truth=truth,
+        labels=_labels(paper, of, checked) | of.names,
+        estimate=of.model_copy(update={"of": checked.cells}),
+        scenarios=tuple(
+            ClaimScenario(id=scenario.id, name=scenario.name, stand_in=scenario.stand_in) for scenario in checked.scenarios
+        ),
+    )  # fmt: skip
+
+
+def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
+    """Labels of the cells of a claim, by id."""
+    match of.over:
+        case "value":
+            return {column: metric(column).name for column in of.value}
+        case "scenario":
+            return {scenario.name: scenario.label or scenario.name for scenario in checked.scenarios}
+        case "synthesizer":
+            return _synthesizer_labels(paper, [str(cell) for cell in checked.cells])
+    return {}
+
+
+def _synthesizer_labels(paper: Paper, ids: Sequence[str]) -> dict[str, str]:
+    """Labels of synthesizers by id; two with the same label also have the parameters in which they differ."""
+    labels = {id: look.label if (look := paper.expanded.looks.get(id)) else id for id in ids}
+    twins = {id: [other for other in labels if labels[other] == labels[id]] for id in ids}
+    return {id: ", ".join([label, *_differing(paper, id, twins[id])]) for id, label in labels.items()}
+
+
+def _differing(paper: Paper, id: str, twins: Sequence[str]) -> list[str]:
+    """Parameters in which a synthesizer differs from others of its label; its id where there are none."""
+    if len(twins) < 2:
+        return []
+    own, others = paper.parameters(id), [paper.parameters(twin) for twin in twins if twin != id]
+    differing = [f"{name} {value:g}" for name, value in own.items() if any(other.get(name) != value for other in others)]
+    return differing or [id]
