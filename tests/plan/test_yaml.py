@@ -64,7 +64,7 @@ TEXTS_OF_FILES = [
     ("a: !!set {b, c}", "has no order: give a list"),
     ("a: !!omap [b: 1]", "give keys and values"),
     ("a: !!pairs [b: 1]", "give keys and values"),
-    ("a: !!binary G1szMW0=", "hides what it says: give text"),
+    ("a: !!binary G1szMW0=", "hides its contents: give text"),
     ("a: !!bool maybe", "cannot be read as YAML"),
     ("a: !!timestamp maybe", "cannot be read as YAML"),
     ("a: !!int ''", "cannot be read as YAML"),

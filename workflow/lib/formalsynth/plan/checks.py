@@ -306,12 +306,7 @@ def _check_shown(claim: ClaimConfig, paper: Paper, file: Path) -> None:
 
 
 def _cells(reader: _Reader, of: Estimate) -> list[str | float]:
-    if of.over != "value" and len(of.value) > 1:
-        raise reader.refuse("value", of.value, ["one column, unless over is value"])
-    if of.over not in CELLS:
-        reader.check_columns("over", [of.over], numbers=False)
-    if of.over != "synthesizer" and of.where:
-        raise reader.refuse("where", of.where, ["nothing, unless over is synthesizer"])
+    _check_over(reader, of)
     match of.over:
         case "synthesizer":
             return list(reader.ids("of", [str(name) for name in of.of], of.where))
@@ -325,6 +320,15 @@ def _cells(reader: _Reader, of: Estimate) -> list[str | float]:
         case "n":
             return _sizes(reader, of)
     return list(of.of)
+
+
+def _check_over(reader: _Reader, of: Estimate) -> None:
+    if of.over != "value" and len(of.value) > 1:
+        raise reader.refuse("value", of.value, ["one column, unless over is value"])
+    if of.over not in CELLS:
+        reader.check_columns("over", [of.over], numbers=False)
+    if of.over != "synthesizer" and of.where:
+        raise reader.refuse("where", of.where, ["nothing, unless over is synthesizer"])
 
 
 def _sizes(reader: _Reader, of: Estimate) -> list[str | float]:

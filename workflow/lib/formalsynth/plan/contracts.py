@@ -1,4 +1,4 @@
-"""Whether what studies of a user's own register keeps to its contract, each thing in one line.
+"""Check mechanisms, families, populations and programs of the user's own against their contracts, a line for each.
 
 Run as ``python -m formalsynth.plan.contracts <study file> ...``: mechanisms, families, populations and Stan programs are tried on
 a few records and draws. Nothing is written but compiled programs, and no line holds a record's value.
@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
-from formalsynth.core.registry import is_own
+from formalsynth.core.registry import Registry, is_own
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
@@ -72,36 +73,46 @@ class Trials:
 
 
 def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What is a user's own in a plan, and what each does not keep to.
+    """Names of the user's own things in a plan, each with its faults.
 
     Args:
         plan: the plan.
         folder: where compiled programs go.
     """
     trials = Trials(plan, folder)
-    for population in (entry for name, entry in POPULATIONS.items() if is_own(POPULATIONS.module(name))):
-        yield f"population {population.name}", check_population(population, plan)
+    for name in _own(POPULATIONS):
+        yield f"population {name}", check_population(POPULATIONS[name], plan)
     for name, source in plan.own_programs().items():
-        own = _check_program(name, plan, trials)
-        yield f"Stan program {source.name}", own
-        if own:  # what builds on it would fail for the same reason
+        faults = _check_program(name, plan, trials)
+        yield f"Stan program {source.name}", faults
+        if faults:  # families and mechanisms that use it would fail for the same reason
             return
-    for name in (name for name in FAMILIES if is_own(FAMILIES.module(name)) and program(FAMILIES[name]) is None):
-        fitted = next((trials.fitted(scenario) for scenario in _scenarios(plan) if scenario.family == name), UNUSED)
-        yield f"family {name}", [fitted] if isinstance(fitted, str) else check_family(fitted)
-    for name in (name for name in MECHANISMS if is_own(MECHANISMS.module(name))):
+    for name in _own(FAMILIES):
+        if program(FAMILIES[name]) is None:
+            yield f"family {name}", _check_family(name, plan, trials)
+    for name in _own(MECHANISMS):
         yield f"mechanism {name}", _check_mechanism(name, plan, trials)
 
 
+def _own(register: Registry[Any]) -> list[str]:
+    """Names in a register of the user's own things."""
+    return [name for name in register if is_own(register.module(name))]
+
+
+def _check_family(name: str, plan: Plan, trials: Trials) -> list[str]:
+    fitted = next((trials.fitted(scenario) for scenario in _scenarios(plan) if scenario.family == name), UNUSED)
+    return [fitted] if isinstance(fitted, str) else check_family(fitted)
+
+
 def check_population(population: Population, plan: Plan) -> list[str]:
-    """What a population does not keep to, as it is used in a plan."""
+    """Faults of a population, as it is used in a plan."""
     for scenario in _scenarios(plan):
         if scenario.data is None or isinstance(scenario.data, FromFile) or scenario.data.population != population.name:
             continue
-        one, two = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
-        if len(one.x) != RECORDS or one.design.shape[:1] != (RECORDS,):
-            return [f"gives {len(one.x)} records where {RECORDS} are asked for"]
-        if not np.array_equal(one.x, two.x):
+        first, second = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
+        if len(first.x) != RECORDS or first.design.shape[:1] != (RECORDS,):
+            return [f"gives {len(first.x)} records where {RECORDS} are asked for"]
+        if not np.array_equal(first.x, second.x):
             return ["gives other records for the same generator: take random numbers from the generator alone"]
         return []
     return [UNUSED]

@@ -37,7 +37,7 @@ README = "config/README.md"
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""
 PAPER = "paper.schema.json#/properties"
-"""Where the sections of a paper are, for the schema of studies beside it."""
+"""Path to the sections of a paper, from the schema of studies in the same folder."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 
@@ -57,18 +57,18 @@ def main() -> int:
 
 
 def rendered(repository: Path) -> dict[Path, str]:
-    """What each generated file of a repository has to hold."""
+    """Contents of the generated files of a repository, by path."""
     find_all()
     schemas = {name: schema_of(model) for name, model in SCHEMAS.items()}
     study = schema_of(StudyKeys)
     files = {
-        repository / "workflow" / "schemas" / f"{name}.schema.json": json.dumps(one, indent=2, ensure_ascii=False) + "\n"
-        for name, one in {**schemas, "study": study_schema(study, schemas["paper"])}.items()
+        repository / "workflow" / "schemas" / f"{name}.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in {**schemas, "study": study_schema(study, schemas["paper"])}.items()
     }
     readme = repository / "config" / "README.md"
     text = readme.read_text(encoding="utf-8")
-    for name, one in {**schemas, "study": study}.items():
-        text = between(text, f"tables of {name}", "\n\n".join(tables(one)), README)
+    for name, schema in {**schemas, "study": study}.items():
+        text = between(text, f"tables of {name}", "\n\n".join(tables(schema)), README)
     return {**files, readme: between(text, "names", "\n\n".join(names()), README)}
 
 
@@ -80,9 +80,9 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 
 def study_schema(study: Schema, paper: Schema) -> Schema:
-    """The schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
+    """Schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
 
-    A study that extends a paper says any part of a section, or null; another one says sections as a paper does.
+    A study that extends a paper gives any part of a section, or null; another one gives sections as a paper does.
     """
     sections = {key: {"$ref": f"{PAPER}/{key}"} for key in paper["properties"]}
     entry = {key: f"{PAPER}/{key}/additionalProperties" for key in ("synthesizers", "scenarios", "figures", "tables")}
@@ -93,7 +93,7 @@ def study_schema(study: Schema, paper: Schema) -> Schema:
         "tables": [_named("kind", TABLES)],
     }
     whole = {key: _map(paper, key, {"anyOf": [{"$ref": entry[key]}, *others]}) for key, others in own.items()}
-    scenarios = [_own_scenario(f"{entry['scenarios']}/oneOf/{k}", each) for k, each in enumerate(registered)]
+    scenarios = [_own_scenario(f"{entry['scenarios']}/oneOf/{k}", variant) for k, variant in enumerate(registered)]
     whole["scenarios"] = _map(paper, "scenarios", {"oneOf": scenarios})
     line = {"type": "string", "description": "This schema, for editors."}
     return {
@@ -149,13 +149,12 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
     if "$ref" in schema:
         name = schema["$ref"].removeprefix("#/$defs/")
         return _plain({**definitions[name], **{key: value for key, value in schema.items() if key != "$ref"}}, definitions)
-    plain = {
-        key: {name: _plain(inner, definitions) for name, inner in value.items()}
-        if key in ("properties", "patternProperties")
-        else _plain(value, definitions)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str))
-    }
+    plain = {}
+    for key, value in schema.items():
+        if key in ("properties", "patternProperties"):
+            plain[key] = {name: _plain(inner, definitions) for name, inner in value.items()}
+        elif not (key == "title" and isinstance(value, str)):
+            plain[key] = _plain(value, definitions)
     if "patternProperties" not in plain:
         return plain
     # one pattern for all keys is that of their names, so that references reach the values without it
@@ -245,27 +244,33 @@ def sections(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
 
 
 def _variants_of(variants: Sequence[Schema], path: str) -> Iterator[tuple[str, Schema]]:
-    """What the variants of a section share, and what is each one's own; those with the same keys together."""
+    """Keys that the variants of a section share, then the keys of each; variants with the same keys are one section."""
     variants = [variant for variant in variants if "properties" in variant]
-    if all("name" in variant["properties"] for variant in variants):  # something registered: the names have their own tables
+    if all("name" in variant["properties"] for variant in variants):  # registered names have their own tables
         return
     most = [variant for variant in variants if len(variant["properties"]) > 1]
     shared = {key: inner for key, inner in most[0]["properties"].items() if _is_shared(key, most)}
     if shared:
         properties = shared | _names(most, shared)
-        described = {"description": "What all variants have.", "properties": properties}
+        described = {"description": "Keys of all variants.", "properties": properties}
         yield from sections(described | {"required": variants[0].get("required", [])}, path)
-    groups: dict[tuple[str, ...], list[Schema]] = {}
-    for variant in variants:
-        groups.setdefault(tuple(key for key in variant["properties"] if key not in shared), []).append(variant)
+    groups = _by_own_keys(variants, shared)
     for own, members in groups.items():
         others = {key for keys in groups if keys != own for key in keys}
         if own:
             yield from _own(own, members, others, path)
 
 
+def _by_own_keys(variants: Iterable[Schema], shared: Collection[str]) -> dict[tuple[str, ...], list[Schema]]:
+    """Variants by the keys that are not shared."""
+    groups: dict[tuple[str, ...], list[Schema]] = {}
+    for variant in variants:
+        groups.setdefault(tuple(key for key in variant["properties"] if key not in shared), []).append(variant)
+    return groups
+
+
 def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str], path: str) -> Iterator[tuple[str, Schema]]:
-    """What variants with the same keys have of their own; ``others`` are the own keys of the rest."""
+    """Section of the own keys of variants; ``others`` are the own keys of the other variants."""
     kinds = [member["properties"]["kind"]["const"] for member in members if "kind" in member["properties"]]
     named = "` or `".join(kinds) or next(key for key in own if key not in others)
     properties = {key: members[0]["properties"][key] for key in own} | _names(members, dict.fromkeys(own))
@@ -275,22 +280,24 @@ def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str],
 
 
 def _is_shared(key: str, variants: Sequence[Schema]) -> bool:
-    """Whether all variants have a key with the same meaning, or it is the key that tells them apart."""
-    inner = [variant["properties"].get(key, {}) for variant in variants]
-    return all("const" in each for each in inner) or all(each and _allowed(each) == _allowed(inner[0]) for each in inner)
+    """True if all variants have a key with the same meaning, or it is the key that distinguishes them."""
+    schemas = [variant["properties"].get(key, {}) for variant in variants]
+    if all("const" in schema for schema in schemas):
+        return True
+    return all(schema and _allowed(schema) == _allowed(schemas[0]) for schema in schemas)
 
 
 def _names(variants: Sequence[Schema], keys: Mapping[str, Any]) -> dict[str, Schema]:
-    """Of the keys, those that tell the variants apart, with every name that they may have."""
-    found = {}
+    """Keys that distinguish the variants, with every name that they may have."""
+    properties: dict[str, Schema] = {}
     for key in keys:
-        inner = [variant["properties"][key] for variant in variants]
-        names = [name for each in inner for name in each.get("enum", [each["const"]] if "const" in each else [])]
-        if names and len(inner) > 1:
-            found[key] = {"description": inner[0].get("description", "Kind."), "enum": list(dict.fromkeys(names))}
+        schemas = [variant["properties"][key] for variant in variants]
+        names = [name for schema in schemas for name in schema.get("enum", [schema["const"]] if "const" in schema else [])]
+        if names and len(schemas) > 1:
+            properties[key] = {"description": schemas[0].get("description", "Kind."), "enum": list(dict.fromkeys(names))}
         if key == "parameters":
-            found[key] = {"description": inner[0]["description"], "type": "object"}
-    return found
+            properties[key] = {"description": schemas[0]["description"], "type": "object"}
+    return properties
 
 
 def _keys(section: Schema) -> str:
@@ -329,10 +336,7 @@ def _one_kind(schema: Schema) -> str:
     if "enum" in schema or "const" in schema:
         return " or ".join(f"`{value}`" if value != "" else '`""`' for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
-        if "properties" in schema["items"]:
-            return "list, see its table"
-        items = _allowed(schema["items"])
-        return f"list of ({items})" if " or " in items else f"list of {items}"
+        return _list_of(schema["items"])
     if "properties" in schema:
         return "see its table"
     if schema.get("type") == "object":
@@ -342,6 +346,14 @@ def _one_kind(schema: Schema) -> str:
     signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
     limits = [f"{sign} {schema[key]}" for key, sign in signs.items() if key in schema]
     return " ".join([words[schema["type"]], ", ".join(limits)]).strip()
+
+
+def _list_of(items: Schema) -> str:
+    """A list of values of a schema in words."""
+    if "properties" in items:
+        return "list, see its table"
+    allowed = _allowed(items)
+    return f"list of ({allowed})" if " or " in allowed else f"list of {allowed}"
 
 
 def _variants(schema: Schema) -> list[Schema]:

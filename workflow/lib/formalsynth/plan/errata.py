@@ -24,20 +24,20 @@ def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
     """
     file, problems = folder / FILE, Problems()
     papers = sorted(path.stem for path in (folder / "papers").glob("*.yaml"))
-    found: dict[str, Erratum] = {}
+    errata_by_number: dict[str, Erratum] = {}
     for erratum in errata:
         for number in (erratum.id, *erratum.also):
             with problems.catch():
-                if number in found:
-                    allowed = [f"another number: it is one of {found[number].id} already"]
+                if number in errata_by_number:
+                    allowed = [f"another number: it is one of {errata_by_number[number].id} already"]
                     raise refusal(file, f"errata.{erratum.id}", number, allowed)
-                found[number] = erratum
+                errata_by_number[number] = erratum
         for at, place in enumerate(erratum.places):
             with problems.catch():
                 if place.paper not in papers:
                     raise refusal(file, f"errata.{erratum.id}.places.{at}.paper", place.paper, papers)
     problems.report()
-    return found
+    return errata_by_number
 
 
 def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
@@ -58,10 +58,10 @@ def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path)
         ConfigError: it is not.
     """
     key = f"claims.{claim.id}.implied_by"
-    found = next((other for other in others if other.id == claim.implied_by), None)
-    if claim.implied_by and found is None:
+    implying = next((other for other in others if other.id == claim.implied_by), None)
+    if claim.implied_by and implying is None:
         allowed = [other.id for other in others if other.kind != "implied"]
         raise refusal(file, key, claim.implied_by, allowed or ["the id of another claim of the paper"])
-    if found is not None and found.kind == "implied":
-        allowed = [f"a claim that is not implied itself: {found.id} is, by {found.implied_by}"]
+    if implying is not None and implying.kind == "implied":
+        allowed = [f"a claim that is not implied itself: {implying.id} is, by {implying.implied_by}"]
         raise refusal(file, key, claim.implied_by, allowed)

@@ -69,7 +69,7 @@ class ScenarioJobs:
         return f"results/stan/{self.scenario.program}"
 
     def passed_checks(self) -> list[str]:
-        """The file that says that a user's own family or Stan program keeps its contract; none for ours."""
+        """File that marks a user's own family or Stan program as checked; none for ours."""
         if self.scenario.family in self.run.own_families:
             return [f"{self.run.results}/checks/{self.scenario.family}.checked"]
         return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []
@@ -172,7 +172,7 @@ class DisplayJob:
         return code_files("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *self.modules)
 
     def figure_entries(self) -> list[dict[str, Any]]:
-        """Of each figure: what it shows, its file name, that of the figure that it repeats, and the places of its inputs."""
+        """For each figure its contents, file name, the file name of the figure that it repeats, and the places of its inputs."""
         paper, scale = self.jobs.paper, self.jobs.run.scale
         original = {number: getattr(paper.figures[number], "same_as", "") for number in self.figures}
         return [
@@ -186,7 +186,7 @@ class DisplayJob:
         ]
 
     def table_entries(self) -> list[dict[str, Any]]:
-        """Of each table: what it shows, its file name, and the places of its inputs."""
+        """For each table its contents, file name, and the places of its inputs."""
         paper, scale = self.jobs.paper, self.jobs.run.scale
         return [
             {
@@ -428,7 +428,7 @@ class Jobs:
         return [self.papers[paper].scenarios[id].specification for paper, id in places]
 
     def scenario_summaries(self) -> list[dict[str, Any]]:
-        """Of every scenario, what the table of all results has beside its replicates."""
+        """Columns of every scenario in the table of all results, other than its replicates."""
         return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
 
     def family_trial(self, family: str) -> SimulateJob:
@@ -473,18 +473,18 @@ class Jobs:
         return code_files("formalsynth.report.pages", *self.report_modules())
 
     def figure_sources(self) -> list[str]:
-        """Source files that the report shows as those behind the figures."""
+        """Source files of figures, for the report to show."""
         papers = self.plan.papers.values()
         drawn = figure_modules(paper.original(number) for paper in papers for number in paper.figures)
         return _files_of(["formalsynth.show.tidy", "formalsynth.show.draw", *drawn])
 
     def table_sources(self) -> list[str]:
-        """Source files that the report shows as those behind the tables."""
+        """Source files of tables, for the report to show."""
         kinds = [TABLES.module(table.kind) for paper in self.plan.papers.values() for table in paper.tables.values()]
         return _files_of(["formalsynth.show.tidy", *kinds])
 
     def claim_sources(self) -> list[str]:
-        """Source files that the report shows as those behind the verdicts."""
+        """Source files of verdicts, for the report to show."""
         tests = [TESTS.module(claim.test.kind) for paper in self.plan.papers.values() for claim in paper.claims]
         return _files_of(["formalsynth.ledger.judge", *tests])
 
@@ -493,7 +493,7 @@ class Jobs:
 
         Args:
             duration: how long it will take; empty where that is not known.
-            warnings: sentences beside those of the plan.
+            warnings: sentences that are added to those of the plan.
         """
         root = self.plan.config.root_seed
         lines = [f"formalsynth: scale {self.scale}, papers {', '.join(self.papers)}, root seed {root}"]

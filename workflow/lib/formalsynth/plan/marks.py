@@ -6,7 +6,7 @@ import re
 
 
 def between(text: str, name: str, inside: str, file: str) -> str:
-    """The text with what stands between the two marks of a name replaced.
+    """Replace the text between the two marks of a name.
 
     Args:
         text: the whole document.

@@ -1,4 +1,4 @@
-"""What a user may write: the sections of the config, from run to claim.
+"""Sections of the config, from run to claim.
 
 Sections whose keys depend on a name (a mechanism, a kind of figure, a population) are read as the model that the register has
 under that name; :func:`find_all` fills the registers.
@@ -57,14 +57,14 @@ REGISTERS: tuple[Registry[Any], ...] = (
 
 
 class ScaleConfig(Model):
-    """How large a run is, against the papers' own sizes."""
+    """Size of a run, relative to the papers' own sizes."""
 
     replicates: WholeNumber | None = Field(None, description="Replicates at most; if left out, the papers' numbers.")
     shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
     synthetic_sets: WholeNumber | None = Field(None, description="Synthetic data sets of a single sample at most.")
     audit_points: int | None = Field(None, ge=2, description="Points of each declared range of an audit at most.")
     attack_runs: WholeNumber | None = Field(None, description="Runs of an attack at most.")
-    judged: bool = Field(True, description="Whether the ledger judges claims, or says that there are too few replicates.")
+    judged: bool = Field(True, description="If false, the ledger reports too few replicates instead of judging claims.")
 
 
 class RunConfig(Model):
@@ -87,7 +87,7 @@ class RunConfig(Model):
     )
     data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
     sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")
-    verdicts: Thresholds = Field(default_factory=Thresholds, description="When the ledger says that a claim holds.")
+    verdicts: Thresholds = Field(default_factory=Thresholds, description="Thresholds of the ledger's verdicts.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
     _overridden: frozenset[str] = PrivateAttr(frozenset())
 
@@ -99,7 +99,7 @@ class RunConfig(Model):
 
     @property
     def overrides_batch_size(self) -> bool:
-        """Whether the batch size is for all scenarios, also for those with their own."""
+        """True if the batch size is for all scenarios, also for those with their own."""
         return "batch_size" in self._overridden
 
     @field_validator("papers")
@@ -121,7 +121,7 @@ class RunConfig(Model):
 
 
 class Entry(Model):
-    """What stands side by side in figures and tables, or one of it for each point of the sweeps in ``over``."""
+    """A synthesizer or arm of figures and tables, or one for each point of the sweeps in ``over``."""
 
     over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
     id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
@@ -153,7 +153,7 @@ class ArmEntry(Entry):
 
 
 class Choice(Model):
-    """Something registered, by its name, with its parameters beside the name."""
+    """Name of a registered entry, with its parameters."""
 
     name: str = Field(description="Its registered name.")
 
@@ -172,9 +172,7 @@ class FileChoice(Model):
 class OwnStan(Model):
     """A Stan program of the user's own in place of a family."""
 
-    stan: str = Field(
-        min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md says what it has to have."
-    )
+    stan: str = Field(min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md lists what it needs.")
     data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares as data.")
     lower: Number = Field(-math.inf, description="Least value that an outcome may have, declared and not read off the data.")
     upper: Number = Field(math.inf, description="Largest value that an outcome may have.")
@@ -193,7 +191,7 @@ def find_all() -> None:
 
 @dataclass(frozen=True)
 class Chosen(Variants):
-    """A section whose ``name`` says which entry of a register it is; the entry's parameters stand beside the name."""
+    """Section whose ``name`` names an entry of a register, with the parameters of the entry."""
 
     entries: Registry[Any]
     parameters: str
@@ -224,7 +222,7 @@ ChosenStudy = Annotated[Choice, Chosen(STUDIES, "settings")]
 
 
 class DeclaredRange(Model):
-    """What a value can be, declared without looking at the data."""
+    """Possible values, declared without looking at the data."""
 
     low: float = Field(description="Least value.")
     high: float = Field(description="Largest value.")
@@ -266,8 +264,8 @@ class AuditConfig(AuditSearch):
     )
     curve: bool = Field(
         False,
-        description="Whether the loss is also told for every outcome to add, with predictors in the middle of their ranges, the "
-        "weights computed again and held.",
+        description="Whether the loss is also reported for every outcome to add, with predictors in the middle of their ranges, "
+        "the weights computed again and held.",
     )
 
 
@@ -341,7 +339,7 @@ class _ScenarioVariants(Variants):
     key = "population"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """By the key that each of them has alone."""
+        """Variants by the key that only they have."""
         return {"population": SimulatedScenario, "file": FileScenario, "study": StudyScenario}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
@@ -369,12 +367,12 @@ class _EntryVariants(Variants):
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
         """One for each mechanism, and one for the arms of a study with the same parameters."""
-        found = {name: _synthesizer_entry(name, entry.parameters) for name, entry in MECHANISMS.items()}
+        entries = {name: _synthesizer_entry(name, entry.parameters) for name, entry in MECHANISMS.items()}
         for study in STUDIES.values():
             for name, arm in study.arms.items():
                 alike = tuple(other for other, entry in study.arms.items() if entry.parameters is arm.parameters)
-                found[f"{study.name}: {name}"] = _arm_entry(study.name, alike, arm.parameters)
-        return found
+                entries[f"{study.name}: {name}"] = _arm_entry(study.name, alike, arm.parameters)
+        return entries
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
         """The mechanism, or the study with its arm."""

@@ -66,10 +66,10 @@ def _write_records(job: BatchJob, folder: Path) -> None:
 
     records = DataBatch.read(folder / "data.npz").records(0)
     columns = {"x": records.x} | {f"design_{k + 1}": column for k, column in enumerate(records.design.T)}
-    for each in job.fits:
-        sample = MeasureBatch.read(folder / f"{each.synthesizer.id}.measure.npz").sample
+    for fit in job.fits:
+        sample = MeasureBatch.read(folder / f"{fit.synthesizer.id}.measure.npz").sample
         if sample is not None and sample.by_record:
-            columns |= {f"weight {each.synthesizer.id}": sample.weights}
+            columns |= {f"weight {fit.synthesizer.id}": sample.weights}
             columns |= {f"bound {id}": bounds for id, bounds in sample.by_record.items()}
     write_table(folder / "by_record.csv", pd.DataFrame(columns))
 

@@ -134,20 +134,26 @@ def _check_sizes(entry: _Entry) -> None:
 def _check_entry(entry: _Entry) -> None:
     """Check the names in a scenario."""
     config = entry.config
-    entry.check_names("synthesizers", config.synthesizers, list(entry.expanded.groups))
-    study = config.study.name if isinstance(config, StudyScenario) else ""
-    for name in config.synthesizers:
-        for owner in (entry.expanded.studies.get(id, "") for id in entry.expanded.groups[name]):
+    _check_synthesizers(entry, config.study.name if isinstance(config, StudyScenario) else "")
+    if isinstance(config, StudyScenario):
+        return
+    _check_family(entry, config)
+    if isinstance(config, FileScenario):
+        _check_file(entry, config)
+    drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
+    if drawn is not None:
+        check_counts(entry, "population" if isinstance(config, SimulatedScenario) else "stand_in", _simulated(drawn))
+
+
+def _check_synthesizers(entry: _Entry, study: str) -> None:
+    """Check that the synthesizers of a scenario are for its study, or for fits if it has none."""
+    groups, studies = entry.expanded.groups, entry.expanded.studies
+    entry.check_names("synthesizers", entry.config.synthesizers, list(groups))
+    for name in entry.config.synthesizers:
+        for owner in (studies.get(id, "") for id in groups[name]):
             if owner != study:
                 allowed = f"another one: it is for {f'the study {owner}' if owner else 'scenarios with a family'}"
                 raise entry.refuse("synthesizers", name, [allowed])
-    if not isinstance(config, StudyScenario):
-        _check_family(entry, config)
-        if isinstance(config, FileScenario):
-            _check_file(entry, config)
-        drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
-        if drawn is not None:
-            check_counts(entry, "population" if isinstance(config, SimulatedScenario) else "stand_in", _simulated(drawn))
 
 
 def _check_file(entry: _Entry, config: FileScenario) -> None:

@@ -16,7 +16,7 @@ from formalsynth.core.model import Identifier, Model, Names, WholeNumber, patter
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
 from formalsynth.data.files import is_file
-from formalsynth.ledger.claims import Claim, ClaimConfig
+from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
 from formalsynth.plan.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
@@ -26,22 +26,22 @@ from formalsynth.show.figures.base import Figure, Repeat
 from formalsynth.show.tables.base import Table
 
 OF_FOLDER = "study"
-"""Name of a study file that says nothing: the key is then the folder's name."""
+"""Stem of a study file whose key is the name of its folder."""
 SCHEMA = "$schema"
 """Key with the path of the schema, for editors."""
 REPLACED = ("name", "mechanism")
-"""Keys that say what a section is: where an override gives another one, nothing of the section is taken over."""
+"""Keys that identify a section: where an override gives another value, the section is not inherited."""
 OWN_CLAIM = "own study"
 """Kind of a claim of a user's own study."""
 OWN_KINDS = ("test", "by construction", "implied", OWN_CLAIM)
-"""Kinds that the file of such claims may say; a test is one of the study's own."""
+"""Kinds that the file of such claims may give; a test becomes a claim of the study's own."""
 ANYWHERE = {"title": "Own study", "authors": "own study"}
-"""What a study file need not say."""
+"""Defaults of a study file."""
 Tree = dict[Any, Any]
 
 
 class InternalAudit(Model):
-    """How hard the audit of the internal report of ``formalsynth compare`` looks."""
+    """Size of the audit in the internal report of ``formalsynth compare``."""
 
     synthesizers: Names | None = Field(None, description="Candidates that are audited; by default all.")
     each: int = Field(2, ge=1, le=1000, description="Records to take out for each reason and candidate.")
@@ -57,7 +57,7 @@ class InternalAudit(Model):
 
 
 class StudyKeys(Model):
-    """A study file: what it may say beside the keys of a paper, of which none has to be given where it extends a paper."""
+    """Keys of a study file, in addition to those of a paper; where it extends a paper, none of those is required."""
 
     key: Identifier | None = Field(
         None, description="Its name in paths; left out, that of the file, or of the folder for a file study.yaml."
@@ -87,7 +87,7 @@ class StudyFile:
     code: tuple[Path, ...]
     """Files of own code, and own Stan programs."""
     tree: Tree = field(repr=False)
-    """What it says as a paper's config."""
+    """Its contents as a paper's config."""
     claims: Path | None = None
     """Its own claims; None for none."""
     internal_audit: InternalAudit | None = None
@@ -95,7 +95,7 @@ class StudyFile:
 
 
 def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
-    """A study file from its contents.
+    """Read a study file from its contents.
 
     Raises:
         ConfigError: a line for each thing that is wrong.
@@ -105,25 +105,28 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     problems, key = Problems(), ""
     with problems.catch():
         key = keys.key or _key_of(path)
-    code = [path.parent / name for name in keys.code]
-    for name, file in zip(keys.code, code, strict=True):
-        with problems.catch():
-            if file.suffix != ".py" or not is_file(file):
-                raise refusal(path, "code", name, [f"a Python file that is there; looked for {cut(file)}"])
-    claims = path.parent / keys.claims if keys.claims else None
-    with problems.catch():
-        if claims is not None and not is_file(claims):
-            raise refusal(path, "claims", keys.claims, [f"a file that is there; looked for {cut(claims)}"])
+    code = _named_files(path, "code", keys.code, "a Python file", problems)
+    claims = _named_files(path, "claims", [keys.claims] if keys.claims else [], "a file", problems)
     rest = {name: _copy(value) for name, value in tree.items() if name not in {*own, SCHEMA}}
     programs = _programs(path, rest, problems)
     problems.report()
     files = tuple(file.resolve() for file in [*code, *programs])
-    return StudyFile(key, path, keys.extends or "", files, rest, claims, keys.internal_audit or None)
+    return StudyFile(key, path, keys.extends or "", files, rest, next(iter(claims), None), keys.internal_audit or None)
+
+
+def _named_files(path: Path, key: str, names: Sequence[str], kind: str, problems: Problems) -> list[Path]:
+    """Files that a key of a study file names, relative to it."""
+    files = [path.parent / name for name in names]
+    for name, file in zip(names, files, strict=True):
+        with problems.catch():
+            if not is_file(file) or (key == "code" and file.suffix != ".py"):
+                raise refusal(path, key, name, [f"{kind} that is there; looked for {cut(file)}"])
+    return files
 
 
 def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
-    """The Stan programs that scenarios name in place of a family; in the tree each gets its whole path."""
-    found = []
+    """Stan programs that scenarios name instead of a family; the tree gets their whole paths."""
+    programs = []
     scenarios = tree.get("scenarios")
     for name, scenario in scenarios.items() if isinstance(scenarios, dict) else ():
         family = scenario.get("family") if isinstance(scenario, dict) else None
@@ -133,9 +136,9 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
                 if file.suffix != ".stan" or not is_file(file):
                     allowed = f"a Stan program that is there; looked for {cut(file)}"
                     raise refusal(path, f"scenarios.{name}.family.stan", family["stan"], [allowed])
-                found.append(file.resolve())
+                programs.append(file.resolve())
                 family["stan"] = str(file.resolve())
-    return found
+    return programs
 
 
 def _key_of(path: Path) -> str:
@@ -187,8 +190,8 @@ def _other(below: Mapping[Any, Any], above: Mapping[Any, Any]) -> bool:
 
 def _copy(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _copy(each) for key, each in value.items()}
-    return [_copy(each) for each in value] if isinstance(value, list) else value
+        return {key: _copy(inner) for key, inner in value.items()}
+    return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
 def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
@@ -196,40 +199,42 @@ def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
     gone = {name for name, entry in _section(study.tree, "synthesizers").items() if entry is None}
     tree = extended(base, study.tree)
     own = _section(study.tree, "scenarios")
-    for name, scenario in _section(tree, "scenarios").items():
-        if isinstance(_section(tree["scenarios"], name).get("synthesizers"), list) and "synthesizers" not in _section(own, name):
-            scenario["synthesizers"] = [each for each in scenario["synthesizers"] if each not in gone]
+    scenarios = _section(tree, "scenarios")
+    for name in scenarios:
+        names = _section(scenarios, name).get("synthesizers")
+        if isinstance(names, list) and "synthesizers" not in _section(own, name):
+            scenarios[name]["synthesizers"] = [synthesizer for synthesizer in names if synthesizer not in gone]
     if "telling" not in study.tree:
-        figures = [str(number) for number in _section(tree, "figures")]
+        figures = set(map(str, _section(tree, "figures")))
         tree["telling"] = [number for number in tree.get("telling", []) if str(number) in figures]
     return tree
 
 
 def _section(tree: Tree, name: object) -> Tree:
-    """A section of a tree; empty where there is none, or something else, which is told when the tree is checked."""
-    found = tree.get(name)
-    return found if isinstance(found, dict) else {}
+    """Section of a tree; empty if there is none, or something else, which is reported when the tree is checked."""
+    section = tree.get(name)
+    return section if isinstance(section, dict) else {}
 
 
 def own_claims(study: StudyFile) -> list[ClaimConfig]:
-    """The claims beside a study, as those of no paper.
+    """Claims in the file of a study.
 
     Raises:
         ConfigError: a line for each thing that is wrong.
     """
     if study.claims is None:
         return []
-    found, problems = validated(ClaimsConfig, load_yaml(study.claims), study.claims).claims, Problems()
-    for claim in found:
+    claims, problems = validated(ClaimsConfig, load_yaml(study.claims), study.claims).claims, Problems()
+    for claim in claims:
         with problems.catch():
             if claim.kind not in OWN_KINDS:
                 raise refusal(study.claims, f"claims.{claim.id}.kind", claim.kind, OWN_KINDS)
     problems.report()
-    return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in found]
+    return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in claims]
 
 
 class Absent:
-    """What a study takes over from a paper and cannot have, each a sentence."""
+    """Sentences about parts of a paper that a study cannot inherit."""
 
     def __init__(self, key: str, base: str) -> None:
         """Start with nothing."""
@@ -261,13 +266,13 @@ class Absent:
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a study takes over from the paper that it extends."""
+    """Parts that a study inherits from the paper that it extends."""
 
     study: StudyFile
     base: Paper
 
     def mentions(self, section: str, number: object) -> bool:
-        """Whether the study itself says something of a figure or table."""
+        """True if the study itself has an entry for a figure or table."""
         own = self.study.tree.get(section) or {}
         return any(str(number) == str(key) for key in own)
 
@@ -306,28 +311,30 @@ class Inherited:
         return asked, [claim.id for claim in self.base.claims if claim.id not in ids]
 
     def agrees(self, scenario: Scenario, paper: Paper) -> bool:
-        """Whether the study has a scenario of the base with the same data, model and settings."""
+        """True if the study has a scenario of the base with the same data, model and settings."""
         own = paper.scenarios.get(scenario.id)
         return own is not None and _essence(own) == _essence(scenario)
 
     def _asked(self, claim: Claim, paper: Paper) -> bool:
-        of, shows = claim.estimate, claim.shows.partition(" ")
-        shown = {"figure": list(paper.figures), "table": [str(number) for number in paper.tables]}.get(shows[0], [shows[2]])
-        if shows[2] not in shown or not claim.scenarios:
+        """True if the study has the figure or table of a claim, and its scenarios and synthesizers are those of the base."""
+        section, _, number = claim.shows.partition(" ")
+        displays = {"figure": list(paper.figures), "table": [str(place) for place in paper.tables]}.get(section, [number])
+        if number not in displays or not claim.scenarios:
             return False
         scenarios = [self.base.scenarios[scenario.id] for scenario in claim.scenarios]
+        same = all(self.agrees(scenario, paper) for scenario in scenarios)
+        return same and all(self._same_synthesizer(id, paper) for id in self._ids(claim.estimate, scenarios))
+
+    def _ids(self, of: Estimate, scenarios: Sequence[Scenario]) -> list[str]:
+        """Ids of the synthesizers that a claim is about."""
         if of.over == "synthesizer":
-            ids = [str(id) for id in of.of]
-        elif "synthesizer" in of.rows:
-            ids = self.base.order([str(of.rows["synthesizer"])])
-        else:
-            ids = list(dict.fromkeys(id for scenario in scenarios for id in scenario.ids))
-        return all(self.agrees(scenario, paper) for scenario in scenarios) and all(
-            self._same_synthesizer(id, paper) for id in ids
-        )
+            return [str(id) for id in of.of]
+        if "synthesizer" in of.rows:
+            return self.base.order([str(of.rows["synthesizer"])])
+        return list(dict.fromkeys(id for scenario in scenarios for id in scenario.ids))
 
     def _same_synthesizer(self, id: str, paper: Paper) -> bool:
-        """Whether a synthesizer or arm is what it was in the base, and so is all that it builds on."""
+        """True if a synthesizer or arm and all that it builds on are the same as in the base."""
         ours, theirs = paper.expanded, self.base.expanded
         if id in theirs.arms:
             return ours.arms.get(id) == theirs.arms[id] and ours.studies.get(id) == theirs.studies[id]
@@ -335,11 +342,11 @@ class Inherited:
             return id in ours.looks
         synthesizer: Synthesizer = theirs.synthesizers[id]
         below = [*synthesizer.parents, *({synthesizer.fit} - {id})]
-        return ours.synthesizers.get(id) == synthesizer and all(self._same_synthesizer(each, paper) for each in below)
+        return ours.synthesizers.get(id) == synthesizer and all(self._same_synthesizer(parent, paper) for parent in below)
 
 
 def _essence(scenario: Scenario) -> tuple[object, ...]:
-    """What the numbers of a scenario follow from, but for its synthesizers and how many replicates there are."""
+    """Settings that determine the results of a scenario, except its synthesizers and number of replicates."""
     return (
         scenario.name, scenario.n, scenario.size, scenario.family, scenario.priors, scenario.data, scenario.stand_in,
         scenario.study, scenario.unit, scenario.files, scenario.key.number,
@@ -353,6 +360,6 @@ def _known(names: Sequence[str | list[str]], known: Iterable[str]) -> list[str |
         if isinstance(name, str):
             kept += [name] if name in known else []
         else:
-            inner = [each for each in name if each in known]
+            inner = [member for member in name if member in known]
             kept += [inner] if inner else []
     return kept

@@ -25,12 +25,12 @@ NUMBERS = {
         r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
     ),
 }
-"""How numbers are written, by the tag of YAML."""
+"""Patterns of numbers, by the tag of YAML."""
 REFUSED = {
     "tag:yaml.org,2002:set": "has no order: give a list",
     "tag:yaml.org,2002:omap": "is no list: give keys and values",
     "tag:yaml.org,2002:pairs": "is no list: give keys and values",
-    "tag:yaml.org,2002:binary": "hides what it says: give text",
+    "tag:yaml.org,2002:binary": "hides its contents: give text",
 }
 """Tags of YAML that config has no use for, and what to give instead."""
 LARGEST = 50_000
@@ -63,7 +63,7 @@ class _Bounded(Composer):
 
 
 def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values a node has with its aliases written out; ``known`` keeps those that were counted."""
+    """Number of values of a node with its aliases written out; ``known`` has the nodes that were counted."""
     if id(node) not in known:
         known[id(node)] = LARGEST + 1  # found again below itself, it would have no end
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
@@ -126,10 +126,10 @@ def load_yaml(path: Path) -> Mapping[Any, Any]:
             values = yaml.load(file, Loader=_Loader)
     except ConfigError:
         raise
-    # a number or date that Python cannot hold, what a tag says that it is not, or brackets without end, are no YAMLError
+    # numbers or dates that Python cannot hold, wrong tags and brackets without end raise other errors than YAMLError
     except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
-        # nothing of it is quoted: it may be a confidential file that was given by mistake
+        # the message quotes no content: the file may be confidential and given by mistake
         raise ConfigError(f"{path}: (whole file): holds something else than keys and values; allowed: keys and values")
     return values
