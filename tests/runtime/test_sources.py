@@ -90,13 +90,6 @@ def test_several_modules_together_have_the_files_of_each(package):
     assert together == sorted(each)
 
 
-def test_what_is_left_out_is_not_followed(package):
-    found = names(sources("formalsynth.steps.first", leave_out=("formalsynth.plan",)), package)
-    assert "plan.py" not in found
-    assert "secret.py" not in found
-    assert "rooms/inner.py" in found
-
-
 def test_a_list_may_be_changed_by_who_gets_it(package):
     sources("formalsynth.leaf").clear()
     assert names(sources("formalsynth.leaf"), package) == ["__init__.py", "leaf.py"]

@@ -16,9 +16,6 @@ from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.family import Family, whole
 from formalsynth.core.job import Kind
 
-REASONS = ("largest risk", "smallest risk", "largest bound", "largest weight", "largest pull")
-"""Reasons for a removal, apart from random ones; the pull is the posterior spread of the weighted log-likelihood."""
-
 
 @dataclass(frozen=True, eq=False)
 class Neighbour:
@@ -26,7 +23,8 @@ class Neighbour:
 
     kind: Kind
     candidate: str
-    """Reason for trying it."""
+    """Reason for trying it: largest or smallest risk, largest bound, weight or pull (posterior spread of the weighted
+    log-likelihood), or random."""
     index: Index
     """Positions of the records of D'."""
     removed: int | None = None

@@ -113,6 +113,10 @@ class Form:
         object.__setattr__(self, "weights", read_only(self.weights))
 
 
+SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
+"""L1 sensitivity of counts by definition of neighbours: a replaced record leaves one bin and enters another."""
+
+
 @dataclass(frozen=True)
 class LaplaceCounts:
     """Counts to which a direct release adds independent Laplace noise first."""

@@ -32,8 +32,6 @@ HISTOGRAM = "perturbed_histogram"
 """The mechanism whose noise a release draws anew."""
 MOVE = 1e-10
 """Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
-SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
-"""L1 sensitivity of counts."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
-from formalsynth.custodian.candidates import HISTOGRAM, SENSITIVITY, Candidate, Study, fresh_address, strict_claim
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.custodian.candidates import HISTOGRAM, Candidate, Study, fresh_address, strict_claim
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.custodian.candidates import SENSITIVITY, Candidate
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.custodian.candidates import Candidate
 from formalsynth.custodian.noise import noisy_counts, shares
 from formalsynth.custodian.records import cells, finished, from_unit, names_of
 from formalsynth.custodian.schema import Column, Schema

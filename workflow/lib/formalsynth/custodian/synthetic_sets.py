@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.words import counted
-from formalsynth.custodian.candidates import HISTOGRAM, SENSITIVITY, Candidate
+from formalsynth.custodian.candidates import HISTOGRAM, Candidate
 from formalsynth.custodian.noise import noisy_counts, shares
 from formalsynth.custodian.outcomes import released_histogram, synthetic_outcomes, uses_predictors
 from formalsynth.custodian.records import cells, design_of, from_unit

@@ -10,16 +10,13 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import CountOrZero, Finite, PositiveNumber
-from formalsynth.core.mechanism import Context, DirectRelease, LaplaceCounts, mechanism
+from formalsynth.core.mechanism import SENSITIVITY, Context, DirectRelease, LaplaceCounts, mechanism
 from formalsynth.core.streams import parameter_words
-
-SENSITIVITY = 2.0
-"""L1 sensitivity of the counts when one record is replaced: it leaves one bin and enters another."""
 
 
 def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
     """Factor of epsilon for an added or removed record, which changes one count; None where it can change the number of bins."""
-    return 1 / SENSITIVITY if parameters["bins"] else None
+    return 1 / SENSITIVITY["replace"] if parameters["bins"] else None
 
 
 @mechanism("DP (replace-one)", parents=0, id=8, strict={"replace": 1.0, "add_remove": _with_declared_bins})
@@ -58,7 +55,7 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
 def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
     """Counts that are perturbed, and the scale of the noise; arguments as in :func:`perturb`."""
     counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
-    return LaplaceCounts(counts.astype(float), SENSITIVITY / epsilon)
+    return LaplaceCounts(counts.astype(float), SENSITIVITY["replace"] / epsilon)
 
 
 def shares(noisy: Array) -> Array:

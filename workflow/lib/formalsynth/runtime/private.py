@@ -52,11 +52,6 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-def open_to_others(path: Path) -> bool:
-    """Whether somebody else than the owner can read a file or enter a folder."""
-    return bool(path.stat().st_mode & 0o077)
-
-
 def forbid_core_dumps() -> None:
     """Let neither this process nor those that it starts leave their memory in a file when they crash."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -13,7 +13,7 @@ NEEDED = {".stan": ("formalsynth.families.own_program", "formalsynth.stan.genera
 """Modules behind own files that are not Python, by their endings."""
 
 
-def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
+def sources(*modules: str) -> list[Path]:
     """Files of the package that any of the modules imports, directly or not, the modules themselves included.
 
     Late imports count, and so does the ``__init__.py`` of every package above a module: Python runs it, too. What is
@@ -21,7 +21,6 @@ def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
 
     Args:
         modules: dotted names inside the package, or absolute paths of files of own code.
-        leave_out: modules not followed.
 
     Returns:
         The files, sorted.
@@ -31,7 +30,7 @@ def sources(*modules: str, leave_out: Collection[str] = ()) -> list[Path]:
     """
     for module in modules:
         source_of(module)
-    return list(_reached(modules, frozenset(leave_out), PACKAGE))
+    return list(_reached(modules, PACKAGE))
 
 
 def source_of(module: str) -> Path:
@@ -73,14 +72,14 @@ def _digest(path: Path) -> str:
 
 
 @functools.cache
-def _reached(modules: tuple[str, ...], leave_out: frozenset[str], package: Path) -> tuple[Path, ...]:
+def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
     """The files of the modules and of all that they import, sorted."""
     found: dict[str, Path] = {}
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
         path = _file(name, package)
-        if path is not None and name not in found and name not in leave_out:
+        if path is not None and name not in found:
             found[name] = path
             waiting += _needed(name, path, package)
     return tuple(sorted(found.values()))
