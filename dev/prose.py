@@ -12,6 +12,7 @@ from pathlib import Path
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.show.captions import caption
+from formalsynth.show.painter import PAINTERS
 from proselint.checks import __register__
 from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
@@ -49,6 +50,7 @@ def texts() -> Iterator[tuple[str, str]]:
     for pattern in DOCUMENTS:
         for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
             yield str(path), prose(path.read_text(encoding="utf-8"))
+    PAINTERS.find()
     plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
     for paper in plan.papers.values():
         for number in paper.figures:

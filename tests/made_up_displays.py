@@ -2,12 +2,16 @@
 
 import numpy as np
 import pandas as pd
-from formalsynth.show.display import FigureDisplay, Panel, ShownScenario, TableDisplay
-from formalsynth.show.figures.base import FIGURES
-from formalsynth.show.tables.base import TABLES
+from formalsynth.displays.display import FigureDisplay, Panel, ShownScenario, TableDisplay
+from formalsynth.displays.figure import FIGURES
+from formalsynth.displays.table import TABLES
+from formalsynth.show.estimator import ESTIMATORS
+from formalsynth.show.painter import PAINTERS
 
 FIGURES.find()
 TABLES.find()
+PAINTERS.find()
+ESTIMATORS.find()
 COLOURS = ("#333333", "#8c8c8c", "#d55e00", "#0072b2")
 
 

@@ -21,6 +21,7 @@ from formalsynth.data.files import FILES
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.model import find_all
 from formalsynth.show.draw import draw_figure
+from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
@@ -42,6 +43,7 @@ def blocks(language):
 def added():
     """The examples are registered, each as the module that it would be; the names by register."""
     find_all()
+    PAINTERS.find()
     with contextlib.ExitStack() as stack:
         for register in REGISTERS:
             stack.enter_context(register.trial())

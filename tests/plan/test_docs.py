@@ -11,12 +11,12 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
+from formalsynth.displays.figure import FIGURES, Repeat
+from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.docs import REPOSITORY, SCHEMAS, main, rendered, schema_of, sections, tables
 from formalsynth.plan.load import load_yaml
 from formalsynth.plan.model import ArmEntry, FileScenario, SimulatedScenario, StudyScenario, SynthesizerEntry, find_all
-from formalsynth.show.figures.base import FIGURES, Repeat
-from formalsynth.show.tables.base import TABLES
 from jsonschema import Draft202012Validator
 
 find_all()

@@ -14,12 +14,12 @@ from formalsynth.core.kinds import Variants
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
+from formalsynth.displays.figure import FIGURES
+from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.docs import SCHEMAS
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.model import find_all
-from formalsynth.show.figures.base import FIGURES
-from formalsynth.show.tables.base import TABLES
 from pydantic import BaseModel
 
 WRONG = {"wrong": -7}

@@ -7,9 +7,14 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show import draw
 from formalsynth.show.captions import caption
+from formalsynth.show.estimator import ESTIMATORS
+from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tables.audited import by_data_set
 from formalsynth.show.tidy import figure_table, table_of
 from made_up_audits import made_up_audits
+
+PAINTERS.find()
+ESTIMATORS.find()
 
 
 @pytest.fixture(scope="module")

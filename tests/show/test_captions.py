@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
+from formalsynth.displays.display import NOT_SYNTHETIC, Panel
 from formalsynth.show.captions import caption, failures
-from formalsynth.show.display import NOT_SYNTHETIC, Panel
-from formalsynth.show.figures.base import FIGURES
+from formalsynth.show.painter import PAINTERS, painter_of
 from made_up_displays import figure_of, rows_of, scenario_of, table_display
 
 
@@ -20,7 +20,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     assert caption(display) == (
         "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
         "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. "
-        f"{FIGURES['violin'].READING}. Dashed line: ε / 2. Chosen.\n"
+        f"{PAINTERS['violin'].READING}. Dashed line: ε / 2. Chosen.\n"
     )
 
 
@@ -69,12 +69,12 @@ def test_a_caption_says_where_printed_points_and_ours_are(plan_of):
     figure = plan_of("reps").papers["reps"].figure("1", "paper")
     rows = [("Uniform_0.5", 0.75, 0.604), ("Uniform_0.5", 0.79, 0.604), ("REPS_0.5", 0.78, 0.569), ("Removal_4", 0.7815, 0.734)]
     table = pd.DataFrame(rows, columns=["synthesizer", "value", "printed_low"]).assign(scenario="simulated_n5000")
-    said = figure.figure.printed_range(table)
+    said = painter_of(figure).printed_range(table)
     assert said == "TSTR AUROC: 0.57 to 0.73 as printed, 0.77 to 0.78 as ours"
     text = caption(figure, printed_range=said)
     assert f" {said}. Methods use the same seeds" in text
     assert "the printed points can be compared in direction, not in level" in text
-    assert figure.figure.printed_range(table.drop(columns="printed_low")) == ""
+    assert painter_of(figure).printed_range(table.drop(columns="printed_low")) == ""
 
 
 def test_one_replicate_is_no_plural():

@@ -9,14 +9,18 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.displays.display import FigureDisplay, Printed
+from formalsynth.displays.figure import FIGURES, Figure, figure_kind
+from formalsynth.displays.makers import maker
+from formalsynth.displays.table import TABLES
 from formalsynth.runtime.files import unbroken
 from formalsynth.show import draw
-from formalsynth.show.display import FigureDisplay, Printed
 from formalsynth.show.draw import KINDS as KINDS_OF_FILES
 from formalsynth.show.draw import STAND_IN, draw_figure
-from formalsynth.show.figures.base import FIGURES, Figure, figure_kind
+from formalsynth.show.estimator import ESTIMATORS
 from formalsynth.show.figures.line import differences
 from formalsynth.show.figures.violin import BINS, HALF, _halves
+from formalsynth.show.painter import PAINTERS, Painter, painter
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 from pydantic import ValidationError
@@ -282,30 +286,43 @@ def test_a_display_comes_back_from_plain_data_with_the_kind_of_its_figure():
         assert type(FigureDisplay.of(display.plain()).figure) is FIGURES[entry["kind"]]
 
 
-def test_another_kind_is_one_class(tmp_path):
-    with FIGURES.trial():
+def test_another_kind_is_its_fields_and_a_painter(tmp_path):
+    with FIGURES.trial(), PAINTERS.trial():
 
         @figure_kind("points")
         class Points(Figure):
             ALT = "Points"
 
-            def inches(self, display, table):
+        @painter("points")
+        class PointsPainter(Painter):
+            def inches(self, table):
                 return 3.5, 2.0
 
-            def paint(self, display, table, canvas):
+            def paint(self, table, canvas):
                 canvas.subplots().plot(table["value"], "o")
 
         display, tidy = drawable(kind="points")
         draw_figure(display, tidy, [tmp_path / "fig.svg"])
         assert (tmp_path / "fig.svg").stat().st_size > 0
     assert "points" not in FIGURES
+    assert "points" not in PAINTERS
+
+
+@pytest.mark.parametrize(("kinds", "makers"), [(FIGURES, PAINTERS), (TABLES, ESTIMATORS)], ids=["figures", "tables"])
+def test_every_kind_has_its_maker_at_the_same_place(kinds, makers):
+    """A job names the module of the maker by that of the fields."""
+    assert {kind: maker(kinds.module(kind)) for kind in kinds} == {kind: makers.module(kind) for kind in makers}
+
+
+def test_a_file_of_own_code_has_fields_and_maker():
+    assert maker("/home/somebody/points.py") == "/home/somebody/points.py"
 
 
 def test_kinds_are_known_without_what_draws_them():
     """The plan reads every kind and draws none."""
-    code = "from formalsynth.show.figures.base import FIGURES; from formalsynth.show.tables.base import TABLES; import sys, "
-    code += "formalsynth.show.display; FIGURES.find(); TABLES.find(); "
-    code += "print(sorted({'matplotlib', 'pandas'} & set(sys.modules)))"
+    code = "import sys, formalsynth.displays.display; from formalsynth.displays.figure import FIGURES; "
+    code += "from formalsynth.displays.table import TABLES; FIGURES.find(); TABLES.find(); "
+    code += "print(sorted({'matplotlib', 'pandas', 'formalsynth.show'} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
     )
@@ -316,7 +333,8 @@ def test_a_backend_of_the_user_changes_nothing(tmp_path):
     display, tidy = drawable()
     draw_figure(display, tidy, [tmp_path / "one.svg"])
     (tmp_path / "figure").write_bytes(pickle.dumps((display, tidy, [tmp_path / "other.svg"])))
-    code = "import pickle, sys; from formalsynth.show.draw import draw_figure; draw_figure(*pickle.load(open(sys.argv[1], 'rb')))"
+    code = "import pickle, sys, formalsynth.show.figures.violin; from formalsynth.show.draw import draw_figure; "
+    code += "draw_figure(*pickle.load(open(sys.argv[1], 'rb')))"
     given = {"PYTHONPATH": ":".join(sys.path), "MPLBACKEND": "nonsense", "HOME": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "figure")], check=True, env=given)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()

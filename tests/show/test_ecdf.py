@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from formalsynth.show.display import FigureDisplay, Panel
+from formalsynth.displays.display import FigureDisplay, Panel
+from formalsynth.displays.figure import FIGURES
 from formalsynth.show.draw import draw_figure
-from formalsynth.show.figures.base import FIGURES
+from formalsynth.show.painter import painter_of
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 from matplotlib.figure import Figure as Drawing
@@ -16,7 +17,7 @@ ENTRY = {"kind": "ecdf", "scenario": "first", "value": "delta", "synthesizers": 
 def axes_of(display, tidy):
     """The frames of a drawing."""
     drawing = Drawing(layout="constrained")
-    display.figure.paint(display, tidy.fillna({"panel": ""}), drawing)
+    painter_of(display).paint(tidy.fillna({"panel": ""}), drawing)
     return drawing.axes
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.displays.display import FigureDisplay
+from formalsynth.displays.figure import FIGURES
 from formalsynth.plan.model import find_all
 from formalsynth.show.captions import caption
-from formalsynth.show.display import FigureDisplay
 from formalsynth.show.draw import draw_figure
-from formalsynth.show.figures.base import FIGURES
 from formalsynth.show.tidy import figure_table
 from made_up_displays import rows_of
 from pydantic import ValidationError

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 from formalsynth.core.model import DATA
+from formalsynth.displays.display import FigureDisplay, TableDisplay
 from formalsynth.show.captions import caption
-from formalsynth.show.display import FigureDisplay, TableDisplay
+from formalsynth.show.estimator import ESTIMATORS
+from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table, table_of
 from formalsynth.steps import fit as fit_step
 from small_study import collected, exact_sample, run_batch, small_paper
 
+PAINTERS.find()
+ESTIMATORS.find()
 LABELS = ["Unweighted", "(-Inf, Inf)", "(0.4, 1.8) avg", "(0.4, 1.8) trunc"]
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from formalsynth.core.statistics import jackknife, quantile_error, standard_error
 from formalsynth.core.utility import UTILITY
-from formalsynth.show.display import TableDisplay
-from formalsynth.show.tables.base import TABLES
+from formalsynth.displays.display import TableDisplay
+from formalsynth.displays.table import TABLES
 from formalsynth.show.tidy import table_of
 from made_up_displays import rows_of, scenario_of, table_display
 from pydantic import ValidationError

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.show.display import Panel, Printed
+from formalsynth.displays.display import Panel, Printed
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 

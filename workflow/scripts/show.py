@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
+from formalsynth.displays.display import FigureDisplay, TableDisplay
 from formalsynth.runtime.files import check_made_from, read_table, sealed, write_table
 from formalsynth.runtime.jobs import begin
 from formalsynth.show.captions import caption, failures
-from formalsynth.show.display import FigureDisplay, TableDisplay
 from formalsynth.show.draw import KINDS, draw_figure
+from formalsynth.show.painter import painter_of
 from formalsynth.show.tidy import figure_table, table_of
 
 begin(snakemake)
@@ -36,14 +37,14 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     table, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "txt"))
     drawings = [folder / f"{figure['file']}.{kind}" for kind in KINDS]
     if figure["same_as"]:
-        # The paper prints one figure under two numbers: the same drawing, and only the caption tells them apart.
+        # The paper prints one figure under two numbers: the same drawing, only the caption differs.
         for path in (table, *drawings):
             with sealed(path) as partial:
                 shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)
     else:
         write_table(table, figure_table(display, tables))
         draw_figure(display, read_table(table), drawings)
-    write_caption(words, caption(display, failures(display, tables), display.figure.printed_range(read_table(table))))
+    write_caption(words, caption(display, failures(display, tables), painter_of(display).printed_range(read_table(table))))
 
 for entry in snakemake.params.tables:
     shown, path = TableDisplay.of(entry["display"]), Path(snakemake.output.tables[0]).with_name(f"{entry['file']}.csv")

@@ -17,14 +17,14 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.core.utility import CENTRES
+from formalsynth.displays.figure import FRAMES, Figure, Repeat
+from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import ClaimConfig, Estimate
 from formalsynth.plan.messages import Section, refusal
 from formalsynth.plan.model import StudyScenario
 from formalsynth.plan.paper import NameOrGroup, Paper, has_truth
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import AnyScenario
-from formalsynth.show.figures.base import FRAMES, Figure, Repeat
-from formalsynth.show.tables.base import Table
 
 CELLS = ("synthesizer", "value", "scenario", "n")
 """Differences between the cells of a claim, other than a column of the table."""

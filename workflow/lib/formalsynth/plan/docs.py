@@ -24,13 +24,13 @@ from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
+from formalsynth.displays.figure import FIGURES
+from formalsynth.displays.table import TABLES
 from formalsynth.ledger.errata import ErrataConfig
 from formalsynth.plan.marks import between
 from formalsynth.plan.model import ArmEntry, ClaimsConfig, PaperConfig, RunConfig, SynthesizerEntry, find_all
 from formalsynth.plan.studies import StudyKeys
 from formalsynth.runtime.files import write_text
-from formalsynth.show.figures.base import FIGURES
-from formalsynth.show.tables.base import TABLES
 
 REPOSITORY = Path(__file__).parents[4]
 README = "config/README.md"

@@ -16,9 +16,9 @@ from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.parameters import Parameters, defaults, partial
 from formalsynth.core.study import STUDIES
+from formalsynth.displays.display import Look
 from formalsynth.plan.messages import ConfigError, Problems, Section, refusal, short, validated
 from formalsynth.plan.model import ArmEntry, PaperConfig, SynthesizerEntry
-from formalsynth.show.display import Look
 
 DATA_COLOUR = "#333333"
 PRIOR_COLOUR = "#999999"

@@ -16,13 +16,14 @@ from typing import Any, NoReturn
 from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, specification
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.displays.figure import FIGURES, Figure
+from formalsynth.displays.makers import maker
+from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.errata import FILE as ERRATA
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.runtime.sources import code_digest, source_of, sources
-from formalsynth.show.figures.base import FIGURES, Figure
-from formalsynth.show.tables.base import TABLES
 
 FIGURE_KINDS = ("csv", "pdf", "png", "svg", "txt")
 """Endings of a figure's files: its tidy table, its drawings and its caption."""
@@ -160,10 +161,10 @@ class DisplayJob:
 
     @property
     def modules(self) -> list[str]:
-        """Modules that define the kinds of its figures and tables."""
+        """Modules that draw its figures and compute its tables."""
         paper = self.jobs.paper
         drawn = figure_modules(paper.original(number) for number in self.figures)
-        return list(dict.fromkeys([*drawn, *(TABLES.module(paper.tables[number].kind) for number in self.tables)]))
+        return list(dict.fromkeys([*drawn, *(maker(TABLES.module(paper.tables[number].kind)) for number in self.tables)]))
 
     @property
     def code(self) -> list[str]:
@@ -299,9 +300,9 @@ def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
 
 
 def figure_modules(figures: Iterable[Figure]) -> list[str]:
-    """Modules that define the kinds of figures and of their parts."""
+    """Modules that draw figures and their parts."""
     parts = [part for figure in figures for part in (figure, *figure.members().values())]
-    return list(dict.fromkeys(FIGURES.module(part.kind) for part in parts))
+    return list(dict.fromkeys(maker(FIGURES.module(part.kind)) for part in parts))
 
 
 @dataclass(frozen=True)
@@ -480,8 +481,8 @@ class Jobs:
 
     def table_sources(self) -> list[str]:
         """Source files of tables, for the report to show."""
-        kinds = [TABLES.module(table.kind) for paper in self.plan.papers.values() for table in paper.tables.values()]
-        return _files_of(["formalsynth.show.tidy", *kinds])
+        tables = [table for paper in self.plan.papers.values() for table in paper.tables.values()]
+        return _files_of(["formalsynth.show.tidy", *(maker(TABLES.module(table.kind)) for table in tables)])
 
     def claim_sources(self) -> list[str]:
         """Source files of verdicts, for the report to show."""

@@ -14,15 +14,15 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
+from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
+from formalsynth.displays.figure import FRAMES, Figure, Repeat
+from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import Erratum
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.model import PaperConfig, RunConfig
 from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
-from formalsynth.show.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
-from formalsynth.show.figures.base import FRAMES, Figure, Repeat
-from formalsynth.show.tables.base import Table
 
 SYMBOLS = {"epsilon": "ε"}
 """Symbols of parameters in titles of frames."""

@@ -16,14 +16,14 @@ from formalsynth.core.model import Identifier, Model, Names, WholeNumber, patter
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
 from formalsynth.data.files import is_file
+from formalsynth.displays.figure import Figure, Repeat
+from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
 from formalsynth.plan.messages import ConfigError, Problems, cut, refusal, validated
 from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
-from formalsynth.show.figures.base import Figure, Repeat
-from formalsynth.show.tables.base import Table
 
 OF_FOLDER = "study"
 """Stem of a study file whose key is the name of its folder."""

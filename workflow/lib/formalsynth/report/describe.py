@@ -8,13 +8,13 @@ from typing import Literal, TypedDict
 from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
 from formalsynth.data.files import FILES, find
+from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay
+from formalsynth.displays.figure import Repeat
 from formalsynth.ledger.claims import Claim
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import data_files
 from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
-from formalsynth.show.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay
-from formalsynth.show.figures.base import Repeat
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
 """Collected tables that tell of single records, or whose rows a study alone knows."""

@@ -1,1 +1,1 @@
-"""Show: figures and tables. Tidy tables first, drawings of nothing but them, captions from the plan."""
+"""Show: tidy tables of figures and tables, drawings of these tables, and captions from the plan."""

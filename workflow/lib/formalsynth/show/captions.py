@@ -6,30 +6,31 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from formalsynth.core.rows import AUDIT, AUDITED, SAMPLE_COLUMNS
-from formalsynth.show.display import NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
-from formalsynth.show.figures.base import Figure
-from formalsynth.show.tables.base import Table
+from formalsynth.displays.display import NOT_SYNTHETIC, Display, FigureDisplay, ShownScenario, TableDisplay
+from formalsynth.displays.figure import Figure
+from formalsynth.displays.table import Table
+from formalsynth.show.painter import painter_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STAND_IN = "STAND-IN: simulated in place of records that are absent"
-"""What a caption says of stand-in data."""
+"""Words of a caption for stand-in data."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
-"""What it says where an audited epsilon is shown."""
+"""Sentence of a caption where an audited epsilon is shown."""
 PRINTED = "Grey: what the paper prints, with both ends where it is an interval"
-"""What it says where printed values are drawn."""
+"""Sentence of a caption where printed values are drawn."""
 REAL = "real data"
-"""What it says of a real data set, after its name."""
+"""Words of a caption for a real data set, after its name."""
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
-    """The caption of a figure or table: what, how much, which guarantees, which lines, and the note.
+    """The caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
 
     Args:
         display: the figure or table.
-        failed: what :func:`failures` says of the run.
-        printed_range: what the figure says of printed values and ours.
+        failed: the sentence of :func:`failures`.
+        printed_range: the ranges of printed values and ours.
     """
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
@@ -37,11 +38,11 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         shown = list(display.parts.values()) or [display]
         line = _together(
             text
-            for each in shown
-            for text in (each.figure.reading(each), each.figure.line_words(), PRINTED if each.printed else "")
+            for part in shown
+            for text in (painter_of(part).reading(), painter_of(part).line_words(), PRINTED if part.printed else "")
         )
         note = entry.note or _together(part.figure.note for part in shown)
-        titles = list(dict.fromkeys(panel.title for each in shown for panel in each.panels if panel.title))
+        titles = list(dict.fromkeys(panel.title for part in shown for panel in part.panels if panel.title))
     else:
         kind, place, line, titles = "Table", "", "", []
         entry, note = display.entry, display.entry.note
@@ -61,26 +62,26 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
 
 
 def _lettered(display: Display) -> str:
-    """What the parts of a sheet show, each behind its letter."""
+    """Subjects of the parts of a sheet, each after its letter."""
     parts = display.parts if isinstance(display, FigureDisplay) else {}
     words = [f"({letter}) {part.figure.subject}" for letter, part in parts.items()]
     return f": {'; '.join(words)}" if words else ""
 
 
 def _together(texts: Iterable[str]) -> str:
-    """Sentences, each once."""
+    """Sentences as one text, each once."""
     return ". ".join(dict.fromkeys(text.rstrip(".") for text in texts if text))
 
 
 def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
-    """Whether an audited epsilon is among what it shows."""
+    """True where it shows an audited epsilon."""
     if isinstance(display, FigureDisplay):
         return AUDITED in (*display.figure.columns(), display.figure.across)
     return display.table == AUDIT or AUDITED in display.entry.statistics
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
-    """Which synthesizers have fewer results than the caption counts; empty where none has.
+    """Synthesizers with fewer results than the caption counts; empty for none.
 
     Args:
         display: the figure or table.
@@ -126,7 +127,7 @@ def _each(display: Display, number: Callable[[ShownScenario], int], words: Calla
 
 
 def _data(display: Display) -> str:
-    """What kind of data it shows; of each scenario where they differ, and of a real data set its name."""
+    """The kind of its data; by scenario where they differ, and with the name of a real data set."""
     labels: dict[str, list[str]] = {}
     for scenario in display.scenarios:
         labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)

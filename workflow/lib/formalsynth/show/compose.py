@@ -1,4 +1,4 @@
-"""A figure as a whole: its frames below a title and above its legend, on a drawing or on a part of one."""
+"""Composition of a figure: its frames below a title and above its legend, on a drawing or on a part of one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from formalsynth.show.drawing import below, guarantee_marks, legend_height, printed_handle, titled
+from formalsynth.show.painter import painter_of
 from formalsynth.show.style import COLUMN, INK, TITLE
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.show.display import FigureDisplay
+    from formalsynth.displays.display import FigureDisplay
 
 IN_UNITS = ("value", "line", "printed_low", "printed_high")
 """Columns of a tidy table that are in the unit of the values."""
@@ -25,33 +26,34 @@ WARNING = "#a00000"
 
 @dataclass(frozen=True)
 class Composition:
-    """What stands around the frames of a figure, and how large it all is."""
+    """Title and legend of a figure, and its size."""
 
     title: str
     legend: Sequence[Line2D]
     across: int
-    """Columns of the legend."""
+    """Number of columns of the legend."""
     width: float
+    """Width in inches."""
     height: float
-    """In inches, with title and legend."""
+    """Height in inches, with title and legend."""
 
 
 def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warning: str = "") -> Composition:
-    """What stands around the frames of a figure.
+    """Title, legend and size of a figure.
 
     Args:
         display: the figure.
-        table: its tidy table, as it is painted.
-        subject: its title, as long as it likes.
+        table: its tidy table, in the unit of the drawing.
+        subject: its title, of any length.
         warning: a line above the title.
     """
-    figure = display.figure
-    width, height = figure.inches(display, table)
-    handles = figure.legend(display, table)
-    marks = guarantee_marks(display, figure.marked(display, table), bool(handles))
+    painter = painter_of(display)
+    width, height = painter.inches(table)
+    handles = painter.legend(table)
+    marks = guarantee_marks(display, painter.marked(table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
     printed = [] if display.parts else printed_handle(table, bool(handles))
-    # Legends fill their columns first: of one more than fits in a line, the second stands below the first.
+    # Legends fill their columns first: with one entry more than a line holds, the second is below the first.
     marks = [*marks[:1], *printed, *marks[1:]] if len(marks) == across else [*marks, *printed]
     title = titled(subject, width, warning)
     lines = title.count("\n") + 1 if title else 0
@@ -61,7 +63,7 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
 
 def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around: Composition) -> None:
     """Paint a figure with its title and its legend."""
-    display.figure.paint(display, table, canvas)
+    painter_of(display).paint(table, canvas)
     colour = WARNING if display.stand_in else INK
     if around.title:
         canvas.suptitle(around.title, x=0.01, ha="left", fontsize=TITLE, fontweight="bold", color=colour)

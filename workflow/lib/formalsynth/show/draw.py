@@ -1,4 +1,4 @@
-"""Drawings, of nothing but tidy tables."""
+"""Drawings of tidy tables."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawing
 
-    from formalsynth.show.display import FigureDisplay
+    from formalsynth.displays.display import FigureDisplay
 
 STAND_IN = "STAND-IN: simulated data, the records are absent"
-"""Over a drawing that shows stand-in data."""
+"""Warning over a drawing of stand-in data."""
 NOTHING = "no results: all fits failed"
-"""In a drawing without any value."""
+"""Text of a drawing without any value."""
 KINDS = ("svg", "png", "pdf")
-"""Endings of the files of a drawing."""
+"""File name extensions of a drawing."""
 DIGITS = 7
-"""Of places in a drawing, in shares of its width or height."""
+"""Decimals of places in a drawing, in shares of its width or height."""
 METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""What a file of each format would say of when and by what it was made: nothing."""
+"""Metadata of each format that are left out: time and program."""
 
 
 def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path]) -> None:
@@ -55,9 +55,9 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
 def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     """The drawing of a tidy figure table, laid out.
 
-    It is nobody's window: what wants to see it drawn while it is made, as seaborn does for each swarm of dots, draws nothing.
+    It has no window, so that code that asks for a redraw while it is made, as seaborn does for each swarm of dots, draws nothing.
     """
-    os.environ.pop("MPLBACKEND", None)  # the name of one that is not there ends matplotlib while it is loaded
+    os.environ.pop("MPLBACKEND", None)  # with the name of a missing one, matplotlib cannot be imported
     import matplotlib
 
     matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
@@ -70,13 +70,13 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)  # once for all formats
-        drawing.set_layout_engine(None)  # no placeholder, for which each format would be drawn twice
+        drawing.set_layout_engine(None)  # a placeholder would draw each format twice
         _round_places(drawing)
     return drawing
 
 
 def _round_places(drawing: Drawing) -> None:
-    """Places without the last digits, which depend on the order in memory in which the layout was solved; an SVG shows them."""
+    """Round the places of axes: their last digits, which an SVG shows, depend on the order in memory."""
     for part in drawing.subfigs:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(DIGITS))
     for axis in drawing.axes:
@@ -99,7 +99,7 @@ def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
 
 
 def _nothing() -> Drawing:
-    """A drawing that says that there is nothing to draw."""
+    """A drawing with a note that there is nothing to draw."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(COLUMN, COLUMN / 2))

@@ -1,4 +1,4 @@
-"""What kinds of figures have in common when they draw."""
+"""Parts of drawings that several kinds of figures share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
+from formalsynth.show.groups import by_name
 from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, mark_of
 
 if TYPE_CHECKING:
@@ -22,32 +23,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.show.display import FigureDisplay
+    from formalsynth.displays.display import FigureDisplay
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits of exponents."""
 LEAST = 0.1
-"""Where the axis of what may be 0 begins to be logarithmic."""
+"""Value from which an axis that may be 0 is logarithmic."""
 LETTERS = 54
 """Letters of the title that a column holds."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
     "-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)),
 )  # fmt: skip
 MARKERS = ("o", "^", "s", "v", "P", "X", "p")
-"""No multiple of the number of styles: lines that share a style have different markers."""
+"""Markers of lines; their number is no multiple of that of the styles, so that lines of one style have different markers."""
 SUBSCRIPT = re.compile(r"\b([A-Za-z])_([A-Za-z]+)\b")
 """A letter with a subscript."""
 FEW_TICKS = 10
-"""Up to so many different values across have a tick each."""
+"""Largest number of different values across that have a tick each."""
 
 
 def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bool = True) -> list[list[Axes]]:
-    """Frames below each other, each of them so many inches high, and ``across`` beside each other.
+    """Frames below each other with given shares of the height, and ``across`` beside each other.
 
     Args:
         canvas: the drawing, or a part of it.
-        heights: of the rows of frames, as shares.
-        across: how many frames stand beside each other.
+        heights: heights of the rows of frames, as shares.
+        across: number of frames beside each other.
         shared: whether the frames of a column have the same axis across.
     """
     axes = canvas.subplots(
@@ -62,7 +63,7 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
     Returns:
         Each frame with its synthesizer and the rows of the table that it shows.
     """
-    groups = list(table.groupby("synthesizer", sort=False))
+    groups = by_name(table, "synthesizer")
     axes = canvas.subplots(math.ceil(len(groups) / across), across, squeeze=False, sharex=True, sharey=True)
     for axis in axes.flat[len(groups) :]:
         axis.set_axis_off()
@@ -71,17 +72,17 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
     for axis in axes.flat[max(0, len(groups) - across) : len(groups)]:
         axis.set_xlabel(x)
         axis.tick_params(labelbottom=True)
-    return [(axis, str(id), group) for axis, (id, group) in zip(axes.flat, groups, strict=False)]
+    return [(axis, id, group) for axis, (id, group) in zip(axes.flat, groups, strict=False)]
 
 
 def headed(axis: Axes, title: str, size: str) -> None:
-    """A frame's title on the left, and how much is behind it on the right."""
+    """A frame's title on the left, and its sample size on the right."""
     axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
     axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
 
 
 def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
-    """The sample sizes of a frame and how many values each of its groups has, in few signs."""
+    """The sample sizes of a frame and the number of values in each of its groups, in short."""
     shown = set(table["scenario"])
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
     several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
@@ -96,19 +97,19 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
     return ", ".join(part for part in (several, words.get(display.table, "one sample")) if part)
 
 
-def titled(title: str, width: float, stand_in: str) -> str:
-    """The title over a drawing, in lines as wide as it is."""
+def titled(title: str, width: float, warning: str) -> str:
+    """The title over a drawing, in lines as wide as it is, below a warning."""
     lines = textwrap.wrap(title, int(LETTERS * width / COLUMN))
-    return "\n".join([*([stand_in] if stand_in else []), *lines])
+    return "\n".join([*([warning] if warning else []), *lines])
 
 
 def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Line2D]:
-    """What tells in a legend which marker stands for which kind of guarantee.
+    """Entries of a legend for the markers of kinds of guarantee.
 
     Args:
         display: the figure.
         ids: synthesizers that it draws.
-        lines: whether markers have shapes of their own, so that only their filling tells the kind.
+        lines: whether markers have shapes of their own, so that only their filling shows the kind.
     """
     from matplotlib.lines import Line2D
 
@@ -125,11 +126,11 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
 
 
 WITHOUT = ("none: confidential", "none: prior")
-"""What stands for a guarantee where there is nothing to guarantee."""
+"""Words in place of a guarantee where there is nothing to guarantee."""
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
-    """A legend below the frames, where it hides nothing."""
+    """Add a legend below the frames, where it hides nothing."""
     if handles:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
         canvas.legend(
@@ -140,12 +141,12 @@ def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
 
 
 def legend_height(handles: Sequence[Line2D], across: int) -> float:
-    """Inches that such a legend needs."""
+    """Height in inches of a legend below the frames."""
     return 0.14 * math.ceil(len(handles) / across) + 0.06 if handles else 0.0
 
 
 def plain_powers(drawing: Drawing) -> None:
-    """Label axes with 10⁻³ and 2e-3 as plain text, for nothing in a drawing is read as mathematics."""
+    """Label axes with 10⁻³ and 2×10⁻³ as plain text: no text of a drawing is read as mathematics."""
     from matplotlib.ticker import FixedLocator
 
     for axes in drawing.axes:
@@ -157,7 +158,7 @@ def plain_powers(drawing: Drawing) -> None:
 
 
 def _decades(axis: Axis) -> None:
-    """Ticks at powers of ten, and at 2 and 5 times these where there would be few."""
+    """Set ticks at powers of ten, and at 2 and 5 times these where there would be few."""
     from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator
 
     low, high = axis.get_view_interval()
@@ -170,7 +171,7 @@ def _decades(axis: Axis) -> None:
 
 
 def subscripts(drawing: Drawing) -> None:
-    """Set T_f and n_syn with a subscript: one letter, then what stands below it. No other text is mathematics."""
+    """Set names such as T_f and n_syn with a subscript: one letter before it. No other text is mathematics."""
     from matplotlib.text import Text
 
     for text in drawing.findobj(Text):
@@ -187,7 +188,7 @@ def _is_number(axis: Axis) -> bool:
 
 
 def _small_numbers(axis: Axis) -> None:
-    """Ticks of small numbers with their power of ten raised behind them: 2×10⁻³ instead of 0.002."""
+    """Label small numbers with their power of ten: 2×10⁻³ instead of 0.002."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
@@ -214,13 +215,13 @@ def _power(value: float, place: int) -> str:
 def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     """The frames of a figure with their titles: its panels, or its scenarios in the order of the figure."""
     titles = {scenario.id: scenario.label for scenario in display.scenarios}
-    groups = list(table.groupby("scenario" if display.figure.panels == "scenario" else "panel", sort=False))
+    groups = by_name(table, "scenario" if display.figure.panels == "scenario" else "panel")
     groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
-    return [(titles.get(name, str(name)), group) for name, group in groups]
+    return [(titles.get(name, name), group) for name, group in groups]
 
 
 class LineLook(TypedDict):
-    """How matplotlib is told of the look of a line."""
+    """Arguments of matplotlib for the look of a line."""
 
     color: str
     linewidth: float
@@ -235,7 +236,7 @@ class LineLook(TypedDict):
 
 
 def line_look(colour: str, mark: Mark, place: int) -> LineLook:
-    """How a line looks: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
+    """The look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
     return LineLook(
         color=colour,
         linewidth=1.1,
@@ -251,11 +252,11 @@ def line_look(colour: str, mark: Mark, place: int) -> LineLook:
 
 
 def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
-    """What a legend says of lines: one for each label, as they are drawn."""
+    """Entries of a legend for lines: one for each label, as it is drawn."""
     from matplotlib.lines import Line2D
 
     handles: dict[str, Line2D] = {}
-    for id in (id for id in display.ids if id in set(table["synthesizer"])):
+    for id in drawn_ids(display, table):
         look = display.looks[id]
         if look.label not in handles:
             drawn = line_look(look.colour, mark_of(look.guarantee), line_place(display, id))
@@ -263,14 +264,20 @@ def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
     return list(handles.values())
 
 
+def drawn_ids(display: FigureDisplay, table: pd.DataFrame) -> list[str]:
+    """The synthesizers of a figure that have rows in a table, from left to right."""
+    present = set(table["synthesizer"])
+    return [id for id in display.ids if id in present]
+
+
 def line_place(display: FigureDisplay, id: str) -> int:
-    """Which of the lines of a figure a synthesizer is on: those with one label share one."""
-    labels = list(dict.fromkeys(display.looks[each].label for each in display.ids))
+    """The number of the line of a synthesizer; synthesizers with one label share a line."""
+    labels = list(dict.fromkeys(display.looks[other].label for other in display.ids))
     return labels.index(display.looks[id].label)
 
 
 def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> None:
-    """Dashed lines at the values of a frame, each once and with its label; NaN is none."""
+    """Draw dashed lines at the values of a frame, each once and with its label; NaN is none."""
     for value in lines.dropna().unique():
         draw = axis.axvline if upwards else axis.axhline
         draw(value, linestyle=(0, (4, 2)), color=INK, linewidth=0.8, zorder=0.6)
@@ -281,11 +288,11 @@ def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> No
 
 
 def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
-    """What a legend says of printed values, where a figure has some.
+    """Entry of a legend for printed values, where a figure has some.
 
     Args:
         table: its tidy table.
-        lines: whether they stand on lines, as markers of the same shapes, and not in rows, as ticks.
+        lines: whether they are markers on lines, of the same shapes, and not ticks in rows.
     """
     from matplotlib.lines import Line2D
 
@@ -298,13 +305,13 @@ def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
 
 
 def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> None:
-    """A grey tick in a row at the printed value, or a bracket below the row from one end of a printed interval to the other.
+    """Draw a grey tick in a row at the printed value, or a bracket below the row over a printed interval.
 
     Args:
-        axis: with the values across.
-        table: the rows of the tidy table that the row of the drawing shows.
-        place: of the row.
-        half: half of its height.
+        axis: frame with the values across.
+        table: the rows of the tidy table in this row of the drawing.
+        place: place of the row.
+        half: half of the height of the row.
     """
     for low, high in table[["printed_low", "printed_high"]].dropna().drop_duplicates().to_numpy(float):
         bottom = place + half + 0.06
@@ -317,7 +324,7 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
 
 
 def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
-    """A line and a band across where the confidential data lie: their median and their middle half."""
+    """Draw the median of the confidential data as a line and their middle half as a band."""
     values = table.loc[table["synthesizer"] == DATA, "value"]
     if len(values) and table["synthesizer"].nunique() > 1:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
@@ -329,12 +336,12 @@ def density(values: Array, points: Array) -> Array:
     """A kernel density with Scott's bandwidth of values (n,) at points (m,)."""
     from matplotlib.mlab import GaussianKDE
 
-    found: Array = GaussianKDE(values).evaluate(points)
-    return found
+    heights: Array = GaussianKDE(values).evaluate(points)
+    return heights
 
 
 def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
-    """An axis for what may be 0: even below 0.1, and logarithmic above."""
+    """Scale an axis for values that may be 0: linear below 0.1, and logarithmic above."""
     getattr(axes, f"set_{name}scale")("symlog", linthresh=LEAST, linscale=0.4)
     getattr(axes, f"set_{name}lim")(0, None)
     high = getattr(axes, f"get_{name}lim")()[1]
@@ -343,7 +350,7 @@ def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
 
 
 def ticks_at(axis: Axis, values: pd.Series) -> None:
-    """A tick at each value where there are few of them."""
+    """Set a tick at each value where there are few of them."""
     places = sorted(set(values.dropna()))
     if 0 < len(places) <= FEW_TICKS:
         axis.set_ticks(places, [f"{place:g}" for place in places])
@@ -351,5 +358,5 @@ def ticks_at(axis: Axis, values: pd.Series) -> None:
 
 
 def signed(value: float) -> str:
-    """A number with two decimals and a minus sign that is one."""
+    """A number with two decimals and a true minus sign."""
     return f"{value:.2f}".replace("-", "−")

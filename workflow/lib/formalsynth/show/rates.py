@@ -1,4 +1,4 @@
-"""How fast a column contracts as samples grow."""
+"""Rate of contraction of a column as samples grow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One house style for all drawings: sizes, type, the palette, and the marks that tell kinds of guarantee apart.
+"""House style of all drawings: sizes, type, the palette, and the marks of kinds of guarantee.
 
 A hue stands for a family of mechanisms in every paper, a shade for a member of the family. The config of a paper names these
-colours; the tests measure that those of one frame can be told apart, by people who are colour-blind too.
+colours; the tests check that readers, colour-blind ones included, can distinguish those of one frame.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from enum import Enum
 
 COLUMN, PAGE = 3.5, 7.0
-"""Widths in inches: a column of a journal, which is also what a phone shows, and a page."""
+"""Widths in inches: a column of a journal, which is also the width of a phone, and a page."""
 TEXT, TITLE = 7, 8
 """Sizes of type in points."""
 DPI = 220
 """Dots per inch of drawings that are made of dots."""
 INK, FAINT = "#1a1a1a", "#6b6b6b"
-"""Colours of what is written: all that matters, and what stands beside it."""
+"""Colours of text: for what matters, and for notes beside it."""
 
 PRINTED = "#767676"
-"""Colour of what the paper prints, beside what was found."""
+"""Colour of printed values beside ours."""
 
 PALETTE = {
     "confidential data": ("#333333",),
@@ -32,7 +32,7 @@ PALETTE = {
     "added noise": ("#35c9bd", "#0e6b64"),
     "weights by isolation": ("#9d2f3a", "#f8a2ac"),
 }
-"""Colours by family of mechanisms, the main one first. Studies that have no such mechanism use them in this order of need."""
+"""Colours by family of mechanisms, the main one first. Studies without such a mechanism use them in this order."""
 
 STYLE = {
     "svg.hashsalt": "formalsynth",
@@ -58,11 +58,11 @@ STYLE = {
     "pdf.fonttype": 42,
     "text.parse_math": False,
 }
-"""How all drawings look; a dollar sign in a label is a dollar sign."""
+"""Settings of matplotlib for all drawings; a dollar sign in a label is a dollar sign."""
 
 
 class Mark(Enum):
-    """What a kind of guarantee is worth, with the marker that shows it in every drawing."""
+    """Strength of a kind of guarantee, with its marker in all drawings."""
 
     EVERY = ("o", INK, "any data set")
     CONDITION = ("D", INK, "conditional")
@@ -81,7 +81,7 @@ class Mark(Enum):
 
     @property
     def words(self) -> str:
-        """What the legend says."""
+        """Words of the legend."""
         return self.value[2]
 
 
@@ -90,10 +90,10 @@ _CONDITION = ("range-averaged", "range-truncated")
 
 
 def mark_of(guarantee: str) -> Mark:
-    """The mark of a kind of guarantee; one that is not known counts as a guarantee for this data set only.
+    """The mark of a kind of guarantee; an unknown one counts as a guarantee for this data set only.
 
     Args:
-        guarantee: as tables name it, such as ``DP | fixed weights``: what stands behind the bar is a condition.
+        guarantee: as tables name it, such as ``DP | fixed weights``: the words after the bar are a condition.
     """
     head, condition, _ = guarantee.partition(" | ")
     if head.startswith("none"):
@@ -104,6 +104,6 @@ def mark_of(guarantee: str) -> Mark:
 
 
 def ink(colour: str) -> str:
-    """Dark or light, whichever can be seen on a colour."""
+    """The dark or light colour that is readable on another colour."""
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"

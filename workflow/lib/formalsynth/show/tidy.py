@@ -1,38 +1,41 @@
-"""Tidy tables of figures and tables: everything that is drawn or read, one row for each value."""
+"""Tidy tables of figures and tables, one row for each value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from formalsynth.show.display import BOUNDS, FigureDisplay, Panel, TableDisplay
+from formalsynth.displays.display import BOUNDS, FigureDisplay, Panel, TableDisplay
+from formalsynth.show.estimator import estimate
+from formalsynth.show.painter import Painter, painter_of
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
 """Titles of frames that show one statistic each."""
 STAND_IN = "STAND-IN"
-"""What the column ``data`` says of rows that come from stand-in data."""
+"""Value of the column ``data`` in rows of stand-in data."""
 
 
 def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The tidy table of a figure: one row for each value drawn, with its frame and the label it is drawn under.
+    """The tidy table of a figure: one row for each drawn value, with its frame and its label.
 
     Args:
         display: the figure.
-        collected: the collected tables that the figure reads, for each scenario.
+        collected: the collected tables that it reads, of each scenario.
 
     Raises:
-        ValueError: no table has the columns that are drawn.
+        ValueError: no table has the drawn columns.
     """
     if display.parts:
         return _sheet_table(display, collected)
-    figure, columns = display.figure, display.figure.columns()
+    figure, columns, painter = display.figure, display.figure.columns(), painter_of(display)
     table = pd.concat([table for table in collected if set(columns) <= set(table)], ignore_index=True)
     for column, value in figure.rows.items():
         table = table[table[column] == value]
-    panels = [_panel(display, table, panel, column) for panel in display.panels for column in columns]
-    tidy = figure.extended(display, pd.concat(panels, ignore_index=True), collected)
+    panels = [_panel(painter, table, panel, column) for panel in display.panels for column in columns]
+    tidy = painter.extended(pd.concat(panels, ignore_index=True), collected)
     if display.at:
         tidy["at"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id].label for id in tidy["synthesizer"]])
@@ -56,9 +59,9 @@ def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     return pd.concat(tables, ignore_index=True)
 
 
-def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
+def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
     """The rows of one frame, in the order of its synthesizers."""
-    figure = display.figure
+    figure = painter.figure
     part = table[table["synthesizer"].isin(panel.ids)]
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
     drawn |= {"common": part[figure.common]} if figure.common else {}
@@ -66,24 +69,24 @@ def _panel(display: FigureDisplay, table: pd.DataFrame, panel: Panel, column: st
     place = part["synthesizer"].map({id: k for k, id in enumerate(panel.ids)})
     part = part[[key for key in KEYS if key in part]].assign(
         **drawn,
-        **_printed(display, part, column),
+        **_printed(painter.display, part, column),
         panel=", ".join(title for title in (panel.title, statistic) if title),
-        line=figure.line_at(display, panel, column),
+        line=painter.line_at(panel, column),
         _place=place,
     )
     return part.sort_values(["_place", "n"], kind="stable").drop(columns="_place")
 
 
 def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[str, list[float]]:
-    """The printed number of each row's cell, or the ends of a printed interval; across, too, where x is a result itself."""
+    """The printed number of the cell of each row, or the ends of a printed interval; also across, where x is a result."""
     cells = list(zip(part["scenario"], part["synthesizer"], strict=True)) if display.printed else []
-    wanted = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
-    found = {}
-    for name, (of, end) in wanted.items():
-        values = {(one.scenario, one.id): getattr(one, end) for one in display.printed if one.column == of}
+    ends = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
+    columns = {}
+    for name, (printed_column, end) in ends.items():
+        values = {(cell.scenario, cell.id): getattr(cell, end) for cell in display.printed if cell.column == printed_column}
         if values:
-            found[name] = [values.get(cell, float("nan")) for cell in cells]
-    return found
+            columns[name] = [values.get(cell, float("nan")) for cell in cells]
+    return columns
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -99,11 +102,11 @@ def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd
     names = dict.fromkeys(name for parameters in display.parameters.values() for name in parameters)
     for statistic in entry.statistics:
         for id in display.ids:
-            look, estimate = display.looks[id], entry.estimate(display, collected, statistic, id)
+            look, number = display.looks[id], estimate(entry, collected, statistic, id)
             row: dict[str, object] = {"statistic": statistic, "synthesizer": id, "label": look.label, "guarantee": look.guarantee}
             row |= {name: display.parameters.get(id, {}).get(name) for name in names}
-            row |= {"estimate": estimate.value, "mcse": estimate.mcse, "from": estimate.number}
+            row |= {"estimate": number.value, "mcse": number.mcse, "from": number.number}
             printed = entry.printed.get(id, {}).get(statistic)
-            rows.append(row | {"printed": printed, "difference": None if printed is None else estimate.value - printed})
+            rows.append(row | {"printed": printed, "difference": None if printed is None else number.value - printed})
     table = pd.DataFrame(rows)
     return table.assign(data=STAND_IN) if display.stand_in else table

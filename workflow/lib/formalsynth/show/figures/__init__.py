@@ -1,1 +1,1 @@
-"""Kinds of figures, one file each."""
+"""Painters of the kinds of figures, one file each."""

@@ -1,18 +1,17 @@
-"""Budgets: what is claimed, audited and attacked, on one axis."""
+"""Budgets: claimed, audited and attacked epsilon on one axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
 from formalsynth.core.mechanism import STRICT_KINDS
-from formalsynth.core.model import Names
 from formalsynth.core.rows import AUDITED
-from formalsynth.show.drawing import frames, from_nothing, headed, sizes
-from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.displays.figures.budgets import Budgets
+from formalsynth.show.drawing import drawn_ids, frames, from_nothing, headed, sizes
+from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import FAINT, INK, PAGE
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.show.display import FigureDisplay
 
 MARKS = {
     ("claimed", ""): ("D", "white", "claimed"),
@@ -32,39 +30,34 @@ MARKS = {
 """Marker, filling and words by column and kind of neighbour; empty for the largest over the neighbours."""
 
 
-@figure_kind("budgets")
-class Budgets(Figure):
-    """Claimed, audited and attacked epsilon of each synthesizer on one axis: medians and ranges over data sets."""
-
-    ALT = "Points on one axis for each synthesizer"
-
-    kind: Literal["budgets"]
-    value: Names = Field(default_factory=lambda: ["claimed", "audited", "attacked"], description="Columns that are drawn.")
+@painter("budgets")
+class BudgetsPainter(Painter[Budgets]):
+    """Painter of budgets: a row for each synthesizer, with medians and ranges over data sets."""
 
     def line_words(self) -> str:
-        """What the caption says of the markers."""
+        """Words of the caption on the markers."""
         return (
             "Markers: medians over data sets; bars: their range. The axis is even below 0.1 and logarithmic above. A guarantee "
             "for every data set is audited at δ = 0"
         )
 
-    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
         """The audited epsilon of strict mechanisms at delta 0, which is that of their claim."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
         audit = pd.concat([table for table in collected if AUDITED in table], ignore_index=True)
         pure = audit[(audit["delta"] == 0) & (audit["releases"] == 1) & (audit["streams"] == 1)].groupby(keys)[AUDITED].max()
-        strict = np.array([display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
+        strict = np.array([self.display.looks[id].guarantee in STRICT_KINDS for id in tidy["synthesizer"]])
         compared = strict & (tidy["panel"] == AUDITED)
         at_0 = pure.reindex(pd.MultiIndex.from_frame(tidy[keys])).to_numpy()
         return tidy.assign(value=np.where(compared, at_0, tidy["value"]).astype(float))
 
-    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
-        """None: markers tell what is shown, and the caption says the guarantees."""
+    def marked(self, table: pd.DataFrame) -> list[str]:
+        """No synthesizers: markers show the kind of number here, and the caption lists the guarantees."""
         return []
 
-    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """The markers."""
         from matplotlib.lines import Line2D
 
@@ -75,31 +68,32 @@ class Budgets(Figure):
             if column in shown
         ]
 
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A page wide, a line for each synthesizer."""
         return PAGE, 0.17 * table["synthesizer"].nunique() + 0.6
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """A row for each synthesizer, the first one on top."""
-        ids = [id for id in display.ids if id in set(table["synthesizer"])]
+        ids = drawn_ids(self.display, table)
         axis = frames(canvas, [1])[0][0]
         for (column, neighbour), (marker, fill, _) in MARKS.items():
             part = table[table["panel"] == column]
             self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, marker, fill)
-        axis.set_yticks(range(len(ids)), [display.looks[id].label for id in ids])
+        axis.set_yticks(range(len(ids)), [self.display.looks[id].label for id in ids])
         axis.set_ylim(len(ids) - 0.4, -0.6)
         axis.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.5)
-        axis.set_xlabel(self.y)
+        axis.set_xlabel(self.figure.y)
         from_nothing(axis)
-        headed(axis, "", sizes(display, table))
+        headed(axis, "", sizes(self.display, table))
 
     def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], marker: str, fill: str) -> None:
-        """The median and the range over data sets of one number of each synthesizer."""
+        """Draw the median and the range over data sets of one number of each synthesizer."""
         by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
-        found = by_data_set.agg(["min", "median", "max"]).reindex([id for id in ids if id in set(table["synthesizer"])])
-        places = [ids.index(str(id)) for id in found.index]
-        axis.hlines(places, found["min"], found["max"], color=FAINT, linewidth=0.8, zorder=1)
+        ranges = by_data_set.agg(["min", "median", "max"])
+        ranges = ranges.reindex([id for id in ids if id in ranges.index])
+        places = [ids.index(str(id)) for id in ranges.index]
+        axis.hlines(places, ranges["min"], ranges["max"], color=FAINT, linewidth=0.8, zorder=1)
         axis.scatter(
-            found["median"], places, s=14 if marker != "*" else 26, marker=marker, facecolor=fill, edgecolor=INK,
+            ranges["median"], places, s=14 if marker != "*" else 26, marker=marker, facecolor=fill, edgecolor=INK,
             linewidths=0.6, zorder=3,
         )  # fmt: skip

@@ -1,16 +1,17 @@
-"""Contraction: how values draw together as samples grow, against the rate of the theory."""
+"""Contraction: the spread of values by sample size against the rate of the theory."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field, model_validator
 
+from formalsynth.displays.figures.contraction import Contraction
 from formalsynth.show.drawing import headed, signed, sizes, small_frames, ticks_at
-from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.groups import by_number
+from formalsynth.show.painter import Painter, painter
 from formalsynth.show.rates import rate
 from formalsynth.show.style import COLUMN, FAINT, INK, mark_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
 
-    from formalsynth.show.display import FigureDisplay, Look
+    from formalsynth.displays.display import Look
 
 ACROSS = 2
 """Frames beside each other."""
@@ -27,71 +28,54 @@ OUTER = (0.05, 0.95)
 """Quantiles between which the cone starts."""
 
 
-@figure_kind("contraction")
-class Contraction(Figure):
-    """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
+@painter("contraction")
+class ContractionPainter(Painter[Contraction]):
+    """Painter of contraction: a frame for each synthesizer, with the cone of the rate n^-1/2."""
 
-    ALT = "Small panels of values by sample size"
     READING = (
         "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: where "
         "nine in ten would lie if their spread fell like n^-1/2; slope: of the log standard deviation on log n, with its "
         "standard error"
     )
-    FRAMES = ("synthesizer",)
-
-    kind: Literal["contraction"]
-    value: str = Field(description="Column that is drawn.")
-    panels: str = Field("synthesizer", description="synthesizer, a frame for each.")
-    law: Literal["", "Beta(0.5, 3)", "Poisson(100)", "lognormal regression"] = Field(
-        "", description="Population whose limit law of the bounds with min-max weights is drawn."
-    )
-    law_of: str = Field("", description="The synthesizer that has it.")
-
-    @model_validator(mode="after")
-    def _whose(self) -> Self:
-        if bool(self.law) != bool(self.law_of):
-            raise ValueError("law and law_of belong together: give both or neither")
-        return self
 
     def line_words(self) -> str:
-        """What the caption says of the limit law."""
-        return "Dashed: median of the limit law, and a standard deviation above and below it" if self.law else ""
+        """Words of the caption on the limit law."""
+        return "Dashed: median of the limit law, and a standard deviation above and below it" if self.figure.law else ""
 
-    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
         """Median and standard deviation of the limit law beside the values that have one."""
-        if not self.law:
+        if not self.figure.law:
             return tidy
         from formalsynth.audit.limit_law import law
         from formalsynth.audit.risks import RISK_POPULATIONS
 
-        population = next(each for each in RISK_POPULATIONS if each.name == self.law)
+        population = next(population for population in RISK_POPULATIONS if population.name == self.figure.law)
         laws = {int(n): law(population, int(n)) for n in tidy["n"].unique()}
-        here = tidy["synthesizer"] == self.law_of
+        here = tidy["synthesizer"] == self.figure.law_of
         return tidy.assign(
-            law_median=tidy["n"].map({n: each.median for n, each in laws.items()}).where(here),
-            law_sd=tidy["n"].map({n: each.sd for n, each in laws.items()}).where(here),
+            law_median=tidy["n"].map({n: limit.median for n, limit in laws.items()}).where(here),
+            law_sd=tidy["n"].map({n: limit.sd for n, limit in laws.items()}).where(here),
         )
 
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide, two frames beside each other."""
         return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """A frame for each synthesizer, with the same axes."""
-        drawn = small_frames(canvas, table, ACROSS, "n", self.y)
+        drawn = small_frames(canvas, table, ACROSS, "n", self.figure.y)
         for axis, id, group in drawn:
-            self._frame(axis, display.looks[id], group)
-        drawn[0][0].set_title(sizes(display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
+            self._frame(axis, self.display.looks[id], group)
+        drawn[0][0].set_title(sizes(self.display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame) -> None:
-        """The values of one synthesizer."""
-        groups = {float(n): part["value"].to_numpy(float) for n, part in table.groupby("n")}
+        """Draw the values of one synthesizer."""
+        groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
         unit = float(np.median(next(iter(groups.values())))) or 1.0
         groups = {n: values / unit for n, values in groups.items()}
         n = np.array(list(groups))
         low, middle, high = np.array([np.quantile(values, [0.25, 0.5, 0.75]) for values in groups.values()]).T
-        first = groups[float(n[0])]
-        start = np.quantile(first, OUTER) - middle[0]
+        start = np.quantile(groups[float(n[0])], OUTER) - middle[0]
         across = np.geomspace(n[0], n[-1], 30)
         centre, factor = np.interp(np.log(across), np.log(n), middle), np.sqrt(n[0] / across)
         axis.set_xscale("log")

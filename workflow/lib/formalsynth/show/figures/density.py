@@ -1,15 +1,16 @@
-"""Densities: how values are distributed, synthesizers on top of each other."""
+"""Densities: distributions of values, synthesizers on top of each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import Field
 
+from formalsynth.displays.figures.density import Density
 from formalsynth.show.drawing import density, frames, headed, line_handles, line_look, line_place, sizes
-from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.groups import by_name
+from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, mark_of
 
 if TYPE_CHECKING:
@@ -18,72 +19,60 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.show.display import FigureDisplay
 
 POINTS = 300
 """Points of a curve."""
 APART = 0.2
 """Distance of the markers along a line, as a share of the frame's diagonal."""
 BINS = 40
-"""Of a histogram below an exact curve."""
+"""Number of bars of a histogram below an exact curve."""
 
 
-@figure_kind("density")
-class Density(Figure):
-    """Kernel densities of the values, each synthesizer a line; with ``exact`` the exact curves over histograms of the values."""
+@painter("density")
+class DensityPainter(Painter[Density]):
+    """Painter of kernel densities, or of exact densities over histograms of the values."""
 
-    ALT = "Density curves"
     READING = "Every curve has the area 1"
 
-    kind: Literal["density"]
-    value: str = Field(description="Column that is drawn.")
-    exact: bool = Field(False, description="The exact densities among the study's details, over histograms of the values.")
-    centred: bool = Field(False, description="A second frame with each distribution centred at its mean, and its spread.")
-    zoom: float | None = Field(None, gt=0, description="How far the second frame reaches on either side of the mean.")
-
-    def tables(self) -> list[str]:
-        """Collected tables that it reads of each scenario."""
-        return [self.table, *(["details"] if self.exact else [])]
-
-    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The tidy table with the points of the exact densities, where they are asked for."""
+    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """The tidy table with the points of the exact densities, where config asks for them."""
         import pandas as pd
 
-        if not self.exact:
+        if not self.figure.exact:
             return tidy
         exact = pd.concat([table for table in collected if "density" in table], ignore_index=True)
-        return pd.concat([tidy, exact[exact["synthesizer"].isin(display.ids)].assign(panel="")], ignore_index=True)
+        return pd.concat([tidy, exact[exact["synthesizer"].isin(self.display.ids)].assign(panel="")], ignore_index=True)
 
-    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """The lines, as they are drawn."""
-        return line_handles(display, table)
+        return line_handles(self.display, table)
 
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide, with the frames below each other."""
-        return COLUMN, 1.8 * (1 + self.centred) + 0.45
+        return COLUMN, 1.8 * (1 + self.figure.centred) + 0.45
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """One frame, or with ``centred`` a second one around the means."""
         groups = [("", table)]
-        if self.centred:
+        if self.figure.centred:
             centre = table.groupby("synthesizer")["value"].transform("mean")
             moved = {column: table[column] - centre for column in ("value", "x") if column in table}
             groups = [("as they are", table), ("around their means", table.assign(**moved))]
         rows = frames(canvas, [1] * len(groups), shared=False)
         for (axis,), (title, group) in zip(rows, groups, strict=True):
-            self._curves(axis, display, group)
-            headed(axis, title, sizes(display, group))
+            self._curves(axis, group)
+            headed(axis, title, sizes(self.display, group))
             axis.set(ylabel="density", ylim=(0, None))
-        if self.zoom:
-            axis.set_xlim(-self.zoom, self.zoom)
-        if self.centred:
-            self._spreads(axis, display, table)
-        axis.set_xlabel(self.y)
+        if self.figure.zoom:
+            axis.set_xlim(-self.figure.zoom, self.figure.zoom)
+        if self.figure.centred:
+            self._spreads(axis, table)
+        axis.set_xlabel(self.figure.y)
 
-    def _curves(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
-        """A line for each synthesizer: its exact density over a histogram where there is one, else a kernel density."""
-        for id, part in table.groupby("synthesizer", sort=False):
-            values, look = part["value"].dropna().to_numpy(float), display.looks[id]
+    def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
+        """Draw a line for each synthesizer: its exact density over a histogram where there is one, else a kernel density."""
+        for id, part in by_name(table, "synthesizer"):
+            values, look = part["value"].dropna().to_numpy(float), self.display.looks[id]
             curve = part[part["density"].notna()] if "density" in part else part[:0]
             if len(curve):
                 if len(values) > 1:
@@ -92,16 +81,16 @@ class Density(Figure):
             else:
                 across = np.linspace(values.min(), values.max(), POINTS)
                 heights = density(values, across)
-            place = line_place(display, str(id))
+            place = line_place(self.display, id)
             axis.plot(
-                across, heights, markevery=(APART * (place + 1) / (len(display.ids) + 1), APART),
+                across, heights, markevery=(APART * (place + 1) / (len(self.display.ids) + 1), APART),
                 **line_look(look.colour, mark_of(look.guarantee), place),
             )  # fmt: skip
 
-    def _spreads(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
-        """The standard deviation of each distribution, in the frame that compares their widths."""
-        spreads = {id: _spread(part) for id, part in table.groupby("synthesizer", sort=False)}
-        words = "\n".join(f"sd {display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
+    def _spreads(self, axis: Axes, table: pd.DataFrame) -> None:
+        """Write the standard deviation of each distribution in the frame around their means."""
+        spreads = {id: _spread(part) for id, part in by_name(table, "synthesizer")}
+        words = "\n".join(f"sd {self.display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
         axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
         axis.text(0.01, 0.97, words, ha="left", va="top", transform=axis.transAxes)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import Field
-
+from formalsynth.displays.figures.scatter import Scatter
 from formalsynth.show.drawing import frames, headed, sizes
-from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.groups import by_name
+from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, TEXT
 
 if TYPE_CHECKING:
@@ -16,78 +16,64 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.show.display import FigureDisplay
 
 MARKERS = ("o", "^", "s", "v")
 
 
-@figure_kind("scatter")
-class Scatter(Figure):
-    """One point for each row and synthesizer."""
+@painter("scatter")
+class ScatterPainter(Painter[Scatter]):
+    """Painter of scatter plots: a point for each row and synthesizer."""
 
-    ALT = "Scatter plot"
     READING = "A point for each record"
-    FRAMES = ("none", "synthesizer")
-
-    kind: Literal["scatter"]
-    value: str = Field(description="Column that is drawn.")
-    x: str = Field(min_length=1, description="Column across.")
-    x_label: str = Field("", description="Label of the axis across.")
-    line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
-
-    @property
-    def across(self) -> str:
-        """Column that runs across."""
-        return self.x
 
     def line_words(self) -> str:
-        """What the caption says of the dashed lines; empty where there are none."""
-        return "Dashed lines: Δ, the largest bound" if self.line == "delta" else ""
+        """Words of the caption on the dashed lines; empty where there are none."""
+        return "Dashed lines: Δ, the largest bound" if self.figure.line == "delta" else ""
 
-    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
-        """None: the points are records, and the caption says the guarantees."""
+    def marked(self, table: pd.DataFrame) -> list[str]:
+        """No synthesizers: the points are records, and the caption lists the guarantees."""
         return []
 
-    def legend(self, display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
+    def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """The points, as they are drawn, where synthesizers share a frame."""
         from matplotlib.lines import Line2D
 
-        if self.panels == "synthesizer":
+        if self.figure.panels == "synthesizer":
             return []
-        looks = [display.looks[id] for id in table["synthesizer"].unique()]
+        looks = [self.display.looks[id] for id in table["synthesizer"].unique()]
         return [
             Line2D([], [], linestyle="", marker=MARKERS[place % len(MARKERS)], markersize=4, color=look.colour, label=look.label)
             for place, look in enumerate(looks)
         ]
 
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide, with the frames below each other."""
-        return COLUMN, 1.8 * len(self._groups(display, table)) + 0.45
+        return COLUMN, 1.8 * len(self._groups(table)) + 0.45
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """One frame, or one for each synthesizer, with the same limits across."""
-        groups = self._groups(display, table)
+        groups = self._groups(table)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
-            self._points(axis, display, group)
-            headed(axis, title, sizes(display, group))
-            axis.set_ylabel(self.y)
+            self._points(axis, group)
+            headed(axis, title, sizes(self.display, group))
+            axis.set_ylabel(self.figure.y)
             axis.margins(y=0.12)
             axis.set_xlim(*with_margin(table["x"]))
-        axis.set_xlabel(self.x_label)
+        axis.set_xlabel(self.figure.x_label)
 
-    def _groups(self, display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-        if self.panels != "synthesizer":
+    def _groups(self, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+        if self.figure.panels != "synthesizer":
             return [("", table)]
-        return [(display.looks[id].label, group) for id, group in table.groupby("synthesizer", sort=False)]
+        return [(self.display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
 
-    def _points(self, axis: Axes, display: FigureDisplay, table: pd.DataFrame) -> None:
-        """The points of each synthesizer, and its dashed line at the largest of them."""
-        for place, (id, points) in enumerate(table.groupby("synthesizer", sort=False)):
-            look, marker = display.looks[id], MARKERS[place % len(MARKERS)]
+    def _points(self, axis: Axes, table: pd.DataFrame) -> None:
+        """Draw the points of each synthesizer, and its dashed line at the largest of them."""
+        for place, (id, points) in enumerate(by_name(table, "synthesizer")):
+            look, marker = self.display.looks[id], MARKERS[place % len(MARKERS)]
             axis.scatter(
                 points["x"], points["value"], s=7, alpha=0.45, linewidths=0, color=look.colour, marker=marker, rasterized=True
             )
-            if self.line == "delta":
+            if self.figure.line == "delta":
                 largest = points["value"].max()
                 axis.axhline(largest, linestyle=(0, (4, 2)), color=look.colour, linewidth=0.9)
                 axis.annotate(

@@ -1,17 +1,18 @@
-"""Trade-offs: how often an attack on synthetic data errs, either way, against what the claim allows it."""
+"""Trade-offs: the error rates of an attack on synthetic data against the region that the claim allows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from formalsynth.audit.attack import least_errors
 from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.displays.figures.trade_off import TradeOff
 from formalsynth.show.drawing import headed, small_frames
-from formalsynth.show.figures.base import Figure, figure_kind
+from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import FAINT, INK, PAGE
 
 if TYPE_CHECKING:
@@ -19,64 +20,52 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
 
-    from formalsynth.show.display import FigureDisplay, Look
+    from formalsynth.displays.display import Look
 
 ACROSS = 4
 """Frames beside each other."""
 BELOW = 0.5
-"""Where a share of none is drawn, in runs."""
+"""Place of a share of 0, in runs."""
 
 
-@figure_kind("trade_off")
-class TradeOff(Figure):
-    """False negatives against false positives of the attack, over the region that the claim allows."""
+@painter("trade_off")
+class TradeOffPainter(Painter[TradeOff]):
+    """Painter of trade-offs: the error rates of the attack over the region that the claim allows."""
 
-    ALT = "Small panels, each with a line of one error rate against the other"
     READING = (
         "Each step of a line is a threshold of the attack on one synthetic data set; at the lower and the left edge no run erred."
         " Shaded: what (ε, δ) as claimed allows, by the claim on the data set (dark) and by the larger of both neighbours"
         " (light); a line below the shading breaks the claim"
     )
-    FRAMES = ("synthesizer",)
 
-    kind: Literal["trade_off"]
-    table: Literal["audit"] = "audit"
-    value: Literal["error"] = "error"
-    panels: Literal["synthesizer"] = "synthesizer"
-
-    @property
-    def across(self) -> str:
-        """The share of false positives."""
-        return "value"
-
-    def marked(self, display: FigureDisplay, table: pd.DataFrame) -> list[str]:
-        """None: there are no markers."""
+    def marked(self, table: pd.DataFrame) -> list[str]:
+        """No synthesizers: there are no markers."""
         return []
 
-    def extended(self, display: FigureDisplay, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Claims, their delta and what the attack shows beside the error rates."""
+    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """The error rates with claims, their delta and the attacked epsilon."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
-        told = pd.concat([table for table in collected if "attacked" in table], ignore_index=True)
-        told = told[told["attacked"].notna()].drop_duplicates(keys).set_index(keys)
-        wanted = pd.MultiIndex.from_frame(tidy[keys])
+        attacks = pd.concat([table for table in collected if "attacked" in table], ignore_index=True)
+        attacks = attacks[attacks["attacked"].notna()].drop_duplicates(keys).set_index(keys)
+        rows = pd.MultiIndex.from_frame(tidy[keys])
         columns = ["delta", "claimed", "claimed_larger", "attacked"]
-        return tidy.assign(**{column: told[column].reindex(wanted).to_numpy() for column in columns})
+        return tidy.assign(**{column: attacks[column].reindex(rows).to_numpy() for column in columns})
 
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A page wide, with small frames."""
         return PAGE, 1.6 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.3
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """A frame for each synthesizer, with the same axes."""
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
-        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.y):
-            self._frame(axis, display.looks[id], group, least)
+        for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.figure.y):
+            self._frame(axis, self.display.looks[id], group, least)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame, least: float) -> None:
-        """The attack on one synthesizer."""
+        """Draw the attack on one synthesizer."""
         across = np.geomspace(least, 1, 200)
         delta = 0.0 if look.guarantee in STRICT_KINDS else float(table["delta"].max())
         for column, shade in (("claimed_larger", 0.18), ("claimed", 0.3)):

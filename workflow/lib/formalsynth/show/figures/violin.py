@@ -1,17 +1,18 @@
-"""Violins: how values are distributed, synthesizers below each other."""
+"""Violins: distributions of values, synthesizers below each other."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
+from formalsynth.displays.figures.violin import Violin
 from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, sizes
-from formalsynth.show.figures.base import Framed, figure_kind
+from formalsynth.show.groups import by_name, by_number
+from formalsynth.show.painter import FramedPainter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, ink, mark_of
 
 if TYPE_CHECKING:
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
 
-    from formalsynth.show.display import FigureDisplay, Look
+    from formalsynth.displays.display import Look
 
 HALF = 0.4
 """Half of the height of a violin, in rows."""
 LEAST = 0.025
-"""Half of its height where it is thinnest."""
+"""Half of the height of a violin where it is thinnest."""
 FEW = 30
-"""Fewer values than these are dots and have no density."""
+"""Below this number of values, they are dots and have no density."""
 DOTS = 200
-"""Up to so many values are also dots."""
+"""Largest number of values that are also drawn as dots."""
 TIED = 0.05
-"""Where one value has this share of all, or all are whole numbers, they have no density either."""
+"""Share of one value among all from which values have no density; nor have whole numbers."""
 BINS = 60
 """Approximate number of bars across a frame, for rows whose values have no density."""
 ROW = 0.26
@@ -43,58 +44,54 @@ class Row(NamedTuple):
     label: str
     look: Look
     table: pd.DataFrame
-    """Its part of the tidy table."""
+    """Part of the tidy table in this row."""
 
 
-@figure_kind("violin")
-class Violin(Framed):
-    """Violins of the values, one for each synthesizer; with ``panels: synthesizer`` one for each sample size."""
+@painter("violin")
+class ViolinPainter(FramedPainter[Violin]):
+    """Painter of violins: a row for each synthesizer, or for each sample size."""
 
-    ALT = "Violin plots"
     READING = (
         "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: "
         "all values are the same"
     )
-    FRAMES = ("none", "synthesizer")
-    BY_PARAMETER = True
-    PRINTS = True
 
-    kind: Literal["violin"] = "violin"
-
-    def inches(self, display: FigureDisplay, table: pd.DataFrame) -> tuple[float, float]:
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """A column wide, with a row for each violin."""
-        frames = [len(rows) for _, rows, _ in self._frames(display, table)]
-        shared = isinstance(self.value, str)
+        frames = [len(rows) for _, rows, _ in self._frames(table)]
+        shared = isinstance(self.figure.value, str)
         return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
 
-    def paint(self, display: FigureDisplay, table: pd.DataFrame, canvas: Canvas) -> None:
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Frames of violins below each other, in the order of the table."""
-        groups = list(self._frames(display, table))
-        shared = isinstance(self.value, str)
+        groups = self._frames(table)
+        shared = isinstance(self.figure.value, str)
         heights = [len(rows) + 0.9 for _, rows, _ in groups]
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
-            if self.log:
+            if self.figure.log:
                 axis.set_xscale("log")
-            headed(axis, title, sizes(display, group))
+            headed(axis, title, sizes(self.display, group))
             self._rows(axis, rows, group)
             dashed(axis, group["line"], self.line_label())
             if shared:
                 axis.label_outer()
-        axis.set_xlabel(self.y, loc="right")
+        axis.set_xlabel(self.figure.y, loc="right")
 
-    def _frames(self, display: FigureDisplay, table: pd.DataFrame) -> Iterator[tuple[str, list[Row], pd.DataFrame]]:
-        """Each frame: its title, its rows with their labels and values, and its part of the table."""
-        by_size = self.panels == "synthesizer"
-        for name, group in table.groupby("synthesizer" if by_size else "panel", sort=False):
-            looks = display.looks
-            rows = [
-                Row(f"n = {key:g}" if by_size else looks[key].label, looks[str(name) if by_size else key], part)
-                for key, part in group.groupby("n" if by_size else "synthesizer", sort=False)
+    def _frames(self, table: pd.DataFrame) -> list[tuple[str, list[Row], pd.DataFrame]]:
+        """Frames with title, rows and part of the table."""
+        looks = self.display.looks
+        if self.figure.panels == "synthesizer":
+            return [
+                (looks[id].label, [Row(f"n = {n:g}", looks[id], rows) for n, rows in by_number(group, "n")], group)
+                for id, group in by_name(table, "synthesizer")
             ]
-            yield looks[str(name)].label if by_size else str(name), rows, group
+        return [
+            (title, [Row(looks[id].label, looks[id], rows) for id, rows in by_name(group, "synthesizer")], group)
+            for title, group in by_name(table, "panel")
+        ]
 
     def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame) -> None:
-        """The rows of a frame, from the top, with the printed values, and the confidential data across."""
+        """Draw the rows of a frame, from the top, with the printed values, and the confidential data across."""
         values = self._scaled(table["value"].to_numpy(float))
         span = (values.min(), values.max())
         few = {}
@@ -110,11 +107,11 @@ class Violin(Framed):
         axis.set_ylim(len(rows) - 0.45, -0.9 if table["line"].notna().any() else -0.55)
 
     def _scaled(self, values: Array) -> Array:
-        """Values as the axis has them; on a logarithmic one without those that are not positive."""
-        return np.log10(values[values > 0]) if self.log else values
+        """Values on the scale of the axis; on a logarithmic one without those that are not positive."""
+        return np.log10(values[values > 0]) if self.figure.log else values
 
     def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> bool:
-        """Draw one group of values; True where they are so few that they are to be dots."""
+        """Draw one group of values; True where they are so few that they have to be dots."""
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if np.ptp(values) <= 1e-9 * np.abs(values).max():
             axis.plot([middle] * 2, [place - HALF / 2, place + HALF / 2], color=look.colour, linewidth=3, solid_capstyle="butt")
@@ -131,7 +128,7 @@ class Violin(Framed):
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return True
         across, halves = _halves(scaled, span)
-        across = 10**across if self.log else across
+        across = 10**across if self.figure.log else across
         binned = len(across) < 3 * BINS
         axis.fill_between(
             across, place - halves, place + halves, color=look.colour, linewidth=0.5, step="post" if binned else None
@@ -152,12 +149,12 @@ class Violin(Framed):
         return False
 
     def _left(self, middle: float, span: tuple[float, float]) -> bool:
-        """Whether a value is in the left half of the frame."""
+        """True where a value is in the left half of the frame."""
         place = self._scaled(np.array([middle]))
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
     def _dots(self, axis: Axes, groups: dict[int, Row]) -> None:
-        """A dot for each value of the rows at these places, those at the same place above each other."""
+        """Draw a dot for each value of the rows at these places, without overlap."""
         import pandas as pd
         import seaborn
 
@@ -165,7 +162,7 @@ class Violin(Framed):
             return
         by_place = {float(place): row.table["value"] for place, row in groups.items()}
         values = pd.concat(by_place, names=["place"]).reset_index("place")
-        values = values[values["value"] > 0] if self.log else values
+        values = values[values["value"] > 0] if self.figure.log else values
         seaborn.swarmplot(
             values, x="value", y="place", hue="place", palette={float(place): row.look.colour for place, row in groups.items()},
             orient="y", native_scale=True, ax=axis, size=2.7, edgecolor=INK, linewidth=0.3, zorder=2, legend=False, warn_thresh=1,

@@ -1,1 +1,1 @@
-"""Kinds of tables, one file each."""
+"""Estimators of the kinds of tables, one file each."""

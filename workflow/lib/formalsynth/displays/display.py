@@ -1,4 +1,4 @@
-"""What one figure or table shows, in plain types: everything that its job depends on."""
+"""Content of one figure or table in plain types: everything that its job depends on."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pydantic import Field
 
 from formalsynth.core.kinds import ByKind
 from formalsynth.core.model import DATA, PRIOR, JobInput
-from formalsynth.show.figures.base import FIGURES, Figure
-from formalsynth.show.tables.base import TABLES, Table
+from formalsynth.displays.figure import FIGURES, Figure
+from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
-"""Columns of privacy numbers: they never travel without the kind of guarantee."""
+"""Columns of privacy numbers: they never appear without the kind of guarantee."""
 NOT_SYNTHETIC = (DATA, PRIOR)
-"""What stands beside synthesizers and has no guarantee."""
+"""Entries beside the synthesizers, which have no guarantee."""
 
 
 class Look(JobInput):
-    """How a synthesizer is shown; apart from the synthesizer, so that a new colour or label refits nothing."""
+    """Label and colour of a synthesizer; apart from the synthesizer, so that a new colour or label refits nothing."""
 
     label: str
     colour: str
@@ -33,41 +33,41 @@ class Panel(JobInput):
     ids: tuple[str, ...]
     """Synthesizers in it, from left to right."""
     epsilon: float | None
-    """The budget that the frame stands for, where it does."""
+    """Budget of the frame; None where it has none."""
 
 
 class ShownScenario(JobInput):
-    """A scenario at one sample size, as far as a figure or table speaks of it."""
+    """Facts on a scenario at one sample size that figures, tables and captions use."""
 
     id: str
     name: str
     label: str
     n: int
     place: str
-    """Where in the paper it is."""
+    """Place in the paper."""
     replicates: int
     audited: int
-    """How many of them are audited."""
+    """Number of replicates that are audited."""
     synthetic_sets: int
     file: str
     """Name of the data file; empty when simulated."""
     stand_in: bool
-    """Whether simulated data take the place of an absent file."""
+    """True where simulated data replace a missing file."""
     unit: float
-    """What a value of 1 is in the unit of figures and tables."""
+    """Value of 1 in the unit of figures and tables."""
     data: str
-    """What a caption says of the data; empty where the label of a real data set says it."""
+    """Words for the data in a caption; empty where the label of a real data set names them."""
 
 
 class Display(JobInput):
-    """What a figure and a table have in common."""
+    """Common part of figures and tables."""
 
     paper: str
     number: str
     scale: str
     authors: str
     table: str
-    """Which collected table it reads."""
+    """Collected table that it reads."""
     ids: tuple[str, ...]
     """Synthesizers from left to right."""
     looks: dict[str, Look]
@@ -75,12 +75,12 @@ class Display(JobInput):
 
     @property
     def stand_in(self) -> bool:
-        """Whether stand-in data are among what it shows."""
+        """True where any of its scenarios has stand-in data."""
         return any(scenario.stand_in for scenario in self.scenarios)
 
 
 class Printed(JobInput):
-    """What a paper prints of a cell of a figure."""
+    """Printed value of a cell of a figure."""
 
     scenario: str
     column: str
@@ -92,22 +92,22 @@ class Printed(JobInput):
 
 
 class FigureDisplay(Display):
-    """What one figure shows. Its kind has to be registered before :meth:`of` is called."""
+    """Content of one figure. Its kind has to be registered before :meth:`of` is called."""
 
     figure: Annotated[Figure, ByKind(FIGURES)]
     panels: tuple[Panel, ...]
     at: dict[str, float | None]
-    """Which point of its line a synthesizer is, where x is a result."""
+    """Point of its line, by synthesizer, where x is a result."""
     truths: dict[str, float]
     """Value of each drawn column in the population, where the dashed line is there."""
     printed: tuple[Printed, ...] = ()
-    """Printed values of what is drawn."""
+    """Printed values of the drawn cells."""
     parts: dict[str, FigureDisplay] = Field(default_factory=dict)
-    """The figures that a sheet is made of, by letter."""
+    """Figures of a sheet, by letter."""
 
 
 class TableDisplay(Display):
-    """What one table shows. Its kind has to be registered before :meth:`of` is called."""
+    """Content of one table. Its kind has to be registered before :meth:`of` is called."""
 
     entry: Annotated[Table, ByKind(TABLES)]
     parameters: dict[str, dict[str, float]] = Field(default_factory=dict)

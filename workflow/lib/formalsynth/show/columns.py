@@ -1,4 +1,4 @@
-"""What kinds of tables have in common: columns of collected tables as numbers."""
+"""Columns of collected tables as numbers, shared by several kinds of tables."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def summary(values: Array, statistic: str) -> float:
 
 
 def unless_tied(error: float) -> float:
-    """The error of a quantile; NaN instead of 0, which only says that the values next to it in rank are the same."""
+    """The error of a quantile; NaN instead of 0, which only means that the values next to it in rank are the same."""
     return error if error > 0 else float(np.nan)

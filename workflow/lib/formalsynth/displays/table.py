@@ -1,9 +1,9 @@
-"""What every kind of table has, and the register of kinds."""
+"""Fields that all kinds of tables have, and the register of kinds. Estimators of the kinds are in ``show/tables``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -11,29 +11,14 @@ from formalsynth.core.model import Model, Number, WholeNumber
 from formalsynth.core.registry import Registry
 from formalsynth.core.words import metric
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from formalsynth.show.display import TableDisplay
-
-
-class Estimate(NamedTuple):
-    """One number of a table."""
-
-    value: float
-    mcse: float
-    """Its Monte Carlo standard error; NaN where there is none to give."""
-    number: int
-    """How many values it is made from."""
-
 
 class Table(Model):
-    """One table, with the printed values beside ours. A kind adds the keys that it alone uses."""
+    """Fields of one table, with the printed values beside ours. A kind adds the keys that it alone uses."""
 
     READS: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
-    """The collected table that the estimates come from."""
+    """Collected table with the values that the estimates summarize."""
     OVER_SIZES: ClassVar[bool] = False
-    """Whether a number is made from several sample sizes."""
+    """True where a number needs several sample sizes."""
 
     kind: str = Field(description="How the numbers of the table are made.")
     scenario: str = Field(description="Scenario whose results it shows.")
@@ -51,11 +36,11 @@ class Table(Model):
 
     @property
     def table(self) -> str:
-        """Which collected table it reads."""
+        """Collected table that it reads."""
         return self.READS
 
     def tables(self) -> list[str]:
-        """Every collected table that it reads."""
+        """All collected tables that it reads."""
         return [self.table]
 
     @property
@@ -64,11 +49,11 @@ class Table(Model):
         return ""
 
     def columns(self) -> list[str]:
-        """What the numbers speak of, by the names of :data:`formalsynth.core.words.METRICS`."""
+        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(self.statistics))
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Printed values by synthesizer and column of the collected table: the ends of an interval, which a number is twice."""
+        """Printed values by synthesizer and column of the collected table, as intervals; a number is both ends of one."""
         return {id: {row: (value, value) for row, value in rows.items()} for id, rows in self.printed.items()}
 
     @classmethod
@@ -80,21 +65,10 @@ class Table(Model):
         """Names that ``statistics`` may have; None for any column of numbers in the collected table."""
         return None
 
-    def estimate(self, display: TableDisplay, collected: Mapping[str, pd.DataFrame], statistic: str, id: str) -> Estimate:
-        """The number of one row and synthesizer.
 
-        Args:
-            display: the table.
-            collected: the tables that it reads, by name.
-            statistic: name of the row.
-            id: the synthesizer.
-        """
-        raise NotImplementedError
-
-
-TABLES: Registry[type[Table]] = Registry("kind of table", "show/tables/*.py")
+TABLES: Registry[type[Table]] = Registry("kind of table", "displays/tables/*.py")
 DEFAULT = "sample"
-"""The kind of a table that does not say which."""
+"""Kind of a table without the key ``kind``."""
 
 
 def table_kind(name: str) -> Callable[[type[Any]], type[Any]]:

@@ -1,0 +1,28 @@
+"""Fields of exceedance: the share of data sets whose loss is more than the claim."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.core.model import Names
+from formalsynth.displays.figure import Figure, figure_kind
+
+
+@figure_kind("exceedance")
+class Exceeding(Figure):
+    """The share of data sets whose audited epsilon is more than the claimed one, against n."""
+
+    ALT = "Lines with error bars"
+
+    kind: Literal["exceedance"]
+    value: Names = Field(
+        default_factory=lambda: ["audited", "claimed", "claimed_larger"],
+        description="The loss, and claims with a frame for each.",
+    )
+
+    @property
+    def across(self) -> str:
+        """The sample size."""
+        return "n"

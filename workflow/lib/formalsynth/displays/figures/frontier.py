@@ -1,0 +1,34 @@
+"""Fields of frontiers: utility against epsilon."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.core.rows import AUDIT, AUDITED
+from formalsynth.displays.figure import Figure, figure_kind
+
+
+@figure_kind("frontier")
+class Frontier(Figure):
+    """Utility against the epsilon of adding or removing one record: medians over data sets.
+
+    A mechanism with a guarantee for every data set is at that guarantee, any other at its audited epsilon, with a thin line to
+    the claimed one.
+    """
+
+    ALT = "Points of utility against epsilon"
+    FRAMES = ("none", "scenario")
+
+    kind: Literal["frontier"]
+    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance of the synthetic data to the confidential data.")
+
+    @property
+    def across(self) -> str:
+        """The audited epsilon."""
+        return AUDITED
+
+    def tables(self) -> list[str]:
+        """The replicates, and the audit with its kinds of neighbours."""
+        return [self.table, AUDIT]

@@ -1,0 +1,42 @@
+"""Fields of lines: means over replicates against another column."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.displays.figure import Framed, figure_kind
+
+
+@figure_kind("line")
+class Line(Framed):
+    """Means over replicates against ``x`` with two standard errors, a line for each label."""
+
+    ALT = "Lines through points"
+    FRAMES = ("none", "scenario")
+    BY_PARAMETER = True
+    PRINTS = True
+
+    kind: Literal["line"]
+    x: str = Field(min_length=1, description="Column across.")
+    at: str = Field("", description="Parameter whose values are the points of a line where x is itself a result.")
+    x_log: bool = Field(False, description="Logarithmic axis across.")
+    x_label: str = Field("", description="Label of the axis across.")
+    from_zero: bool = Field(False, description="Axis of the values from 0, logarithmic from 0.1 on, for values that may be 0.")
+    top: float | None = Field(None, gt=0, description="Lines that lie above this are named at the upper edge instead of drawn.")
+    against: str = Field(
+        "", description="Label of those whose values in the same replicate are taken from the others', in frames beside."
+    )
+    reference: str = Field("", description="Column that all synthesizers of a replicate have in common, drawn as one grey line.")
+    reference_label: str = Field("", description="Name of the grey line.")
+
+    @property
+    def common(self) -> str:
+        """Column of the grey line."""
+        return self.reference
+
+    @property
+    def across(self) -> str:
+        """Column that runs across."""
+        return self.x

@@ -1,0 +1,1 @@
+"""Fields of the kinds of tables, one file each."""

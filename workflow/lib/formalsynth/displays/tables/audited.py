@@ -1,0 +1,36 @@
+"""Fields of tables of audits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.core.rows import AUDIT, LOSSES
+from formalsynth.core.utility import COLUMNS
+from formalsynth.displays.table import Table, table_kind
+
+STRICT = {f"strict_{kind}": kind for kind in LOSSES}
+COSTS = ("audited", "strict", "pure", "composed", *LOSSES, *STRICT)
+"""Rows that are losses: at the first delta, at the last above 0, at 0, of several releases, and by kind of neighbour."""
+CLAIMS = ("claimed", "claimed_larger", "weight")
+"""Rows that each neighbour of a data set has; of claims the largest counts."""
+SHOWN = ("attacked", "floor")
+
+
+@table_kind("audited")
+class Audited(Table):
+    """What is claimed, audited and attacked, over the data sets that were audited."""
+
+    READS = "audit"
+
+    kind: Literal["audited"]
+    summary: Literal["median", "min", "max"] = Field("median", description="What is shown of the data sets.")
+
+    def tables(self) -> list[str]:
+        """The audit, and the replicates where utility is shown."""
+        return [AUDIT, *(["replicates"] if set(self.statistics) & set(COLUMNS) else [])]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Losses, claims, the attack, the floor and utility."""
+        return (*COSTS, *CLAIMS, *SHOWN, *COLUMNS)

@@ -1,0 +1,46 @@
+"""Fields of tables of intervals."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from formalsynth.core.utility import UTILITY
+from formalsynth.core.words import metric
+from formalsynth.displays.table import Table, table_kind
+
+LEVELS = {"low": 0.025, "high": 0.975}
+"""Ends of a 95 % interval."""
+
+
+@table_kind("interval")
+class Interval(Table):
+    """95 % intervals of statistics over the synthetic data sets of the single sample; an end is a row."""
+
+    READS = "sets"
+
+    kind: Literal["interval"]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Statistics of a data set, each with its two ends."""
+        return tuple(f"{statistic}_{end}" for statistic in UTILITY for end in LEVELS)
+
+    def columns(self) -> list[str]:
+        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
+
+    def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Printed intervals by synthesizer and statistic, where both ends are printed."""
+        return {
+            id: {
+                name: (rows[f"{name}_low"], rows[f"{name}_high"])
+                for name in self.columns()
+                if {f"{name}_low", f"{name}_high"} <= set(rows)
+            }
+            for id, rows in self.printed.items()
+        }
+
+    @classmethod
+    def heading(cls, statistic: str) -> str:
+        """The name of a row in plain words."""
+        column, _, end = statistic.rpartition("_")
+        return f"{metric(column).name}, {end} end"

@@ -1,0 +1,32 @@
+"""Fields of tables of rates of contraction."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.displays.table import Table, table_kind
+
+
+@table_kind("rate")
+class Rate(Table):
+    """Slope of log sd of a column over replicates on log n, over all sample sizes and between the two largest."""
+
+    OVER_SIZES = True
+
+    kind: Literal["rate"]
+    value: str = Field(min_length=1, description="Column whose contraction is shown.")
+
+    @property
+    def summarized(self) -> str:
+        """The one column that every row summarizes."""
+        return self.value
+
+    def columns(self) -> list[str]:
+        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        return ["slope", self.value]
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """The slope over all sample sizes, and between the two largest."""
+        return ("slope", "last_slope")

@@ -1,0 +1,41 @@
+"""Fields of tables of a distribution over replicates."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.displays.table import Table, table_kind
+
+ROWS = ("min", "q1", "median", "mean", "q3", "max", "sd")
+
+
+@table_kind("spread")
+class Spread(Table):
+    """How a column is distributed over replicates."""
+
+    kind: Literal["spread"]
+    value: str = Field(min_length=1, description="Column whose spread is shown.")
+
+    @property
+    def summarized(self) -> str:
+        """The one column that every row summarizes."""
+        return self.value
+
+    def columns(self) -> list[str]:
+        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        return [self.value]
+
+    def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Printed medians by synthesizer, of the one column."""
+        return {id: {self.value: (rows["median"],) * 2} for id, rows in self.printed.items() if "median" in rows}
+
+    @classmethod
+    def heading(cls, statistic: str) -> str:
+        """The name of a row, which is that of a summary."""
+        return statistic
+
+    def rows_allowed(self) -> tuple[str, ...]:
+        """Summaries of a column."""
+        return ROWS

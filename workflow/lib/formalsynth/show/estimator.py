@@ -1,0 +1,53 @@
+"""Common types of the estimators of tables, and their register. Fields of the kinds are in ``displays/tables``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from formalsynth.core.registry import Registry
+from formalsynth.displays.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Collected: TypeAlias = "Mapping[str, pd.DataFrame]"
+"""Collected tables that a table reads, by name."""
+
+
+class Estimate(NamedTuple):
+    """One number of a table."""
+
+    value: float
+    mcse: float
+    """Its Monte Carlo standard error; NaN where it has none."""
+    number: int
+    """Number of values behind it."""
+
+
+Estimator: TypeAlias = "Callable[[Any, Collected, str, str], Estimate]"
+"""Function from the fields of a table, its collected tables, a statistic and a synthesizer to a number of the table."""
+ESTIMATORS: Registry[Estimator] = Registry("estimator", "show/tables/*.py")
+"""Estimators by the kind of table."""
+
+
+def estimator(kind: str) -> Callable[[Estimator], Estimator]:
+    """Register the function that computes the numbers of a kind of table."""
+
+    def register(function: Estimator) -> Estimator:
+        ESTIMATORS.add(kind, function, function.__module__)
+        return function
+
+    return register
+
+
+def estimate(entry: Table, collected: Collected, statistic: str, id: str) -> Estimate:
+    """The number of one row and synthesizer; the estimator of the kind of table has to be registered.
+
+    Args:
+        entry: the fields of the table.
+        collected: the collected tables that it reads, by name.
+        statistic: name of the row.
+        id: the synthesizer.
+    """
+    return ESTIMATORS[entry.kind](entry, collected, statistic, id)
