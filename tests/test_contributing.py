@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,8 +19,10 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
 from formalsynth.data import files
 from formalsynth.data.files import FILES
+from formalsynth.displays.figure import FIGURES
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.model import find_all
+from formalsynth.show.captions import caption
 from formalsynth.show.draw import draw_figure
 from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table
@@ -30,7 +33,12 @@ from scipy import integrate, stats
 from small_study import collected, run_batch
 
 TEXT = Path(__file__).parents[1].joinpath("CONTRIBUTING.md").read_text(encoding="utf-8")
-REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES)
+REGISTERS = (MECHANISMS, FAMILIES, POPULATIONS, FILES, FIGURES, PAINTERS)
+FILES_OF_EXAMPLES = (
+    "mechanisms.tempered", "families.exponential", "data.populations.waiting_times", "data.counter", "displays.figures.medians",
+    "show.figures.medians",
+)  # fmt: skip
+"""Modules that the examples would be, in the order of the document."""
 X = np.array([0.5, 1.0, 1.0, 2.5, 7.0])
 
 
@@ -40,7 +48,7 @@ def blocks(language):
 
 
 @pytest.fixture
-def added():
+def added(monkeypatch):
     """The examples are registered, each as the module that it would be; the names by register."""
     find_all()
     PAINTERS.find()
@@ -48,8 +56,10 @@ def added():
         for register in REGISTERS:
             stack.enter_context(register.trial())
         before = [set(register) for register in REGISTERS]
-        for place, code in enumerate(blocks("python")):
-            exec(compile(code, f"CONTRIBUTING.md, example {place + 1}", "exec"), {"__name__": f"example_{place}"})
+        for name, code in zip(FILES_OF_EXAMPLES, blocks("python"), strict=True):
+            module = ModuleType(f"formalsynth.{name}")
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+            exec(compile(code, f"CONTRIBUTING.md, {name}", "exec"), module.__dict__)
         yield [set(register) - names for register, names in zip(REGISTERS, before, strict=True)]
 
 
@@ -76,7 +86,7 @@ def exact_sample(executable, data, inits, parameters, seed, settings):
 
 
 def test_there_is_an_example_of_each(added):
-    assert added == [{"tempered"}, {"exponential"}, {"waiting_times"}, {"counter"}]
+    assert added == [{"tempered"}, {"exponential"}, {"waiting_times"}, {"counter"}, {"medians"}, {"medians"}]
 
 
 def test_the_examples_are_written_as_the_code_is(tmp_path, repository):
@@ -147,11 +157,13 @@ def test_the_paper_goes_from_config_to_figure(plan, tmp_path, monkeypatch):
         assert len(fits) == 2 * scenario.replicates
         deltas = fits.pivot(index="replicate", columns="synthesizer", values="delta")
         assert (deltas["Tempered"] < deltas["Plain"]).all()
-    display = paper.figure("1", "paper")
-    table = figure_table(display, [tables["simulated_n100"]])
-    assert table.groupby("label").size().to_dict() == {"Plain": 20, "Tempered": 20}
-    draw_figure(display, table, [tmp_path / "fig01.svg"])
-    assert (tmp_path / "fig01.svg").read_text(encoding="utf-8").startswith("<?xml")
+    for number in ("1", "2"):
+        display = paper.figure(number, "paper")
+        table = figure_table(display, [tables["simulated_n100"]])
+        assert table.groupby("label").size().to_dict() == {"Plain": 20, "Tempered": 20}
+        draw_figure(display, table, [tmp_path / f"fig{number}.svg"])
+        assert (tmp_path / f"fig{number}.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert "Points: medians." in caption(display)
 
 
 @pytest.mark.stan

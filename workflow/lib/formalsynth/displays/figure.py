@@ -11,7 +11,7 @@ from formalsynth.core.model import FigureNumber, Model, Names, Number, WholeNumb
 from formalsynth.core.registry import Registry
 
 FRAMES = ("none", "synthesizer", "scenario")
-"""Values of ``panels`` beside the name of a parameter."""
+"""Values of ``panels`` that are no parameter."""
 
 
 class Repeat(Model):
@@ -26,11 +26,11 @@ class Figure(Model):
     ALT: ClassVar[str] = ""
     """Description of the drawing for readers who cannot see it."""
     FRAMES: ClassVar[tuple[str, ...]] = ("none",)
-    """Values that ``panels`` may have beside a parameter."""
+    """Values that ``panels`` may have, apart from a parameter."""
     BY_PARAMETER: ClassVar[bool] = False
     """True where ``panels`` may be a parameter."""
     PRINTS: ClassVar[bool] = False
-    """True where printed values are drawn beside ours."""
+    """True where printed values are drawn with ours."""
 
     kind: str = Field(description="What is drawn.")
     scenario: str | Names = Field(description="Scenario or scenarios that it shows; every sample size.")
@@ -80,7 +80,7 @@ class Figure(Model):
 
     @property
     def common(self) -> str:
-        """Column with one value for all synthesizers of a replicate, drawn beside the values; empty for none."""
+        """Column with one value for all synthesizers of a replicate, drawn with the values; empty for none."""
         return ""
 
     def members(self) -> Mapping[str, Figure]:
@@ -88,7 +88,7 @@ class Figure(Model):
         return {}
 
     def tables(self) -> list[str]:
-        """Collected tables that it reads of each scenario."""
+        """Names of the collected tables that it reads of each scenario."""
         return [self.table]
 
     def alt(self) -> str:

@@ -40,12 +40,12 @@ class Table(Model):
         return self.READS
 
     def tables(self) -> list[str]:
-        """All collected tables that it reads."""
+        """Names of all collected tables that it reads."""
         return [self.table]
 
     @property
     def summarized(self) -> str:
-        """The one column that every row summarizes; empty where rows are columns."""
+        """Column that every row summarizes; empty where rows are columns."""
         return ""
 
     def columns(self) -> list[str]:
@@ -53,12 +53,12 @@ class Table(Model):
         return list(dict.fromkeys(self.statistics))
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Printed values by synthesizer and column of the collected table, as intervals; a number is both ends of one."""
+        """Intervals of printed values by synthesizer and column of the collected table; a number is both ends."""
         return {id: {row: (value, value) for row, value in rows.items()} for id, rows in self.printed.items()}
 
     @classmethod
     def heading(cls, statistic: str) -> str:
-        """The name of a row in plain words."""
+        """Name of a row in plain words."""
         return metric(statistic).name
 
     def rows_allowed(self) -> tuple[str, ...] | None:

@@ -25,7 +25,7 @@ REAL = "real data"
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
-    """The caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
+    """Caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
 
     Args:
         display: the figure or table.
@@ -74,7 +74,7 @@ def _together(texts: Iterable[str]) -> str:
 
 
 def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
-    """True where it shows an audited epsilon."""
+    """Return True where it shows an audited epsilon."""
     if isinstance(display, FigureDisplay):
         return AUDITED in (*display.figure.columns(), display.figure.across)
     return display.table == AUDIT or AUDITED in display.entry.statistics
@@ -127,7 +127,7 @@ def _each(display: Display, number: Callable[[ShownScenario], int], words: Calla
 
 
 def _data(display: Display) -> str:
-    """The kind of its data; by scenario where they differ, and with the name of a real data set."""
+    """Kind of its data; by scenario where they differ, and with the name of a real data set."""
     labels: dict[str, list[str]] = {}
     for scenario in display.scenarios:
         labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
@@ -143,7 +143,7 @@ def _kind_of_data(scenario: ShownScenario) -> str:
 
 
 def _guarantees(display: Display) -> str:
-    """The kind of guarantee of each synthesizer."""
+    """Kind of guarantee of each synthesizer."""
     by_kind: dict[str, list[str]] = {}
     for id in display.ids:
         if id not in NOT_SYNTHETIC:

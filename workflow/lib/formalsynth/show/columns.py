@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def column_of(table: pd.DataFrame, id: str, column: str) -> Array:
-    """The numbers (n,) of a synthesizer in a column, true and false as 1 and 0, without the missing ones."""
+    """Numbers (n,) of a synthesizer in a column, true and false as 1 and 0, without the missing ones."""
     import pandas as pd
 
     values = table.loc[table["synthesizer"] == id, column].replace({"True": 1, "False": 0})
@@ -23,11 +23,11 @@ def column_of(table: pd.DataFrame, id: str, column: str) -> Array:
 
 
 def summary(values: Array, statistic: str) -> float:
-    """A statistic of values (n,); NaN where there are too few of them."""
+    """Statistic of values (n,); NaN where there are too few of them."""
     fewest = 2 if statistic == "sd" else 1
     return float(STATISTICS[statistic](values)) if len(values) >= fewest else float(np.nan)
 
 
 def unless_tied(error: float) -> float:
-    """The error of a quantile; NaN instead of 0, which only means that the values next to it in rank are the same."""
+    """Error of a quantile; NaN instead of 0, which only means that the values next to it in rank are the same."""
     return error if error > 0 else float(np.nan)

@@ -71,5 +71,5 @@ def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around:
 
 
 def divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its values and lines in the unit in which the figure is drawn."""
+    """Table with its values and lines in the unit in which the figure is drawn."""
     return table.assign(**{column: table[column] / display.figure.per for column in IN_UNITS if column in table})

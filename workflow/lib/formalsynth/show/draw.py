@@ -53,7 +53,7 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
 
 
 def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-    """The drawing of a tidy figure table, laid out.
+    """Drawing of a tidy figure table, laid out.
 
     It has no window, so that code that asks for a redraw while it is made, as seaborn does for each swarm of dots, draws nothing.
     """
@@ -86,7 +86,7 @@ def _round_places(drawing: Drawing) -> None:
 
 
 def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-    """The whole figure."""
+    """Whole figure."""
     from matplotlib.figure import Figure as Drawing
 
     table = divided(display, table)
@@ -99,7 +99,7 @@ def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
 
 
 def _nothing() -> Drawing:
-    """A drawing with a note that there is nothing to draw."""
+    """Drawing with a note that there is nothing to draw."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(COLUMN, COLUMN / 2))

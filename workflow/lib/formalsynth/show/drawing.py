@@ -58,7 +58,7 @@ def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bo
 
 
 def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, pd.DataFrame]]:
-    """A small frame for each synthesizer, ``across`` beside each other, with the same axes and words at the outer ones.
+    """Draw a small frame for each synthesizer, ``across`` beside each other, with the same axes and words at the outer ones.
 
     Returns:
         Each frame with its synthesizer and the rows of the table that it shows.
@@ -76,13 +76,13 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
 
 
 def headed(axis: Axes, title: str, size: str) -> None:
-    """A frame's title on the left, and its sample size on the right."""
+    """Write the title of a frame on the left, and its sample size on the right."""
     axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
     axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
 
 
 def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
-    """The sample sizes of a frame and the number of values in each of its groups, in short."""
+    """Sample sizes of a frame and the number of values in each of its groups, in short."""
     shown = set(table["scenario"])
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
     several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
@@ -98,7 +98,7 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
 
 
 def titled(title: str, width: float, warning: str) -> str:
-    """The title over a drawing, in lines as wide as it is, below a warning."""
+    """Title over a drawing, in lines as wide as it is, below a warning."""
     lines = textwrap.wrap(title, int(LETTERS * width / COLUMN))
     return "\n".join([*([warning] if warning else []), *lines])
 
@@ -200,12 +200,12 @@ def _small_numbers(axis: Axis) -> None:
 
 
 def _times(value: float, exponent: int) -> str:
-    """A number as a multiple of a power of ten."""
+    """Write a number as a multiple of a power of ten."""
     return f"{value / 10.0**exponent:.3g}×10{str(exponent).translate(RAISED)}" if value else "0"
 
 
 def _power(value: float, place: int) -> str:
-    """A power of ten with its exponent raised; another number as it is."""
+    """Write a power of ten with its exponent raised; another number as it is."""
     exponent = round(math.log10(value)) if value > 0 else 0
     if not math.isclose(value, 10.0**exponent):
         return f"{value:g}"
@@ -213,7 +213,7 @@ def _power(value: float, place: int) -> str:
 
 
 def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The frames of a figure with their titles: its panels, or its scenarios in the order of the figure."""
+    """Frames of a figure with their titles: its panels, or its scenarios in the order of the figure."""
     titles = {scenario.id: scenario.label for scenario in display.scenarios}
     groups = by_name(table, "scenario" if display.figure.panels == "scenario" else "panel")
     groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
@@ -236,7 +236,7 @@ class LineLook(TypedDict):
 
 
 def line_look(colour: str, mark: Mark, place: int) -> LineLook:
-    """The look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
+    """Look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
     return LineLook(
         color=colour,
         linewidth=1.1,
@@ -265,13 +265,13 @@ def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
 
 
 def drawn_ids(display: FigureDisplay, table: pd.DataFrame) -> list[str]:
-    """The synthesizers of a figure that have rows in a table, from left to right."""
+    """Synthesizers of a figure that have rows in a table, from left to right."""
     present = set(table["synthesizer"])
     return [id for id in display.ids if id in present]
 
 
 def line_place(display: FigureDisplay, id: str) -> int:
-    """The number of the line of a synthesizer; synthesizers with one label share a line."""
+    """Place of the line of a synthesizer; synthesizers with one label share a line."""
     labels = list(dict.fromkeys(display.looks[other].label for other in display.ids))
     return labels.index(display.looks[id].label)
 
@@ -333,7 +333,7 @@ def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
 
 
 def density(values: Array, points: Array) -> Array:
-    """A kernel density with Scott's bandwidth of values (n,) at points (m,)."""
+    """Kernel density with Scott's bandwidth of values (n,) at points (m,)."""
     from matplotlib.mlab import GaussianKDE
 
     heights: Array = GaussianKDE(values).evaluate(points)
@@ -358,5 +358,5 @@ def ticks_at(axis: Axis, values: pd.Series) -> None:
 
 
 def signed(value: float) -> str:
-    """A number with two decimals and a true minus sign."""
+    """Write a number with two decimals and a true minus sign."""
     return f"{value:.2f}".replace("-", "−")

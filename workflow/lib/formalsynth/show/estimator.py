@@ -42,7 +42,7 @@ def estimator(kind: str) -> Callable[[Estimator], Estimator]:
 
 
 def estimate(entry: Table, collected: Collected, statistic: str, id: str) -> Estimate:
-    """The number of one row and synthesizer; the estimator of the kind of table has to be registered.
+    """Estimate the number of one row and synthesizer; the estimator of the kind of table has to be registered.
 
     Args:
         entry: the fields of the table.

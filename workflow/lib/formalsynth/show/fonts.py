@@ -39,7 +39,7 @@ def families() -> list[str]:
 
 @functools.cache
 def _cut(whole: Path) -> Path:
-    """The cut file of a face: kept for the user, or where nothing can be kept, made for this process."""
+    """Cut file of a face: kept for the user, or where nothing can be kept, made for this process."""
     from fontTools import version
 
     made_from = hashlib.sha256(whole.read_bytes() + version.encode() + Path(__file__).read_bytes()).hexdigest()
@@ -56,12 +56,12 @@ def _cut(whole: Path) -> Path:
 
 @functools.cache
 def _own_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder that goes with the process."""
+    """Folder that goes with the process."""
     return tempfile.TemporaryDirectory(prefix="formalsynth-")
 
 
 def _cut_down(whole: Path) -> TTFont:
-    """The font with the characters alone, under its own name."""
+    """Font with the characters alone, under its own name."""
     from fontTools import subset
 
     options = subset.Options(

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def by_name(table: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
-    """The rows by a column of text, in the order of the table."""
+    """Rows by a column of text, in the order of the table."""
     return [(str(name), rows) for name, rows in table.groupby(column, sort=False)]
 
 
 def by_number(table: pd.DataFrame, column: str) -> list[tuple[float, pd.DataFrame]]:
-    """The rows by a column of numbers, in ascending order."""
+    """Rows by a column of numbers, in ascending order."""
     return [(float(cast("float", number)), rows) for number, rows in table.groupby(column)]

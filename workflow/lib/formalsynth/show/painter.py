@@ -29,15 +29,15 @@ class Painter(Generic[Fields]):
         self.display, self.figure = display, figure
 
     def reading(self) -> str:
-        """The sentence of the caption on how to read the drawing."""
+        """Sentence of the caption on how to read the drawing."""
         return self.READING
 
     def printed_range(self, table: pd.DataFrame) -> str:
-        """The ranges of printed values and of ours, for the caption; empty where there are no printed points."""
+        """Ranges of printed values and of ours, for the caption; empty where there are no printed points."""
         return ""
 
     def line_at(self, panel: Panel, column: str) -> float:
-        """The place of the dashed line of a frame; NaN for none."""
+        """Place of the dashed line of a frame; NaN for none."""
         return float("nan")
 
     def line_words(self) -> str:
@@ -45,7 +45,7 @@ class Painter(Generic[Fields]):
         return ""
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The tidy table with the rows and columns that only this kind draws.
+        """Tidy table with the rows and columns that only this kind draws.
 
         Args:
             tidy: one row for each value.
@@ -79,7 +79,7 @@ class FramedPainter(Painter[FramedFields]):
     """Painter of frames that may have a dashed line across the values."""
 
     def line_at(self, panel: Panel, column: str) -> float:
-        """The place of the dashed line of a frame; NaN for none."""
+        """Place of the dashed line of a frame; NaN for none."""
         line = self.figure.line
         if line == "half_epsilon" and panel.epsilon is not None:
             return panel.epsilon / 2
@@ -88,7 +88,7 @@ class FramedPainter(Painter[FramedFields]):
         return float(line) if isinstance(line, float) else float("nan")
 
     def line_label(self) -> str:
-        """The label of the dashed line."""
+        """Label of the dashed line."""
         line = self.figure.line
         return f"{line:g}" if isinstance(line, float) else {"half_epsilon": "ε/2"}.get(line, line)
 
@@ -116,5 +116,5 @@ def painter(kind: str) -> Callable[[type[Any]], type[Any]]:
 
 
 def painter_of(display: FigureDisplay) -> Painter[Any]:
-    """The painter of a figure; the painter of its kind has to be registered."""
+    """Painter of a figure; the painter of its kind has to be registered."""
     return PAINTERS[display.figure.kind](display, display.figure)

@@ -11,7 +11,7 @@ from formalsynth.core.statistics import FEWEST, jackknife
 
 
 def rate(groups: Mapping[float, Array]) -> tuple[float, float]:
-    """The slope of the log standard deviation on log n with its standard error.
+    """Slope of the log standard deviation on log n with its standard error.
 
     NaN below two sample sizes or ten values at one of them, or where nothing varies.
 

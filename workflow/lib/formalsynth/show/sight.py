@@ -31,7 +31,7 @@ def lab(colour: str, sight: str = "normal") -> Array:
 
 
 def ciede2000(first: Array, second: Array) -> float:
-    """The difference CIEDE2000 of two colours in L*a*b* (Sharma, Wu and Dalal 2005)."""
+    """Difference CIEDE2000 of two colours in L*a*b* (Sharma, Wu and Dalal 2005)."""
     chroma = (np.hypot(*first[1:]) + np.hypot(*second[1:])) / 2
     g = 0.5 * (1 - np.sqrt(chroma**7 / (chroma**7 + 25.0**7)))
     (c1, h1), (c2, h2) = (_chroma_and_hue(colour[1] * (1 + g), colour[2]) for colour in (first, second))
@@ -59,5 +59,5 @@ def _chroma_and_hue(a: float, b: float) -> tuple[float, float]:
 
 @functools.cache
 def nearest(first: str, second: str) -> float:
-    """The smallest difference of two colours under any kind of sight."""
+    """Smallest difference of two colours under any kind of sight."""
     return min(ciede2000(lab(first, sight), lab(second, sight)) for sight in SIGHTS)

@@ -90,7 +90,7 @@ _CONDITION = ("range-averaged", "range-truncated")
 
 
 def mark_of(guarantee: str) -> Mark:
-    """The mark of a kind of guarantee; an unknown one counts as a guarantee for this data set only.
+    """Mark of a kind of guarantee; an unknown one counts as a guarantee for this data set only.
 
     Args:
         guarantee: as tables name it, such as ``DP | fixed weights``: the words after the bar are a condition.
@@ -104,6 +104,6 @@ def mark_of(guarantee: str) -> Mark:
 
 
 def ink(colour: str) -> str:
-    """The dark or light colour that is readable on another colour."""
+    """Dark or light colour that is readable on another colour."""
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"

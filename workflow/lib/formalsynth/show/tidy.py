@@ -19,7 +19,7 @@ STAND_IN = "STAND-IN"
 
 
 def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The tidy table of a figure: one row for each drawn value, with its frame and its label.
+    """Tidy table of a figure: one row for each drawn value, with its frame and its label.
 
     Args:
         display: the figure.
@@ -48,7 +48,7 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
 
 
 def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The tidy tables of the parts of a sheet, with their letters."""
+    """Tidy tables of the parts of a sheet, with their letters."""
     names = display.figure.tables()
     scenarios = len(collected) // len(names)
     by_name = {name: collected[k * scenarios : (k + 1) * scenarios] for k, name in enumerate(names)}
@@ -60,7 +60,7 @@ def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
 
 
 def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
-    """The rows of one frame, in the order of its synthesizers."""
+    """Rows of one frame, in the order of its synthesizers."""
     figure = painter.figure
     part = table[table["synthesizer"].isin(panel.ids)]
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
@@ -78,7 +78,7 @@ def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str
 
 
 def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[str, list[float]]:
-    """The printed number of the cell of each row, or the ends of a printed interval; also across, where x is a result."""
+    """Look up the printed number of the cell of each row, or the ends of a printed interval; also across, where x is a result."""
     cells = list(zip(part["scenario"], part["synthesizer"], strict=True)) if display.printed else []
     ends = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
     columns = {}
@@ -90,7 +90,7 @@ def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[st
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """A tidy table: one row for each statistic and synthesizer, with the printed value and the difference beside ours.
+    """Tidy table: one row for each statistic and synthesizer, with the printed value and the difference beside ours.
 
     Parameters in which synthesizers of one label differ are columns in front of the estimate.
 

@@ -22,5 +22,5 @@ class Density(Figure):
     zoom: float | None = Field(None, gt=0, description="How far the second frame reaches on either side of the mean.")
 
     def tables(self) -> list[str]:
-        """Collected tables that it reads of each scenario."""
+        """Names of the collected tables that it reads of each scenario."""
         return [self.table, *(["details"] if self.exact else [])]

@@ -24,5 +24,5 @@ class Exceeding(Figure):
 
     @property
     def across(self) -> str:
-        """The sample size."""
+        """Sample size."""
         return "n"

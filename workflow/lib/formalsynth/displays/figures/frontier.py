@@ -26,9 +26,9 @@ class Frontier(Figure):
 
     @property
     def across(self) -> str:
-        """The audited epsilon."""
+        """Audited epsilon."""
         return AUDITED
 
     def tables(self) -> list[str]:
-        """The replicates, and the audit with its kinds of neighbours."""
+        """Names of the table of replicates and of the audit, which has the kinds of neighbours."""
         return [self.table, AUDIT]

@@ -17,7 +17,7 @@ class _PartKinds(ByKind):
     """A part by its kind, which is any but a sheet."""
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """The kinds but this one."""
+        """Kinds but this one."""
         return {name: kind for name, kind in super().variants().items() if name != "sheet"}
 
 
@@ -54,5 +54,5 @@ class Sheet(Figure):
         return list(dict.fromkeys(column for part in self.parts.values() for column in part.columns()))
 
     def tables(self) -> list[str]:
-        """Collected tables that any part reads of each scenario."""
+        """Names of the collected tables that any part reads of each scenario."""
         return list(dict.fromkeys(table for part in self.parts.values() for table in part.tables()))

@@ -21,5 +21,5 @@ class TradeOff(Figure):
 
     @property
     def across(self) -> str:
-        """The share of false positives."""
+        """Share of false positives."""
         return "value"

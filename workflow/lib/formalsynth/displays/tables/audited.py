@@ -20,7 +20,7 @@ SHOWN = ("attacked", "floor")
 
 @table_kind("audited")
 class Audited(Table):
-    """What is claimed, audited and attacked, over the data sets that were audited."""
+    """Claimed, audited and attacked epsilon over the audited data sets."""
 
     READS = "audit"
 
@@ -28,7 +28,7 @@ class Audited(Table):
     summary: Literal["median", "min", "max"] = Field("median", description="What is shown of the data sets.")
 
     def tables(self) -> list[str]:
-        """The audit, and the replicates where utility is shown."""
+        """Names of the audit, and of the replicates where utility is shown."""
         return [AUDIT, *(["replicates"] if set(self.statistics) & set(COLUMNS) else [])]
 
     def rows_allowed(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class Interval(Table):
         return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Printed intervals by synthesizer and statistic, where both ends are printed."""
+        """Intervals by synthesizer and statistic, where both ends are printed."""
         return {
             id: {
                 name: (rows[f"{name}_low"], rows[f"{name}_high"])
@@ -41,6 +41,6 @@ class Interval(Table):
 
     @classmethod
     def heading(cls, statistic: str) -> str:
-        """The name of a row in plain words."""
+        """Name of a row in plain words."""
         column, _, end = statistic.rpartition("_")
         return f"{metric(column).name}, {end} end"

@@ -20,7 +20,7 @@ class Rate(Table):
 
     @property
     def summarized(self) -> str:
-        """The one column that every row summarizes."""
+        """Column that every row summarizes."""
         return self.value
 
     def columns(self) -> list[str]:
@@ -28,5 +28,5 @@ class Rate(Table):
         return ["slope", self.value]
 
     def rows_allowed(self) -> tuple[str, ...]:
-        """The slope over all sample sizes, and between the two largest."""
+        """Slope over all sample sizes, and between the two largest."""
         return ("slope", "last_slope")

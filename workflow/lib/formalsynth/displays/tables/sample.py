@@ -17,7 +17,7 @@ class Sample(Table):
     kind: Literal["sample"] = "sample"
 
     def tables(self) -> list[str]:
-        """All collected tables that it reads."""
+        """Names of all collected tables that it reads."""
         return [self.table, "values"]
 
     def rows_allowed(self) -> tuple[str, ...]:

@@ -13,14 +13,14 @@ ROWS = ("min", "q1", "median", "mean", "q3", "max", "sd")
 
 @table_kind("spread")
 class Spread(Table):
-    """How a column is distributed over replicates."""
+    """Distribution of a column over replicates."""
 
     kind: Literal["spread"]
     value: str = Field(min_length=1, description="Column whose spread is shown.")
 
     @property
     def summarized(self) -> str:
-        """The one column that every row summarizes."""
+        """Column that every row summarizes."""
         return self.value
 
     def columns(self) -> list[str]:
@@ -28,12 +28,12 @@ class Spread(Table):
         return [self.value]
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Printed medians by synthesizer, of the one column."""
+        """Medians by synthesizer, where they are printed."""
         return {id: {self.value: (rows["median"],) * 2} for id, rows in self.printed.items() if "median" in rows}
 
     @classmethod
     def heading(cls, statistic: str) -> str:
-        """The name of a row, which is that of a summary."""
+        """Name of a row, which is that of a summary."""
         return statistic
 
     def rows_allowed(self) -> tuple[str, ...]:

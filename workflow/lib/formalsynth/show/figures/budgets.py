@@ -42,7 +42,7 @@ class BudgetsPainter(Painter[Budgets]):
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The audited epsilon of strict mechanisms at delta 0, which is that of their claim."""
+        """Audited epsilon of strict mechanisms at delta 0, which is that of their claim."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
@@ -58,7 +58,7 @@ class BudgetsPainter(Painter[Budgets]):
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The markers."""
+        """Markers."""
         from matplotlib.lines import Line2D
 
         shown = set(table.loc[table["value"].notna(), "panel"])
@@ -69,11 +69,11 @@ class BudgetsPainter(Painter[Budgets]):
         ]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A page wide, a line for each synthesizer."""
+        """Width of a page, a line for each synthesizer."""
         return PAGE, 0.17 * table["synthesizer"].nunique() + 0.6
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """A row for each synthesizer, the first one on top."""
+        """Draw a row for each synthesizer, the first one on top."""
         ids = drawn_ids(self.display, table)
         axis = frames(canvas, [1])[0][0]
         for (column, neighbour), (marker, fill, _) in MARKS.items():

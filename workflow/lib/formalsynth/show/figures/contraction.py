@@ -58,11 +58,11 @@ class ContractionPainter(Painter[Contraction]):
         )
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, two frames beside each other."""
+        """Width of a column, two frames beside each other."""
         return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """A frame for each synthesizer, with the same axes."""
+        """Draw a frame for each synthesizer, with the same axes."""
         drawn = small_frames(canvas, table, ACROSS, "n", self.figure.y)
         for axis, id, group in drawn:
             self._frame(axis, self.display.looks[id], group)

@@ -35,7 +35,7 @@ class DensityPainter(Painter[Density]):
     READING = "Every curve has the area 1"
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The tidy table with the points of the exact densities, where config asks for them."""
+        """Tidy table with the points of the exact densities, where config asks for them."""
         import pandas as pd
 
         if not self.figure.exact:
@@ -44,15 +44,15 @@ class DensityPainter(Painter[Density]):
         return pd.concat([tidy, exact[exact["synthesizer"].isin(self.display.ids)].assign(panel="")], ignore_index=True)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The lines, as they are drawn."""
+        """Lines, as they are drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, with the frames below each other."""
+        """Width of a column, with the frames below each other."""
         return COLUMN, 1.8 * (1 + self.figure.centred) + 0.45
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """One frame, or with ``centred`` a second one around the means."""
+        """Draw one frame, or with ``centred`` a second one around the means."""
         groups = [("", table)]
         if self.figure.centred:
             centre = table.groupby("synthesizer")["value"].transform("mean")
@@ -96,7 +96,7 @@ class DensityPainter(Painter[Density]):
 
 
 def _spread(table: pd.DataFrame) -> float:
-    """The standard deviation of a distribution: of its exact density where there is one, else of its values."""
+    """Spread (standard deviation) of the exact density where there is one, else of the values."""
     curve = table[table["density"].notna()] if "density" in table else table[:0]
     if curve.empty:
         return float(table["value"].std())

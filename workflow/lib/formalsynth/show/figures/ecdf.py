@@ -30,15 +30,15 @@ class EcdfPainter(Painter[Ecdf]):
     READING = "Lines rise to the share of the values up to a point"
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The lines, as they are drawn."""
+        """Lines, as they are drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, with the frames below each other."""
+        """Width of a column, with the frames below each other."""
         return COLUMN, 1.7 * len(by_frame(self.display, table)) + 0.45
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """One frame for each panel, or for each scenario in the order of the figure."""
+        """Draw one frame for each panel, or for each scenario in the order of the figure."""
         groups = by_frame(self.display, table)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
             if self.figure.log:

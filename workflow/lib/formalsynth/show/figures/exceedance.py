@@ -30,15 +30,15 @@ class ExceedingPainter(Painter[Exceeding]):
         return "Bars: 95 % confidence limits (Clopper and Pearson)"
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The lines, as they are drawn."""
+        """Lines, as they are drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A page wide, the frames beside each other."""
+        """Width of a page, the frames beside each other."""
         return PAGE, 2.6
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """A frame for each claim."""
+        """Draw a frame for each claim."""
         loss, *claims = self.figure.value
         keys = ["synthesizer", "n", "replicate", "panel"]
         wide = table.groupby(keys, sort=False)["value"].max().unstack("panel").dropna().astype(float)

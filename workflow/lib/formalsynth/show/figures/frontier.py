@@ -40,7 +40,7 @@ class FrontierPainter(Painter[Frontier]):
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The rows of audited data sets, with epsilon for adding or removing a record, and the distance of two samples."""
+        """Rows of audited data sets, with epsilon for adding or removing a record, and the distance of two samples."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer"]
@@ -58,7 +58,7 @@ class FrontierPainter(Painter[Frontier]):
         return tidy[tidy["x"].notna()]
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The synthesizers, as they are drawn."""
+        """Synthesizers, as they are drawn."""
         from matplotlib.lines import Line2D
 
         by_label: dict[str, str] = {}
@@ -71,11 +71,11 @@ class FrontierPainter(Painter[Frontier]):
         return handles
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A page wide, with frames below each other."""
+        """Width of a page, with frames below each other."""
         return PAGE, 2.3 * len(by_frame(self.display, table)) + 0.3
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """A frame for each scenario."""
+        """Draw a frame for each scenario."""
         groups, looks = by_frame(self.display, table), _looks(self.display)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
             self._points(axis, looks, group)
@@ -96,14 +96,14 @@ class FrontierPainter(Painter[Frontier]):
 
 
 def _looks(display: FigureDisplay) -> dict[str, LineLook]:
-    """The marker of each synthesizer, whose filling shows the kind of guarantee."""
+    """Marker of each synthesizer, whose filling shows the kind of guarantee."""
     places = shapes(display)
     looks = {id: display.looks[id] for id in display.ids}
     return {id: line_look(look.colour, mark_of(look.guarantee), places[look.label]) for id, look in looks.items()}
 
 
 def shapes(display: FigureDisplay) -> dict[str, int]:
-    """The place of each label's marker: the first that no label of a similar colour has, under any kind of sight."""
+    """Place of each label's marker: the first that no label of a similar colour has, under any kind of sight."""
     places: dict[str, int] = {}
     colours = {look.label: look.colour for look in (display.looks[id] for id in display.ids)}
     for label, colour in colours.items():

@@ -40,11 +40,11 @@ class LinePainter(FramedPainter[Line]):
     READING = "Points: means; bars: two standard errors"
 
     def reading(self) -> str:
-        """The meaning of points and error bars; empty where nothing is repeated."""
+        """Meaning of points and error bars; empty where nothing is repeated."""
         return self.READING if any(scenario.replicates > 1 for scenario in self.display.scenarios) else ""
 
     def printed_range(self, table: pd.DataFrame) -> str:
-        """The smallest and the largest value, printed and ours."""
+        """Ranges of values, printed and ours."""
         if "printed_low" not in table or table["printed_low"].isna().all():
             return ""
         printed, ours = table["printed_low"], table.groupby(["scenario", "synthesizer"])["value"].mean()
@@ -57,18 +57,18 @@ class LinePainter(FramedPainter[Line]):
         return ". ".join(text for text in (super().line_words(), axis) if text)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The lines, as they are drawn."""
+        """Lines, as they are drawn."""
         from matplotlib.lines import Line2D
 
         grey = [Line2D([], [], label=self.figure.reference_label, **REFERENCE)] if self.figure.reference else []
         return [*line_handles(self.display, table), *grey]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide with the frames below each other; a page where differences are beside them."""
+        """Width of a column with the frames below each other; a page where differences are beside them."""
         return PAGE if self.figure.against else COLUMN, 1.55 * len(by_frame(self.display, table)) + 0.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """One frame for each panel, or for each scenario in the order of the figure, with its differences beside it."""
+        """Draw one frame for each panel, or for each scenario in the order of the figure, with its differences beside it."""
         groups, against, y = by_frame(self.display, table), self.figure.against, self.figure.y
         rows = frames(canvas, [1] * len(groups), 2 if against else 1)
         for axes, (title, group) in zip(rows, groups, strict=True):
@@ -140,7 +140,7 @@ class LinePainter(FramedPainter[Line]):
 
 
 def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
-    """The values less those of one label in the same replicate at the same point, and x too where it is a result itself.
+    """Values less those of one label in the same replicate at the same point, and x too where it is a result itself.
 
     Args:
         table: the rows of a frame.

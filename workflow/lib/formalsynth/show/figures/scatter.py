@@ -35,7 +35,7 @@ class ScatterPainter(Painter[Scatter]):
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """The points, as they are drawn, where synthesizers share a frame."""
+        """Points, as they are drawn, where synthesizers share a frame."""
         from matplotlib.lines import Line2D
 
         if self.figure.panels == "synthesizer":
@@ -47,11 +47,11 @@ class ScatterPainter(Painter[Scatter]):
         ]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, with the frames below each other."""
+        """Width of a column, with the frames below each other."""
         return COLUMN, 1.8 * len(self._groups(table)) + 0.45
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """One frame, or one for each synthesizer, with the same limits across."""
+        """Draw one frame, or one for each synthesizer, with the same limits across."""
         groups = self._groups(table)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
             self._points(axis, group)

@@ -30,12 +30,12 @@ class SheetPainter(Painter[Sheet]):
         return []
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, or a page where there are more than two parts."""
+        """Width of a column, or a page where there are more than two parts."""
         rows = self._rows(table)
         return COLUMN * len(rows[0]), sum(_height(row) for row in rows)
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Each part with its own title and legend."""
+        """Draw each part with its own title and legend."""
         rows = self._rows(table)
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
         for row, beside in zip(rows, places, strict=True):
@@ -43,7 +43,7 @@ class SheetPainter(Painter[Sheet]):
                 compose(part, drawn, place, around)
 
     def _rows(self, table: pd.DataFrame) -> list[list[tuple[FigureDisplay, pd.DataFrame, Composition]]]:
-        """The parts that have results, row by row."""
+        """Parts that have results, row by row."""
         parts = list(self._parts(table))
         across = 1 if len(parts) < 3 else 2
         return [parts[k * across : (k + 1) * across] for k in range(math.ceil(len(parts) / across))]

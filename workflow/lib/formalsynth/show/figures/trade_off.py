@@ -43,7 +43,7 @@ class TradeOffPainter(Painter[TradeOff]):
         return []
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """The error rates with claims, their delta and the attacked epsilon."""
+        """Error rates with claims, their delta and the attacked epsilon."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
@@ -54,11 +54,11 @@ class TradeOffPainter(Painter[TradeOff]):
         return tidy.assign(**{column: attacks[column].reindex(rows).to_numpy() for column in columns})
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A page wide, with small frames."""
+        """Width of a page, with small frames."""
         return PAGE, 1.6 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.3
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """A frame for each synthesizer, with the same axes."""
+        """Draw a frame for each synthesizer, with the same axes."""
         some = table[["value", "x"]].to_numpy(dtype=float)
         least = BELOW * float(some[some > 0].min(initial=1))
         for axis, id, group in small_frames(canvas, table, ACROSS, "false positives", self.figure.y):

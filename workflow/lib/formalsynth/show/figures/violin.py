@@ -57,13 +57,13 @@ class ViolinPainter(FramedPainter[Violin]):
     )
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """A column wide, with a row for each violin."""
+        """Width of a column, with a row for each violin."""
         frames = [len(rows) for _, rows, _ in self._frames(table)]
         shared = isinstance(self.figure.value, str)
         return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Frames of violins below each other, in the order of the table."""
+        """Draw frames of violins below each other, in the order of the table."""
         groups = self._frames(table)
         shared = isinstance(self.figure.value, str)
         heights = [len(rows) + 0.9 for _, rows, _ in groups]
@@ -149,7 +149,7 @@ class ViolinPainter(FramedPainter[Violin]):
         return False
 
     def _left(self, middle: float, span: tuple[float, float]) -> bool:
-        """True where a value is in the left half of the frame."""
+        """Return True where a value is in the left half of the frame."""
         place = self._scaled(np.array([middle]))
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
@@ -191,7 +191,7 @@ def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
 
 
 def _bar_width(about: float, whole: bool) -> float:
-    """The width of bars that have integers in their middle: an odd number of integers, or an even part of one."""
+    """Width of bars that have integers in their middle: an odd number of integers, or an even part of one."""
     if whole or about >= 1:
         return 1 + 2 * round(max(0, about - 1) / 2)
     return 1 / (2 * math.ceil(0.5 / about))

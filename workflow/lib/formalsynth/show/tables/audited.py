@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @estimator("audited")
 def over_data_sets(entry: Audited, collected: Collected, statistic: str, id: str) -> Estimate:
-    """A number over the data sets; extremes and ties have no error."""
+    """Summarize a number over the data sets; extremes and ties have no error."""
     audit = collected[AUDIT]
     audit = audit[audit["synthesizer"] == id]
     if statistic in COLUMNS:
@@ -31,7 +31,7 @@ def over_data_sets(entry: Audited, collected: Collected, statistic: str, id: str
 
 
 def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
-    """A number of each data set, from the audited neighbours of one synthesizer.
+    """Return a number of each data set, from the audited neighbours of one synthesizer.
 
     Args:
         audit: its rows.
@@ -64,5 +64,5 @@ def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
 
 
 def _at_delta(rows: pd.DataFrame, place: int) -> pd.DataFrame:
-    """The rows with the same delta as the first (0) or the last (-1) of them."""
+    """Rows with the same delta as the first (0) or the last (-1) of them."""
     return rows[rows["delta"] == (rows["delta"].iloc[place] if len(rows) else 0)]

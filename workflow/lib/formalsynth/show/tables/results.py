@@ -9,6 +9,6 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("results")
 def first_value(entry: Results, collected: Collected, statistic: str, id: str) -> Estimate:
-    """A column of the first replicate, as it is."""
+    """Column of the first replicate, as it is."""
     values = column_of(collected["replicates"], id, statistic)
     return Estimate(float(values[0]) if len(values) else float("nan"), float("nan"), 1)
