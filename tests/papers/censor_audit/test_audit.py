@@ -31,15 +31,15 @@ RECORD = st.floats(-20, 20).map(lambda t: 1 / (1 + np.exp(-t)))
 def losses(grid, x, extra, weights, threshold, epsilon):
     """Losses between the data and the data with each extra record, and between those, with delta at epsilon."""
     base = log_likelihood(grid, x, weights, threshold)
-    more = [base + log_likelihood(grid, np.array([one]), np.ones(1), threshold) for one in extra]
-    first, *others = (posterior(grid, one) for one in [base, *more])
-    add = Loss.worst(loss(first, one, grid.log_prior, epsilon, 0.999) for one in others)
+    more = [base + log_likelihood(grid, np.array([value]), np.ones(1), threshold) for value in extra]
+    first, *others = (posterior(grid, values) for values in [base, *more])
+    add = Loss.worst(loss(first, other, grid.log_prior, epsilon, 0.999) for other in others)
     return add, loss(*others, grid.log_prior, epsilon, 0.999)
 
 
-def loss(one, other, log_prior, epsilon, share):
+def loss(base, other, log_prior, epsilon, share):
     """The loss with the regions of both that have this share of the mass."""
-    return privacy_loss(one, other, region(one, log_prior, share) | region(other, log_prior, share), epsilon)
+    return privacy_loss(base, other, region(base, log_prior, share) | region(other, log_prior, share), epsilon)
 
 
 @pytest.mark.parametrize("threshold", [None, 0.8, 2.5])
@@ -57,10 +57,10 @@ def test_losses_are_those_of_another_grid(epsilon):
     extra = (0.001, 0.99)
     add, replace = losses(GRID, X, extra, WEIGHTS, epsilon / 2, 0.2)
     first = ORACLE.log_mass(X, WEIGHTS, epsilon / 2)
-    low, high = (ORACLE.log_mass(np.append(X, one), np.append(WEIGHTS, 1), epsilon / 2) for one in extra)
+    low, high = (ORACLE.log_mass(np.append(X, value), np.append(WEIGHTS, 1), epsilon / 2) for value in extra)
     assert add.support == pytest.approx(max(np.abs(first - low).max(), np.abs(first - high).max()), abs=0.01)
     assert replace.support == pytest.approx(np.abs(low - high).max(), abs=0.01)
-    excess = [np.maximum(np.exp(one) - np.exp(0.2 + other), 0).sum() for one, other in ((low, high), (high, low))]
+    excess = [np.maximum(np.exp(base) - np.exp(0.2 + other), 0).sum() for base, other in ((low, high), (high, low))]
     assert max(excess) > 0.01
     # the excess has a kink, which sums over points see last
     assert replace.delta == pytest.approx(max(excess), rel=0.1)
@@ -78,11 +78,11 @@ def test_with_fixed_weights_the_loss_is_at_most_epsilon_or_twice_that(x, extra, 
 
 def test_loss_of_two_coins():
     """Heads 0.9 against 0.5: losses log 1.8 and log 5, excess 0.9 - e^eps 0.5 and 0.5 - e^eps 0.1."""
-    one, other = np.log([0.9, 0.1]), np.log([0.5, 0.5])
-    found = loss(one, other, np.zeros(2), 0.3, 0.4)
-    assert found.support == pytest.approx(np.log(5))
-    assert found.delta == pytest.approx(max(0.9 - np.exp(0.3) * 0.5, 0.5 - np.exp(0.3) * 0.1))
-    assert loss(one, one, np.zeros(2), 0.3, 0.4) == Loss(0, 0, 0)
+    base, other = np.log([0.9, 0.1]), np.log([0.5, 0.5])
+    coins = loss(base, other, np.zeros(2), 0.3, 0.4)
+    assert coins.support == pytest.approx(np.log(5))
+    assert coins.delta == pytest.approx(max(0.9 - np.exp(0.3) * 0.5, 0.5 - np.exp(0.3) * 0.1))
+    assert loss(base, base, np.zeros(2), 0.3, 0.4) == Loss(0, 0, 0)
     heavy = loss(np.log([0.9, 0.05, 0.05]), np.log([0.8, 0.19, 0.01]), np.zeros(3), 0.3, 0.7)
     assert heavy.region == pytest.approx(np.log(9 / 8))
     assert heavy.support == pytest.approx(np.log(5))

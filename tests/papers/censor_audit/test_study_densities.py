@@ -35,11 +35,11 @@ def test_a_density_is_that_of_a_direct_computation(outcome, id, threshold):
     precision, prior = np.exp(log_precision), -BetaFamily().priors["lambda_shape"] * log_precision
     places = [60, 80, 100, 120, 140]
     points = curve["x"].to_numpy()[places]
-    found = []
+    masses = []
     for phi in points:
         terms = beta.logpdf(x[:, None], precision * phi, precision * (1 - phi))
-        found.append(np.exp(np.clip(terms, -threshold, threshold).sum(axis=0) + prior - N).sum())
-    direct = np.array(found) / found[2]
+        masses.append(np.exp(np.clip(terms, -threshold, threshold).sum(axis=0) + prior - N).sum())
+    direct = np.array(masses) / masses[2]
     ours = curve["density"].to_numpy()[places]
     np.testing.assert_allclose(ours / ours[2], direct, rtol=1e-3)
 

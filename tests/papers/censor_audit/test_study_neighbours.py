@@ -1,4 +1,4 @@
-"""What the neighbours of a data set show of censoring, against the same computed record by record with scipy's densities."""
+"""Tests of the study of neighbours under censoring, against a computation record by record with scipy's densities."""
 
 import itertools
 
@@ -68,7 +68,7 @@ def risks_of(x, weights):
     log_mass = ORACLE.log_mass(x, weights, None)
     order = np.argsort(log_mass - ORACLE.log_prior)[::-1]
     inside = order[: np.searchsorted(np.exp(log_mass[order]).cumsum(), 0.999) + 1]
-    return np.array([np.abs(ORACLE.logpdf(one, inside)).max() for one in x])
+    return np.array([np.abs(ORACLE.logpdf(base, inside)).max() for base in x])
 
 
 def min_max(x):
@@ -103,8 +103,8 @@ def expected(kind, epsilon, x):
     oracle = WIDE_ORACLE if kind == "printed" else ORACLE
     first, *others = (oracle.log_mass(y, weights(y), epsilon / 2) for y in data)
     return (
-        max(np.abs(first - one).max() for one in others),
-        max(np.abs(one - other).max() for one, other in itertools.combinations(others, 2)),
+        max(np.abs(first - base).max() for base in others),
+        max(np.abs(base - other).max() for base, other in itertools.combinations(others, 2)),
     )
 
 

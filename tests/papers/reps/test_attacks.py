@@ -48,19 +48,19 @@ def test_mean_distance_by_brute_force(generator):
 
 def test_mean_distance_leaves_a_record_itself_out(generator):
     pool = np.repeat(generator.normal(size=(20, 3)), 2, axis=0)  # every record has a twin
-    found = mean_distance(pool, pool, 1, np.arange(40))
-    assert found == pytest.approx(np.zeros(40), abs=1e-6)
+    result = mean_distance(pool, pool, 1, np.arange(40))
+    assert result == pytest.approx(np.zeros(40), abs=1e-6)
     assert (mean_distance(pool, pool, 2, np.arange(40)) > 1e-3).all()
 
 
 def test_deciles_are_tenths_by_rank(generator):
     values = generator.normal(size=1000)
-    found = deciles_of(values)
-    assert np.bincount(found).tolist() == [0] + [100] * 10
-    assert values[found == 10].min() > values[found == 9].max()
+    result = deciles_of(values)
+    assert np.bincount(result).tolist() == [0] + [100] * 10
+    assert values[result == 10].min() > values[result == 9].max()
 
 
-def test_exchangeable_members_cannot_be_told(targets, generator):
+def test_exchangeable_members_cannot_be_distinguished(targets, generator):
     """Synthetic records that know nothing of membership: every fair attack is a coin, overall and in the top decile."""
     scores = attack_scores(targets, population(generator, 1000), K)
     top = targets.decile == DECILES
@@ -84,16 +84,16 @@ def test_a_copying_synthesizer_is_caught(targets, generator):
     assert roc_auc_score(targets.member, scores["distance"]) > 0.99
     assert roc_auc_score(targets.member, scores["domias"]) > 0.99
     comparisons = bootstrap_comparisons(targets, 100, generator)
-    found = summarise(attack_table(targets, comparisons, attack_scores(targets, copy, K), 0.95))
-    assert found["domias_all_auc_low"] > 0.6 and found["domias_top_advantage"] > 0.3
+    result = summarise(attack_table(targets, comparisons, attack_scores(targets, copy, K), 0.95))
+    assert result["domias_all_auc_low"] > 0.6 and result["domias_top_advantage"] > 0.3
 
 
 def test_weighted_auc_agrees_with_scikit_learn(generator):
     scores = np.round(generator.normal(size=300), 1)  # with ties
     member = generator.random(300) < 0.4
     weights = generator.random((300, 20)) * generator.integers(2, size=(300, 20))
-    found = weighted_auc(scores, member, weights)
-    assert found == pytest.approx([roc_auc_score(member, scores, sample_weight=weight) for weight in weights.T])
+    result = weighted_auc(scores, member, weights)
+    assert result == pytest.approx([roc_auc_score(member, scores, sample_weight=weight) for weight in weights.T])
 
 
 def test_weighted_auc_without_a_class_is_nan():

@@ -123,5 +123,5 @@ def test_values_outside_the_schema_are_refused(column, value, message):
 
 
 def test_a_missing_column_is_named():
-    with pytest.raises(DataError, match="columns status"):
+    with pytest.raises(DataError, match="columns: status"):
         table_of(GERMAN_SCHEMA, {name: [] for name in GERMAN_COLUMNS if name != "status"}, "file")

@@ -42,7 +42,7 @@ def test_all_randomness_comes_from_the_named_streams(prepared, settings):
 
 def test_bounds_by_record_are_ordered(prepared, settings, replicate):
     reps, uniform, open_ = (release(replicate, name, 4.0) for name in ("reps", "uniform", "non_private"))
-    ours, theirs = (instance_bounds(prepared, found, settings) for found in (reps, uniform))
+    ours, theirs = (instance_bounds(prepared, result, settings) for result in (reps, uniform))
     assert (ours.eps_synthesis <= ours.eps_weight).all()
     assert (ours.eps_composed <= ours.eps_total + 1e-9).all()
     assert ours.eps_total.max() <= 4.0 * (1 + 1e-9) and theirs.eps_total.max() <= 4.0 * (1 + 1e-9)
@@ -55,31 +55,31 @@ def test_declared_bounds_and_marginal_threshold_need_nothing_outside_the_budget(
     split = split_table(simulated(streams("source"), n=400), streams("split"))
     prepared = prepare("simulated", split, settings)
     assert prepared.standardiser.inverse(np.full((1, 6), 4.0)) == pytest.approx(np.full((1, 6), 10.0))
-    found = measure(Replicate(prepared, settings, streams), "reps", 4.0)
-    assert found.row["guarantee"] == "(eps, delta)-DP (add/remove)"
+    result = measure(Replicate(prepared, settings, streams), "reps", 4.0)
+    assert result.row["guarantee"] == "(eps, delta)-DP (add/remove)"
 
 
 def test_measured_rows_and_deciles_are_those_of_the_release(prepared, targets, settings, streams, replicate):
-    found = measure(replicate, "reps", 2.0)
+    result = measure(replicate, "reps", 2.0)
     released = release(Replicate(prepared, settings, streams), "reps", 2.0)
     bounds = instance_bounds(prepared, released, settings)
-    assert found.row["weight_mean"] == pytest.approx(released.weights.mean())
+    assert result.row["weight_mean"] == pytest.approx(released.weights.mean())
     top = targets.train_decile == 10
-    row = found.deciles[(found.deciles.decile == 10) & (found.deciles.attack == "domias")].iloc[0]
+    row = result.deciles[(result.deciles.decile == 10) & (result.deciles.attack == "domias")].iloc[0]
     assert row.weight_mean == pytest.approx(released.weights[top].mean())
     for name, values in vars(bounds).items():
         assert values.shape == (prepared.n,)
         assert row[f"{name}_mean"] == pytest.approx(values[top].mean())
-        assert found.row[f"{name}_max"] == values.max()
-    assert found.row["domias_top_auc"] == row.auc
+        assert result.row[f"{name}_max"] == values.max()
+    assert result.row["domias_top_auc"] == row.auc
     assert row.train_records == top.sum() == row.members
 
 
 def test_the_bias_from_weights_is_within_its_bound_and_a_part_of_the_whole(prepared):
     weights = np.where(np.arange(prepared.n) % 5 == 0, 0.3, 1.0)
-    found = weighting_bias(prepared, weights)
+    result = weighting_bias(prepared, weights)
     kept, every = (np.linalg.norm(weighted_sums(prepared.records, w) / prepared.records.bounds) for w in (weights, weights**0))
-    assert 0 < found["weighting_bias"] <= found["weighting_bias_bound"]
-    assert found["weighting_bias_bound"] == pytest.approx(prepared.records.sensitivity * (1 - weights).mean())
-    assert kept >= every * (1 - found["weighting_bias_share"]) * (1 - 1e-9)
+    assert 0 < result["weighting_bias"] <= result["weighting_bias_bound"]
+    assert result["weighting_bias_bound"] == pytest.approx(prepared.records.sensitivity * (1 - weights).mean())
+    assert kept >= every * (1 - result["weighting_bias_share"]) * (1 - 1e-9)
     assert set(weighting_bias(prepared, weights**0).values()) == {0.0}

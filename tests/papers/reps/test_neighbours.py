@@ -13,7 +13,7 @@ def every_distance(queries: np.ndarray, pool: np.ndarray) -> np.ndarray:
 
 
 def encoded(generator: np.random.Generator, n: int, scale: float = 1.0) -> np.ndarray:
-    """Numbers beside one-hot categories, as records are encoded; some numbers far away, some records alike."""
+    """Encoded records, numbers with one-hot categories; some numbers are outliers, some records are equal."""
     numbers = scale * generator.normal(size=(n, 3)) * np.exp(generator.normal(size=(n, 1)))
     levels = np.eye(7)[generator.integers(7, size=n)]
     records = np.hstack([np.clip(numbers, -4 * scale, 4 * scale), levels]).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What the budget leaves out: each distance against a release that is computed again from the other data set."""
+"""Tests of effects outside the budget: each distance against a release computed from the other data set."""
 
 import numpy as np
 import pytest
@@ -66,24 +66,24 @@ def test_a_joining_record_moves_sums_by_its_own_contribution_only_where_the_scal
 
 def test_a_leaving_record_moves_sums_by_its_own_contribution_where_weights_are_fixed(prepared, generator):
     weights = generator.random(prepared.n)
-    found = [leaving_distance(prepared.records, weights, record, weights) for record in range(5)]
-    assert found == pytest.approx((weights * prepared.records.influence)[:5])
+    result = [leaving_distance(prepared.records, weights, record, weights) for record in range(5)]
+    assert result == pytest.approx((weights * prepared.records.influence)[:5])
 
 
 def test_tau_from_the_records_breaks_the_bound_of_the_most_protected_record(prepared, settings, streams, replicate):
-    found = release(replicate, "reps", 4.0)
-    bounds = protected_bounds(prepared, "reps", found, settings)
+    result = release(replicate, "reps", 4.0)
+    bounds = protected_bounds(prepared, "reps", result, settings)
     assert bounds.protected_epsilon_found > bounds.protected_epsilon
-    least = int(np.argmin(found.weights))
+    least = int(np.argmin(result.weights))
     kept = np.arange(prepared.n) != least
-    scores = found.scoring.scores[kept]
+    scores = result.scoring.scores[kept]
     excess = np.maximum(scores - np.quantile(scores, 0.9), 0)
-    moved = weighted_sums(prepared.records, found.weights)
+    moved = weighted_sums(prepared.records, result.weights)
     moved -= np.stack([
-        np.where(prepared.records.label[kept] == y, np.exp(-found.choice.strength * excess), 0) @ prepared.records.rows[kept]
+        np.where(prepared.records.label[kept] == y, np.exp(-result.choice.strength * excess), 0) @ prepared.records.rows[kept]
         for y in (0, 1)
     ])  # fmt: skip
-    own = found.weights[least] * prepared.records.influence[least]
+    own = result.weights[least] * prepared.records.influence[least]
     assert np.linalg.norm(moved / prepared.records.bounds) > own
     clean = ExperimentSettings(threshold_from="marginals")
     bounds = protected_bounds(prepared, "reps", release(Replicate(prepared, clean, streams), "reps", 4.0), clean)
@@ -107,9 +107,9 @@ def test_declared_scale_needs_no_more_than_its_epsilon(streams, prepared):
 
 
 def test_the_printed_reference_alone_has_an_advantage_without_a_release(targets):
-    found = advantages_without_release(targets)
+    result = advantages_without_release(targets)
     for decile in (1, 10):
         chosen = targets.decile == decile
         auc = roc_auc_score(targets.member[chosen], targets.reference_printed[chosen])
-        assert found[decile] == pytest.approx(2 * auc - 1)
-    assert abs(found[10]) > 0.3
+        assert result[decile] == pytest.approx(2 * auc - 1)
+    assert abs(result[10]) > 0.3

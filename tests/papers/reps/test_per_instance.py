@@ -54,10 +54,10 @@ def test_theorem_2_and_corollary_2_hold_on_two_data_sets(pair, sigma):
     printed = instance_epsilon(weights * whole.sensitivity, sigma, DELTA, "classical")
     assert (own <= by_weight).all()
     for i, shift in enumerate(shifts(parts, weights)):
-        found = delta_on_a_line(shift / sigma, own[i])
-        assert found <= DELTA * (1 + 1e-6)
+        result = delta_on_a_line(shift / sigma, own[i])
+        assert result <= DELTA * (1 + 1e-6)
         if own[i] > 0:
-            assert found == pytest.approx(DELTA, rel=1e-4)  # the smallest epsilon, not merely a bound
+            assert result == pytest.approx(DELTA, rel=1e-4)  # the smallest epsilon, not merely a bound
         assert delta_on_a_line(shift / sigma, by_weight[i]) <= DELTA * (1 + 1e-6)
         if printed[i] < 1:
             assert delta_on_a_line(shift / sigma, printed[i]) <= DELTA
@@ -100,10 +100,10 @@ def test_proposition_1_protects_the_high_risk_records_and_no_more(pair, generato
 
 def test_smallest_epsilon_agrees_with_the_scalar_solver():
     influence = np.array([0.0, 1e-4, 0.05, 0.5, 1.0, 7.0, 60.0])
-    found = instance_epsilon(influence, 1.3, DELTA)
-    assert found[0] == 0
-    assert found[1:] == pytest.approx([gaussian_epsilon(1.3, value, DELTA) for value in influence[1:]], rel=1e-6, abs=1e-9)
-    assert (np.diff(found) >= 0).all()
+    result = instance_epsilon(influence, 1.3, DELTA)
+    assert result[0] == 0
+    assert result[1:] == pytest.approx([gaussian_epsilon(1.3, value, DELTA) for value in influence[1:]], rel=1e-6, abs=1e-9)
+    assert (np.diff(result) >= 0).all()
 
 
 def test_no_noise_protects_only_records_without_influence():
@@ -112,9 +112,9 @@ def test_no_noise_protects_only_records_without_influence():
 
 def test_composition_of_two_releases_on_the_plane():
     influence = [(np.array([1.0, 0.2]), 2.0), (np.array([1.5, 0.0]), 1.0)]
-    found = composed_epsilon(influence, DELTA)
+    result = composed_epsilon(influence, DELTA)
     for i in range(2):
         shift = np.array([moved[i] / sigma for moved, sigma in influence])
-        assert delta_on_a_plane(shift, found[i]) == pytest.approx(DELTA if found[i] else 0, rel=1e-2, abs=DELTA)
+        assert delta_on_a_plane(shift, result[i]) == pytest.approx(DELTA if result[i] else 0, rel=1e-2, abs=DELTA)
         apart = sum(instance_epsilon(moved[[i]], sigma, DELTA / 2)[0] for moved, sigma in influence)
-        assert found[i] <= apart
+        assert result[i] <= apart

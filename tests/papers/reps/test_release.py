@@ -50,11 +50,11 @@ def test_ablations_share_the_weights_of_reps(prepared, settings, replicate):
 
 
 def test_the_chosen_strength_is_the_largest_that_validation_allows(prepared, settings, streams):
-    found, uniform = (release(Replicate(prepared, settings, streams), name, 4.0) for name in ("reps", "uniform"))
+    result, uniform = (release(Replicate(prepared, settings, streams), name, 4.0) for name in ("reps", "uniform"))
     limit = tstr(prepared, uniform.synthetic.table, "validation") - 0.02
-    close = [strength for strength, value in found.choice.validation.items() if value >= limit]
-    assert found.choice.strength == max(close, default=0.5)
-    assert tstr(prepared, found.synthetic.table, "validation") == found.choice.validation[found.choice.strength]
+    close = [strength for strength, value in result.choice.validation.items() if value >= limit]
+    assert result.choice.strength == max(close, default=0.5)
+    assert tstr(prepared, result.synthetic.table, "validation") == result.choice.validation[result.choice.strength]
 
 
 def test_synthetic_records_lie_within_the_clip_in_their_own_units(prepared, settings, replicate):

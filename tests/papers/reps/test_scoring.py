@@ -13,8 +13,8 @@ def cells(generator) -> np.ndarray:
 
 def test_bins_divide_the_clipped_range_evenly():
     z = np.array([[-9.0], [-4.0], [-2.01], [-2.0], [-1e-9], [0.0], [1.99], [4.0], [9.0]])
-    found = histogram_cells(z, np.empty((9, 0), dtype=np.int64), clip=4.0, bins=4)
-    assert found[:, 0].tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3]
+    result = histogram_cells(z, np.empty((9, 0), dtype=np.int64), clip=4.0, bins=4)
+    assert result[:, 0].tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3]
 
 
 def test_sensitivity_by_removing_every_record(cells):
@@ -36,10 +36,10 @@ def test_noise_has_the_standard_deviation_asked_for(generator):
     """Counts so large that neither the floor nor the normalisation hides the noise."""
     cells = np.repeat([[0], [1]], 1000, axis=0)
     sigma, draws = 1.0, 4000
-    found = [np.exp(release_marginals(cells, (2,), sigma, generator).log_frequency[0]) for _ in range(draws)]
+    result = [np.exp(release_marginals(cells, (2,), sigma, generator).log_frequency[0]) for _ in range(draws)]
     # (a + s e1) / (2a + s e1 + s e2) has standard deviation s / (2a sqrt(2)) to first order; 5 errors of a variance estimate.
     expected = sigma / (2000 * np.sqrt(2))
-    assert abs(np.std(found) / expected - 1) < 5 / np.sqrt(2 * draws) + 1e-3
+    assert abs(np.std(result) / expected - 1) < 5 / np.sqrt(2 * draws) + 1e-3
 
 
 def test_frequencies_are_proper_under_any_noise(cells, generator):
@@ -64,5 +64,5 @@ def test_threshold_from_marginals_is_their_quantile(generator):
     log_frequency = np.log([0.9, 0.1, 0.8, 0.2])
     marginals = Marginals((2, 2), log_frequency, "sum")
     # Scores from the least: .72, .18, .08, .02 of the mass; the 0.85 quantile is the second (common, rare).
-    found = threshold_of(np.zeros(1), marginals, 0.85, "marginals", generator)
-    assert found == pytest.approx(-np.log(0.9 * 0.2))
+    result = threshold_of(np.zeros(1), marginals, 0.85, "marginals", generator)
+    assert result == pytest.approx(-np.log(0.9 * 0.2))

@@ -42,9 +42,9 @@ def test_every_method_is_an_arm_and_private_ones_have_a_budget():
 
 
 def test_config_gives_settings_as_plain_keys_and_values():
-    found = STUDY.settings.model_validate({"dataset": "adult", "settings": {"queries": 500, "strengths": [1, 2]}})
-    assert found.dataset == "adult"
-    assert found.settings == ExperimentSettings(queries=500, strengths=(1.0, 2.0))
+    result = STUDY.settings.model_validate({"dataset": "adult", "settings": {"queries": 500, "strengths": [1, 2]}})
+    assert result.dataset == "adult"
+    assert result.settings == ExperimentSettings(queries=500, strengths=(1.0, 2.0))
     assert STUDY.settings.model_validate({"dataset": "german"}).settings is None
     assert STUDY.settings.model_json_schema()["properties"]["dataset"]["enum"][0] == "simulated"
 
@@ -75,8 +75,8 @@ def test_data_files_and_captions_follow_the_data_set():
 
 
 def test_one_row_for_each_method_and_budget():
-    found = STUDY.function(run_of([0], dataset="breast_cancer", n=569), dataset="breast_cancer")
-    rows, details = found.rows, found.details
+    result = STUDY.function(run_of([0], dataset="breast_cancer", n=569), dataset="breast_cancer")
+    rows, details = result.rows, result.details
     assert list(rows["synthesizer"]) == [arm.id for arm in ARMS]
     assert rows.set_index("synthesizer").loc["Non_private", "epsilon"] == np.inf
     assert rows["tstr"].between(0, 1).all()

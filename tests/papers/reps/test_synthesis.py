@@ -34,16 +34,16 @@ def test_sensitivity_by_removing_every_record(generator, norm_share):
 
 def test_sensitivity_is_attained():
     z = np.array([[CLIP, -CLIP], [9.0, 9.0], [0.0, 0.0]])
-    found = contributions(z, np.zeros((3, 2), dtype=int), np.array([0, 1, 1]), LEVELS, clip=CLIP)
-    assert found.sensitivity == 2.0
-    assert found.influence == pytest.approx([2.0, 2.0, np.sqrt(2)])
+    result = contributions(z, np.zeros((3, 2), dtype=int), np.array([0, 1, 1]), LEVELS, clip=CLIP)
+    assert result.sensitivity == 2.0
+    assert result.influence == pytest.approx([2.0, 2.0, np.sqrt(2)])
 
 
 @pytest.mark.parametrize(("p", "levels", "blocks"), [(2, (), 3), (0, (3,), 2), (2, (3,), 4)])
 def test_absent_blocks_cost_nothing(generator, p, levels, blocks):
     categories = np.zeros((5, len(levels)), dtype=int)
-    found = contributions(generator.normal(size=(5, p)), categories, np.array([0, 1, 0, 1, 1]), levels, clip=CLIP)
-    assert found.sensitivity == np.sqrt(blocks)
+    result = contributions(generator.normal(size=(5, p)), categories, np.array([0, 1, 0, 1, 1]), levels, clip=CLIP)
+    assert result.sensitivity == np.sqrt(blocks)
 
 
 def test_a_shuffled_weight_can_move_more_than_one_record(generator):
@@ -58,7 +58,7 @@ def test_a_shuffled_weight_can_move_more_than_one_record(generator):
 def test_sums_are_grouped_sums(generator):
     z, categories, label = records(generator)
     weights = generator.random(len(label))
-    found = weighted_sums(contributions(z, categories, label, LEVELS, clip=CLIP), weights)
+    result = weighted_sums(contributions(z, categories, label, LEVELS, clip=CLIP), weights)
     frame = (
         pd.DataFrame(np.clip(z, -CLIP, CLIP)).add_prefix("z").assign(y=label, w=weights, a=categories[:, 0], b=categories[:, 1])
     )
@@ -66,7 +66,7 @@ def test_sums_are_grouped_sums(generator):
         expected = [part.w.sum()]
         expected += [part.w[part[name] == k].sum() for name, size in zip("ab", LEVELS, strict=True) for k in range(size)]
         expected += [(part.w * part[f"z{j}"] ** power).sum() for power in (1, 2) for j in range(3)]
-        assert found[y] == pytest.approx(expected)
+        assert result[y] == pytest.approx(expected)
 
 
 def test_weights_zero_and_one_are_removal(generator):
@@ -78,10 +78,10 @@ def test_weights_zero_and_one_are_removal(generator):
 
 
 def test_noise_is_proportional_to_each_block_bound(generator):
-    found = contributions(*records(generator), LEVELS, clip=CLIP)
-    exact = weighted_sums(found, np.ones(40))
+    result = contributions(*records(generator), LEVELS, clip=CLIP)
+    exact = weighted_sums(result, np.ones(40))
     draws = 4000
-    noise = np.array([(release_sums(found, np.ones(40), 1.7, generator) - exact) / found.bounds for _ in range(draws)])
+    noise = np.array([(release_sums(result, np.ones(40), 1.7, generator) - exact) / result.bounds for _ in range(draws)])
     # 24 variance estimates of 4,000 normal draws each, five standard errors.
     assert np.abs(noise.var(axis=0) / 1.7**2 - 1).max() < 5 * np.sqrt(2 / draws)
     assert np.abs(noise.mean(axis=0)).max() < 5 * 1.7 / np.sqrt(draws)
@@ -89,9 +89,9 @@ def test_noise_is_proportional_to_each_block_bound(generator):
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan])
 def test_weights_outside_the_unit_interval_are_refused(generator, bad):
-    found = contributions(*records(generator), LEVELS, clip=CLIP)
+    result = contributions(*records(generator), LEVELS, clip=CLIP)
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
-        release_sums(found, np.full(40, bad), 1.0, generator)
+        release_sums(result, np.full(40, bad), 1.0, generator)
 
 
 def test_without_noise_the_model_has_the_class_conditional_moments(generator):
@@ -99,8 +99,8 @@ def test_without_noise_the_model_has_the_class_conditional_moments(generator):
     label = (generator.random(n) < 0.3).astype(int)
     z = np.clip(generator.normal(size=(n, 2)) + label[:, None], -CLIP, CLIP)
     categories = np.column_stack([generator.choice(3, size=n, p=[0.5, 0.3, 0.2]), (generator.random(n) < 0.2 + 0.5 * label)])
-    found = contributions(z, categories, label, LEVELS, clip=CLIP)
-    model = fit_naive_bayes(release_sums(found, np.ones(n), 0.0, generator), LEVELS, clip=CLIP)
+    result = contributions(z, categories, label, LEVELS, clip=CLIP)
+    model = fit_naive_bayes(release_sums(result, np.ones(n), 0.0, generator), LEVELS, clip=CLIP)
     assert model.prior == pytest.approx(label.mean())
     for y in (0, 1):
         assert model.mean[y] == pytest.approx(z[label == y].mean(axis=0))

@@ -12,8 +12,8 @@ thresholds = st.floats(0, 1e3, allow_subnormal=False)
 @given(scores, thresholds, st.floats(0, 50))
 def test_weights_are_shares_that_fall_with_the_score_and_spare_all_below_the_threshold(values, threshold, strength):
     order = np.argsort(values)
-    found = (cap_weights(values, threshold), hinge_weights(values, threshold, strength), removal_weights(values, threshold))
-    for weights in found:
+    result = (cap_weights(values, threshold), hinge_weights(values, threshold, strength), removal_weights(values, threshold))
+    for weights in result:
         assert ((weights >= 0) & (weights <= 1)).all()
         assert (np.diff(weights[order]) <= 0).all()
         assert (weights[values <= threshold] == 1).all()

@@ -1,4 +1,4 @@
-"""What the combining rules do in the long run, without simulation."""
+"""Long-run properties of the combining rules, computed without simulation."""
 
 import math
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from scipy import integrate, optimize, special, stats
 
 @dataclass(frozen=True)
 class Exact:
-    """What a rule does in the long run, for data that no clamp touches and an analyst who knows sigma^2."""
+    """Long-run properties of a rule, for data without clamping and an analyst who knows sigma^2."""
 
     variance: float
     """Variance of the point estimate over data and synthesis."""
     expected: float
     """Expectation of the rule's variance."""
     coverage: float
-    """Of the interval, replicates without one counted as missed."""
+    """Coverage of the interval; replicates without an interval count as not covered."""
     negative: float
     """Probability of no interval."""
 

@@ -33,28 +33,28 @@ def test_printed_anchors():
 @given(st.integers(2, 12), st.floats(0.1, 50), st.integers(0, 2**32 - 1))
 def test_no_replaced_record_moves_a_statistic_more_than_its_sensitivity(n, d, seed):
     setting, rng = Setting(n, d), np.random.default_rng(seed)
-    one = rng.uniform(-d, d, n) if seed % 2 else rng.choice([-d, d], n)
-    other = one.copy()
+    base = rng.uniform(-d, d, n) if seed % 2 else rng.choice([-d, d], n)
+    other = base.copy()
     other[rng.integers(n)] = rng.choice([-d, d, rng.uniform(-d, d)])
-    assert abs(one.mean() - other.mean()) <= setting.mean_sensitivity * (1 + 1e-9)
-    assert abs(one.var(ddof=1) - other.var(ddof=1)) <= setting.variance_sensitivity * (1 + 1e-9)
+    assert abs(base.mean() - other.mean()) <= setting.mean_sensitivity * (1 + 1e-9)
+    assert abs(base.var(ddof=1) - other.var(ddof=1)) <= setting.variance_sensitivity * (1 + 1e-9)
 
 
 def test_the_sensitivities_are_attained():
     setting = Setting(50, 3.0)
-    one, other = worst_pair(setting)
-    assert other.mean() - one.mean() == pytest.approx(setting.mean_sensitivity)
-    one, other = extreme_pair(50, 3.0, 0.0)
-    assert other.var(ddof=1) - one.var(ddof=1) == pytest.approx(setting.variance_sensitivity)
+    base, other = worst_pair(setting)
+    assert other.mean() - base.mean() == pytest.approx(setting.mean_sensitivity)
+    base, other = extreme_pair(50, 3.0, 0.0)
+    assert other.var(ddof=1) - base.var(ddof=1) == pytest.approx(setting.variance_sensitivity)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_plugin_record_and_two_records_by_quadrature(order):
     setting = Setting(n=5, d=2.0, variance=1.7)
-    one, other = worst_pair(setting)
+    base, other = worst_pair(setting)
     grid = np.linspace(-14, 14, 1401)
     step = grid[1] - grid[0]
-    p, q = (stats.norm.pdf(grid, data.mean(), math.sqrt(1.7)) for data in (one, other))
+    p, q = (stats.norm.pdf(grid, data.mean(), math.sqrt(1.7)) for data in (base, other))
     assert renyi(p, q, step, order) == pytest.approx(order * accounting.rho_plugin(setting, 1), rel=1e-8)
     p, q = np.outer(p, p), np.outer(q, q)
     assert renyi(p, q, step**2, order) == pytest.approx(order * accounting.rho_plugin(setting, 2), rel=1e-8)
@@ -77,23 +77,23 @@ def joint_density_of_two_records(data, variance, grid, share_the_mean):
 def test_bayes_of_two_records_by_quadrature(order):
     """Records that share their mean cost the joint rho, records with a mean of their own the printed one."""
     setting = Setting(n=3, d=1.0, variance=0.8)
-    one, other = worst_pair(setting)
+    base, other = worst_pair(setting)
     grid = np.linspace(-11, 11, 601)
     for share_the_mean, rho in ((True, accounting.rho_bayes_joint), (False, accounting.rho_bayes_per_record)):
-        p, q = (joint_density_of_two_records(data, 0.8, grid, share_the_mean) for data in (one, other))
+        p, q = (joint_density_of_two_records(data, 0.8, grid, share_the_mean) for data in (base, other))
         assert renyi(p, q, (grid[1] - grid[0]) ** 2, order) == pytest.approx(order * rho(setting, 2), rel=1e-6)
 
 
 def simulated_losses(setting, n_syn, repetitions, seed):
     """Privacy loss of n_syn Bayesian records that share their mean, record by record, the mean integrated out on a grid."""
     rng = np.random.default_rng(seed)
-    one, other = worst_pair(setting)
+    base, other = worst_pair(setting)
     spread = math.sqrt(setting.variance / setting.n)
-    grid = np.linspace(one.mean() - 8 * spread, other.mean() + 8 * spread, 4001)
-    posterior = [stats.norm.logpdf(grid, data.mean(), spread) for data in (one, other)]
+    grid = np.linspace(base.mean() - 8 * spread, other.mean() + 8 * spread, 4001)
+    posterior = [stats.norm.logpdf(grid, data.mean(), spread) for data in (base, other)]
     losses = np.empty(repetitions)
     for k in range(repetitions):
-        records = rng.normal(rng.normal(one.mean(), spread), math.sqrt(setting.variance), n_syn)
+        records = rng.normal(rng.normal(base.mean(), spread), math.sqrt(setting.variance), n_syn)
         likelihood = (grid * records.sum() - n_syn * grid**2 / 2) / setting.variance
         log_p, log_q = (np.logaddexp.reduce(likelihood + prior) for prior in posterior)
         losses[k] = log_p - log_q
@@ -110,11 +110,12 @@ def test_e4_simulated_privacy_loss_in_the_setting_of_figure_1():
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_e4_density_of_the_synthetic_mean_by_convolution(order):
-    one, other = worst_pair(FIGURE_1)
+    base, other = worst_pair(FIGURE_1)
     step = 2e-4
     at = np.arange(-3000, 3001) * step
     noise = stats.norm.pdf(at, 0, math.sqrt(1 / 15625))
-    p, q = (np.convolve(stats.norm.pdf(at, data.mean(), math.sqrt(1 / 1000)), noise, mode="same") * step for data in (one, other))
+    means = (stats.norm.pdf(at, data.mean(), math.sqrt(1 / 1000)) for data in (base, other))
+    p, q = (np.convolve(density, noise, mode="same") * step for density in means)
     assert renyi(p, q, step, order) == pytest.approx(order * accounting.rho_bayes_joint(FIGURE_1, 15625), rel=1e-6)
 
 
@@ -131,19 +132,19 @@ def test_e2_posterior_draw_by_quadrature(order):
     setting = Setting(n=200, d=3.0)
     grid = np.linspace(-0.8, 0.8, 8001)
     p, q = (posterior_of_the_mean(data, grid) for data in worst_pair(setting))
-    found = renyi(p, q, grid[1] - grid[0], order) / order
-    assert found == pytest.approx(accounting.rho_postprocessing(setting), rel=1e-6)
-    assert accounting.rho_postprocessing_printed(setting) / found == pytest.approx(200**2, rel=1e-6)
+    result = renyi(p, q, grid[1] - grid[0], order) / order
+    assert result == pytest.approx(accounting.rho_postprocessing(setting), rel=1e-6)
+    assert accounting.rho_postprocessing_printed(setting) / result == pytest.approx(200**2, rel=1e-6)
 
 
 def test_e2_break_even_by_quadrature():
     """Post-processing beats composed records from n_syn = n + 1 on."""
     setting, order = Setting(n=40, d=1.5), 2.0
     wide, narrow = np.linspace(-12, 12, 4001), np.linspace(-1.6, 1.6, 4001)
-    one, other = worst_pair(setting)
-    draw = renyi(*(posterior_of_the_mean(data, narrow) for data in (one, other)), narrow[1] - narrow[0], order)
+    base, other = worst_pair(setting)
+    draw = renyi(*(posterior_of_the_mean(data, narrow) for data in (base, other)), narrow[1] - narrow[0], order)
     spread = math.sqrt(1 + 1 / 40)
-    record = renyi(*(stats.norm.pdf(wide, data.mean(), spread) for data in (one, other)), wide[1] - wide[0], order)
+    record = renyi(*(stats.norm.pdf(wide, data.mean(), spread) for data in (base, other)), wide[1] - wide[0], order)
     assert draw / record == pytest.approx(41, rel=1e-6)
     assert accounting.rho_postprocessing(setting) / accounting.rho_bayes_per_record(setting, 1) == pytest.approx(41)
     printed = accounting.rho_postprocessing_printed(setting) / accounting.rho_bayes_per_record(setting, 1)
@@ -198,8 +199,8 @@ def test_renyi_conversion_is_the_largest_delta_that_rho_allows():
         gain = np.log1p(-np.exp(epsilon - at))
         return math.exp(min((a - 1) * a * rho + (gain - (a - 1) * at).max() for a in orders))
 
-    found = accounting.epsilon_renyi(rho, delta)
-    assert largest_delta(found) == pytest.approx(delta, rel=2e-3)
+    result = accounting.epsilon_renyi(rho, delta)
+    assert largest_delta(result) == pytest.approx(delta, rel=2e-3)
 
 
 @sampled
@@ -208,10 +209,10 @@ def test_conversions_tighten_and_the_exact_one_is_exact(rho, delta):
     printed, renyi_, exact = (convert(rho, delta) for convert in accounting.CONVERSIONS.values())
     assert exact <= renyi_ * (1 + 1e-9) + 1e-9
     assert renyi_ <= printed * (1 + 1e-9) + 1e-9
-    found = gaussian_delta(1.0, math.sqrt(2 * rho), exact)
-    assert found <= delta * (1 + 1e-6)
+    result = gaussian_delta(1.0, math.sqrt(2 * rho), exact)
+    assert result <= delta * (1 + 1e-6)
     if exact > 0:
-        assert found == pytest.approx(delta, rel=1e-6)
+        assert result == pytest.approx(delta, rel=1e-6)
 
 
 def test_route_table_is_tidy_and_grows_with_the_records():
@@ -226,9 +227,9 @@ def test_route_table_is_tidy_and_grows_with_the_records():
 
 def test_sets_of_plugin_data_are_one_larger_set():
     """m data sets of n_syn plug-in records are m n_syn records (the paper's footnote 3); Bayesian ones are not."""
-    one, five = Setting(1000, 4.0), Setting(1000, 4.0, m=5)
-    assert accounting.rho_plugin(five, 3125) == pytest.approx(accounting.rho_plugin(one, 15625))
-    assert accounting.rho_bayes_joint(five, 3125) > 4 * accounting.rho_bayes_joint(one, 15625)
+    base, five = Setting(1000, 4.0), Setting(1000, 4.0, m=5)
+    assert accounting.rho_plugin(five, 3125) == pytest.approx(accounting.rho_plugin(base, 15625))
+    assert accounting.rho_bayes_joint(five, 3125) > 4 * accounting.rho_bayes_joint(base, 15625)
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,10 @@ def generators(word, count, start=0):
 def test_moments_are_those_of_the_records(synthesis):
     """With n = 4 the draws of the mean are large, so that the three syntheses differ in everything looked at here."""
     setting, n_syn, repetitions = Setting(4, 9.0, variance=1.6, m=3), 6, 4000
-    records = [combining.synthetic_records(one, setting, n_syn, synthesis, 0.7) for one in generators(1, repetitions)]
-    moments = [combining.synthetic_moments(one, setting, n_syn, synthesis, 0.7) for one in generators(2, repetitions)]
-    slow = np.array([one.mean(axis=1) for one in records]), np.array([one.var(axis=1, ddof=1) for one in records])
-    fast = tuple(np.array([one[k] for one in moments]) for k in (0, 1))
+    records = [combining.synthetic_records(base, setting, n_syn, synthesis, 0.7) for base in generators(1, repetitions)]
+    moments = [combining.synthetic_moments(base, setting, n_syn, synthesis, 0.7) for base in generators(2, repetitions)]
+    slow = np.array([base.mean(axis=1) for base in records]), np.array([base.var(axis=1, ddof=1) for base in records])
+    fast = tuple(np.array([base[k] for base in moments]) for k in (0, 1))
     for looked_at in (
         lambda q, s2: q[:, 0],
         lambda q, s2: q.mean(axis=1),
@@ -45,27 +45,27 @@ def test_moments_are_those_of_the_records(synthesis):
 
 
 @pytest.mark.parametrize(("synthesis", "covariance"), [("plugin", 0.0), ("bayes", 1.6 / 4), ("bayes_one_step", 0.0)])
-def test_records_share_what_their_synthesis_says(synthesis, covariance):
+def test_the_covariance_of_records_depends_on_the_synthesis(synthesis, covariance):
     """Two records of one data set have the covariance of their draw of the mean; data sets never share a draw."""
     setting = Setting(4, 9.0, variance=1.6, m=2)
-    records = np.array([combining.synthetic_records(one, setting, 2, synthesis, 0.0) for one in generators(3, 20_000)])
-    for one, two, expected in ((records[:, 0, 0], records[:, 0, 1], covariance), (records[:, 0, 0], records[:, 1, 0], 0.0)):
-        products = one * two
+    records = np.array([combining.synthetic_records(base, setting, 2, synthesis, 0.0) for base in generators(3, 20_000)])
+    for base, two, expected in ((records[:, 0, 0], records[:, 0, 1], covariance), (records[:, 0, 0], records[:, 1, 0], 0.0)):
+        products = base * two
         assert abs(products.mean() - expected) < Z * products.std() / math.sqrt(len(products))
     total = 1.6 * (1 + (synthesis != "plugin") / 4)
     assert stats.kstest(records[:, 0, 0], stats.norm(0, math.sqrt(total)).cdf).pvalue > P
 
 
-def test_clamping_moves_the_mean_as_quadrature_says():
+def test_the_effect_of_clamping_on_the_mean_agrees_with_quadrature():
     setting, mean, repetitions = Setting(200, 2.0), 1.0, 2000
     density = stats.norm(mean, 1).pdf
     first, second = (
         integrate.quad(lambda x, k=k: np.clip(x, -2, 2) ** k * density(x), -9, 11, points=[-2, 2])[0] for k in (1, 2)
     )
-    found = combining.confidential_means(setting, generators(4, repetitions), mean)
-    assert abs(found.mean() - first) < Z * math.sqrt((second - first**2) / 200 / repetitions)
+    result = combining.confidential_means(setting, generators(4, repetitions), mean)
+    assert abs(result.mean() - first) < Z * math.sqrt((second - first**2) / 200 / repetitions)
     assert mean - first > 0.08
-    rows = combining.coverage_rows(setting, 500, "plugin", found, generators(5, repetitions), mean=mean, rules=["T_s"])
+    rows = combining.coverage_rows(setting, 500, "plugin", result, generators(5, repetitions), mean=mean, rules=["T_s"])
     assert abs(rows["error"].mean() - (first - mean)) < Z * rows["error"].sem()
     assert rows["covered"].mean() < 0.9
 
@@ -90,9 +90,9 @@ def test_rules_on_a_worked_example():
 
 def test_a_negative_variance_gives_no_interval():
     estimates = Estimates.of(10, 5, np.array([[1.0, 1.1], [1.0, 3.0]]), np.full((2, 2), 0.5))
-    found = combining.intervals(estimates, "T_f")
-    assert found["negative"].tolist() == [True, False]
-    assert found["lower"].isna().tolist() == [True, False]
+    result = combining.intervals(estimates, "T_f")
+    assert result["negative"].tolist() == [True, False]
+    assert result["lower"].isna().tolist() == [True, False]
 
 
 def test_t_f_refuses_a_single_data_set():
@@ -122,13 +122,13 @@ def test_simulated_study_agrees_with_the_exact_distributions(synthesis, m, n_syn
     rows = study(setting, n_syn, synthesis, known_variance=True)
     for rule in RULES:
         exact = exact_performance(setting, n_syn, synthesis, rule)
-        found = rows[rows["rule"] == rule]
-        for share, p in ((found["covered"].mean(), exact.coverage), (found["negative"].mean(), exact.negative)):
+        result = rows[rows["rule"] == rule]
+        for share, p in ((result["covered"].mean(), exact.coverage), (result["negative"].mean(), exact.negative)):
             assert abs(share - p) <= Z * math.sqrt(p * (1 - p) / REPETITIONS)
-        estimated = found["estimated_variance"]
+        estimated = result["estimated_variance"]
         assert abs(estimated.mean() - exact.expected) <= Z * estimated.sem() + 1e-12 * exact.expected
-        assert abs(found["point"].var() / exact.variance - 1) < Z * math.sqrt(2 / (REPETITIONS - 1))
-        assert abs(found["error"].mean()) < Z * math.sqrt(exact.variance / REPETITIONS)
+        assert abs(result["point"].var() / exact.variance - 1) < Z * math.sqrt(2 / (REPETITIONS - 1))
+        assert abs(result["error"].mean()) < Z * math.sqrt(exact.variance / REPETITIONS)
 
 
 @pytest.mark.parametrize(("synthesis", "rule"), [("plugin", "T_s"), ("bayes", "T_PPD"), ("bayes", "T_f")])

@@ -1,4 +1,4 @@
-"""What config may say of the studies: names, settings and arms that cannot be used are told with their keys."""
+"""Tests of config of the studies: invalid names, settings and arms are reported with their keys."""
 
 import pytest
 from formalsynth.plan.messages import ConfigError

@@ -25,12 +25,12 @@ def test_figure_1_synthetic_means_are_the_gaussian_mechanism():
     assert exact.loc["synthetic", "records"] == 15625
     assert exact.loc["synthetic", "sd"] == pytest.approx(0.008, rel=1e-12)
     assert exact.loc["synthetic", "sd"] == pytest.approx(exact.loc["gaussian_mechanism", "sd"], rel=1e-12)
-    found = {
+    result = {
         source: means.simulated_means(setting, rho, source, generators(9 + k, 1500))["value"].to_numpy()
         for k, source in enumerate(("synthetic", "gaussian_mechanism"))
     }
-    assert stats.ks_2samp(found["synthetic"], found["gaussian_mechanism"]).pvalue > P
-    for source, values in found.items():
+    assert stats.ks_2samp(result["synthetic"], result["gaussian_mechanism"]).pvalue > P
+    for source, values in result.items():
         law = stats.norm(exact.loc[source, "mean"], exact.loc[source, "sd"])
         assert stats.kstest(values, law.cdf).pvalue > P
         assert abs(values.var() / law.var() - 1) < Z * math.sqrt(2 / len(values))
@@ -50,8 +50,8 @@ def test_figure_1_spreads_the_records_over_the_sets():
 def test_simulated_losses_average_to_rho_and_means_have_their_exact_law(source):
     """The loss of a Gaussian mechanism is normal with mean rho and variance 2 rho."""
     setting, rho = Setting(50, 4.0, variance=1.7, m=2), 0.4
-    found = means.simulated_means(setting, rho, source, generators(11, 3000), 0.3)
-    n_syn, sets = int(found["records"].iloc[0]), means.SOURCES[source].sets * 2
+    result = means.simulated_means(setting, rho, source, generators(11, 3000), 0.3)
+    n_syn, sets = int(result["records"].iloc[0]), means.SOURCES[source].sets * 2
     spread = Setting(50, 4.0, variance=1.7, m=sets)
     expected = {
         "synthetic": accounting.rho_plugin,
@@ -62,9 +62,9 @@ def test_simulated_losses_average_to_rho_and_means_have_their_exact_law(source):
         "posterior_draw": lambda *_: accounting.rho_postprocessing(Setting(50, 4.0, variance=1.7)),
         "gaussian_mechanism": lambda *_: rho,
     }[source](spread, n_syn / sets)
-    loss, law = found["loss"], means.exact_means(setting, rho, [source], 0.3).iloc[0]
+    loss, law = result["loss"], means.exact_means(setting, rho, [source], 0.3).iloc[0]
     assert stats.kstest(loss, stats.norm(expected, math.sqrt(2 * expected)).cdf).pvalue > P
-    assert stats.kstest(found["value"], stats.norm(law["mean"], law["sd"]).cdf).pvalue > P
+    assert stats.kstest(result["value"], stats.norm(law["mean"], law["sd"]).cdf).pvalue > P
 
 
 def test_the_loss_of_two_records_is_the_ratio_of_their_joint_densities():
@@ -80,9 +80,9 @@ def test_the_loss_of_two_records_is_the_ratio_of_their_joint_densities():
 def test_the_variance_of_synthetic_records_is_that_of_their_gamma_distribution():
     """Also over several data sets: plug-in records are independent."""
     setting = Setting(200, 4.0, variance=1.7)
-    found = means.simulated_means(setting, 0.01, "synthetic_sets", generators(31, 2000))
-    count = int(found["records"].iloc[0])
+    result = means.simulated_means(setting, 0.01, "synthetic_sets", generators(31, 2000))
+    count = int(result["records"].iloc[0])
     law = stats.gamma((count - 1) / 2, scale=1.7 / ((count - 1) / 2))
-    assert stats.kstest(found["synthetic_variance"], law.cdf).pvalue > P
+    assert stats.kstest(result["synthetic_variance"], law.cdf).pvalue > P
     noise = means.simulated_means(setting, 0.01, "gaussian_mechanism", generators(31, 3))
     assert noise["synthetic_variance"].isna().all()

@@ -27,8 +27,8 @@ def variance_at(setting, n_syn, variance):
 def test_synthetic_variance_is_gamma():
     setting = Setting(30, 4.0, variance=2.3)
     records = np.random.default_rng(6).normal(1.0, math.sqrt(2.3), (20_000, 25))
-    found = stats.kstest(records.var(axis=1, ddof=1), unknown_variance.variance_distribution(setting, 25).cdf)
-    assert found.pvalue > 1e-5
+    result = stats.kstest(records.var(axis=1, ddof=1), unknown_variance.variance_distribution(setting, 25).cdf)
+    assert result.pvalue > 1e-5
 
 
 @pytest.mark.parametrize("other", [0.7, 1.4])
@@ -82,16 +82,16 @@ def test_e3_percentile_bound_holds_as_derived_and_fails_at_half_the_step(n_syn):
 def pair_delta(setting, n_syn, other, epsilon):
     """Hockey-stick divergence of the two Gamma densities by quadrature, in both directions, the larger."""
     p, q = unknown_variance.variance_distribution(setting, n_syn), variance_at(setting, n_syn, other)
-    low, high = min(one.ppf(1e-14) for one in (p, q)), max(one.isf(1e-14) for one in (p, q))
-    return max(hockey_stick(one.pdf, two.pdf, epsilon, low, high) for one, two in ((p, q), (q, p)))
+    low, high = min(base.ppf(1e-14) for base in (p, q)), max(base.isf(1e-14) for base in (p, q))
+    return max(hockey_stick(base.pdf, two.pdf, epsilon, low, high) for base, two in ((p, q), (q, p)))
 
 
 @pytest.mark.parametrize("n_syn", [10, 100, 1000])
 def test_variance_curve_by_quadrature(n_syn):
     delta, step = 1e-5, S2.variance_sensitivity
     epsilon = unknown_variance.variance_epsilon_curve(S2, n_syn, delta)
-    found = max(pair_delta(S2, n_syn, S2.variance + sign * step, epsilon) for sign in (-1, 1))
-    assert found == pytest.approx(delta, rel=1e-4)
+    result = max(pair_delta(S2, n_syn, S2.variance + sign * step, epsilon) for sign in (-1, 1))
+    assert result == pytest.approx(delta, rel=1e-4)
     assert epsilon <= unknown_variance.variance_epsilon_derived(S2, n_syn, delta)
 
 
@@ -107,18 +107,18 @@ def test_printed_variance_bound_errs_on_either_side():
 @sampled
 @given(st.floats(0, 3), st.floats(2, 400), st.floats(0.3, 3), st.floats(0.3, 3))
 def test_gamma_pair_delta_by_quadrature(epsilon, shape, mean, other):
-    p, q = (stats.gamma(shape, scale=one / shape) for one in (mean, other))
-    low, high = min(one.ppf(1e-13) for one in (p, q)), max(one.isf(1e-13) for one in (p, q))
-    found = hockey_stick(p.pdf, q.pdf, epsilon, low, high)
-    assert unknown_variance.gamma_pair_delta(epsilon, shape, mean, other) == pytest.approx(found, abs=2e-5)
+    p, q = (stats.gamma(shape, scale=base / shape) for base in (mean, other))
+    low, high = min(base.ppf(1e-13) for base in (p, q)), max(base.isf(1e-13) for base in (p, q))
+    result = hockey_stick(p.pdf, q.pdf, epsilon, low, high)
+    assert unknown_variance.gamma_pair_delta(epsilon, shape, mean, other) == pytest.approx(result, abs=2e-5)
 
 
 @sampled
 @given(st.floats(0, 3), st.floats(-3, 3), st.floats(0.1, 4), st.floats(0.1, 4))
 def test_normal_pair_delta_by_quadrature(epsilon, shift, variance, other):
     p, q = stats.norm(0, math.sqrt(variance)), stats.norm(shift, math.sqrt(other))
-    found = hockey_stick(p.pdf, q.pdf, epsilon, -30, 30)
-    assert unknown_variance.normal_pair_delta(epsilon, shift, variance, other) == pytest.approx(found, abs=2e-5)
+    result = hockey_stick(p.pdf, q.pdf, epsilon, -30, 30)
+    assert unknown_variance.normal_pair_delta(epsilon, shift, variance, other) == pytest.approx(result, abs=2e-5)
 
 
 def test_the_corners_are_the_worst_neighbours():
@@ -139,23 +139,23 @@ def test_the_corners_are_the_worst_neighbours():
 
 def explicit_setting():
     """Two data sets of 1000 records in [-4, 4], written out, and the release from the first."""
-    one, other = extreme_pair(1000, 4.0, 0.016)
-    return one, other, Setting(1000, 4.0, variance=one.var(ddof=1))
+    base, other = extreme_pair(1000, 4.0, 0.016)
+    return base, other, Setting(1000, 4.0, variance=base.var(ddof=1))
 
 
 @pytest.mark.parametrize("n_syn", [2, 100, 1000])
 def test_the_mean_alone_breaks_the_printed_bound_when_the_variance_moves_too(n_syn):
     """Two data sets written out: rho with s^2 in place of sigma^2 promises an epsilon that their synthetic means exceed."""
-    one, other, setting = explicit_setting()
+    base, other, setting = explicit_setting()
     delta = 1e-5
-    p, q = (stats.norm(data.mean(), math.sqrt(data.var(ddof=1) / n_syn)) for data in (one, other))
+    p, q = (stats.norm(data.mean(), math.sqrt(data.var(ddof=1) / n_syn)) for data in (base, other))
     ends = p.mean() - 12 * q.std(), p.mean() + 12 * q.std()
 
-    def found(epsilon):
+    def result(epsilon):
         return max(hockey_stick(a.pdf, b.pdf, epsilon, *ends) for a, b in ((p, q), (q, p)))
 
-    assert found(unknown_variance.mean_epsilon_printed(setting, n_syn, delta)) > 1.5 * delta
-    assert found(unknown_variance.mean_epsilon_curve(setting, n_syn, delta)) <= delta * (1 + 1e-4)
+    assert result(unknown_variance.mean_epsilon_printed(setting, n_syn, delta)) > 1.5 * delta
+    assert result(unknown_variance.mean_epsilon_curve(setting, n_syn, delta)) <= delta * (1 + 1e-4)
 
 
 def test_no_rho_exists_for_the_mean_when_the_variance_moves():
@@ -181,36 +181,36 @@ def joint_delta(here, there, n_syn, epsilon):
         for data in (here, there)
     )
     x = np.linspace(*(p[0].mean() + sign * 11 * p[0].std() for sign in (-1, 1)), 1501)
-    y = np.linspace(min(one[1].ppf(1e-14) for one in (p, q)), max(one[1].isf(1e-14) for one in (p, q)), 1501)
-    log_p, log_q = (one[0].logpdf(x)[:, None] + one[1].logpdf(y) for one in (p, q))
+    y = np.linspace(min(base[1].ppf(1e-14) for base in (p, q)), max(base[1].isf(1e-14) for base in (p, q)), 1501)
+    log_p, log_q = (base[0].logpdf(x)[:, None] + base[1].logpdf(y) for base in (p, q))
     excess = np.exp(log_p) * -np.expm1(np.minimum(epsilon + log_q - log_p, 0))
     return float(excess.sum() * (x[1] - x[0]) * (y[1] - y[0]))
 
 
 def test_total_bound_against_the_whole_release_of_two_data_sets():
-    """The derived totals hold; the printed recipe with its sign mended gives away 60 times the delta it promises."""
-    one, other, setting = explicit_setting()
+    """The derived totals hold; the printed recipe with the correct sign needs 60 times the claimed delta."""
+    base, other, setting = explicit_setting()
     n_syn, delta = 1000, 1e-5
     table = unknown_variance.unknown_variance_table(setting, [n_syn], delta)
     totals = table[table["part"] == "total"].set_index("form")["epsilon"]
 
-    def found(form):
-        return max(joint_delta(*pair, n_syn, totals[form]) for pair in ((one, other), (other, one)))
+    def result(form):
+        return max(joint_delta(*pair, n_syn, totals[form]) for pair in ((base, other), (other, base)))
 
-    assert found("derived") <= found("curve") <= delta
-    assert found("half_step") > 50 * delta
+    assert result("derived") <= result("curve") <= delta
+    assert result("half_step") > 50 * delta
 
 
-def test_unknown_variance_table_says_where_there_is_no_bound():
+def test_unknown_variance_table_is_infinite_without_a_bound():
     releases = [Setting(1000, 4.0, variance) for variance in (0.05, 1.0)]
     table = pd.concat([unknown_variance.unknown_variance_table(setting, [100], 1e-5) for setting in releases])
     assert len(table) == 2 * len(unknown_variance.UNKNOWN_VARIANCE) * 3
     no_bound = table[(table["variance"] == 0.05) & (table["part"] == "total")].set_index("form")["epsilon"]
     assert np.isinf(no_bound[["derived", "curve"]]).all()
     assert np.isfinite(no_bound[["printed", "half_step"]]).all()
-    one = table[(table["variance"] == 1.0) & (table["form"] == "curve")].set_index("part")
-    assert one["epsilon"]["total"] == pytest.approx(one["epsilon"]["mean"] + one["epsilon"]["variance"])
-    assert one["delta"]["total"] == pytest.approx(1e-5)
+    base = table[(table["variance"] == 1.0) & (table["form"] == "curve")].set_index("part")
+    assert base["epsilon"]["total"] == pytest.approx(base["epsilon"]["mean"] + base["epsilon"]["variance"])
+    assert base["delta"]["total"] == pytest.approx(1e-5)
 
 
 def test_unknown_variance_table_finds_the_delta_of_each_part():
@@ -220,17 +220,17 @@ def test_unknown_variance_table_finds_the_delta_of_each_part():
         p, q = stats.norm(0, 0.1), stats.norm(S2.mean_sensitivity, math.sqrt((1 - S2.variance_sensitivity) / 100))
         by_quadrature = max(hockey_stick(a.pdf, b.pdf, mean["epsilon"], -1.5, 1.5) for a, b in ((p, q), (q, p)))
         assert mean["delta_found"] >= by_quadrature * (1 - 1e-4)
-        found = max(pair_delta(S2, 100, S2.variance + sign * S2.variance_sensitivity, variance["epsilon"]) for sign in (-1, 1))
-        assert variance["delta_found"] == pytest.approx(found, rel=1e-3, abs=1e-13)
+        result = max(pair_delta(S2, 100, S2.variance + sign * S2.variance_sensitivity, variance["epsilon"]) for sign in (-1, 1))
+        assert variance["delta_found"] == pytest.approx(result, rel=1e-3, abs=1e-13)
     assert table.loc[("curve", "mean"), "delta_found"] == pytest.approx(5e-5)
     known = gaussian_delta(0.1, S2.mean_sensitivity, table["epsilon_known"].iloc[0])
     assert known == pytest.approx(1e-4)
 
 
 def test_sets_of_plugin_data_are_one_larger_set():
-    one, five = Setting(1000, 4.0), Setting(1000, 4.0, m=5)
+    base, five = Setting(1000, 4.0), Setting(1000, 4.0, m=5)
     for bound in (unknown_variance.variance_epsilon_curve, unknown_variance.mean_epsilon_curve):
-        assert bound(five, 20, 1e-5) == pytest.approx(bound(one, 100, 1e-5))
+        assert bound(five, 20, 1e-5) == pytest.approx(bound(base, 100, 1e-5))
 
 
 def test_a_single_record_has_no_variance():

@@ -1,5 +1,5 @@
-"""Rooms of one paper each: what no other paper uses.
+"""Rooms of one paper each, with code that no other paper uses.
 
-What a room registers is found by the names of its files: ``study*.py`` for studies, ``words.py`` for the words of its columns and
+The names of its files determine what a room registers: ``study*.py`` for studies, ``words.py`` for the texts on its columns and
 guarantees, ``files.py`` for its data files.
 """

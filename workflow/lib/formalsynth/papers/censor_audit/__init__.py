@@ -1,1 +1,1 @@
-"""What censoring guarantees between neighbouring data sets, from exact posteriors (censor paper; errata E5 and E6)."""
+"""Guarantees of censoring between neighbouring data sets, from exact posteriors (censor paper; errata E5 and E6)."""

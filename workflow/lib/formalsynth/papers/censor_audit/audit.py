@@ -1,6 +1,6 @@
 """Exact privacy loss between posteriors of neighbouring data sets under the Beta model, on a grid of its two parameters.
 
-No sampling and no bound: both posteriors are summed over one grid and compared point by point. The largest loss among the
+Both posteriors are summed over one grid and compared point by point, without sampling or bounds. The largest loss among the
 neighbours that were tried is a lower bound of the epsilon that a mechanism can claim.
 """
 
@@ -18,18 +18,18 @@ from formalsynth.families.beta import beta_coefficients, beta_terms
 
 Mask = NDArray[np.bool_]
 BLOCK = 1 << 17
-"""Elements of a block, so that the few arrays of a block fit into the cache."""
+"""Number of elements of a block, chosen so that its arrays fit into the cache."""
 LOGIT_PHI = 12.0
-"""The grid covers phi between ``expit(-12)`` and ``expit(12)``, all but 1e-5 of its prior."""
+"""Limit of logit phi: the grid covers phi from ``expit(-12)`` to ``expit(12)``, all but 1e-5 of its prior."""
 LARGEST_LAMBDA = 1e4
-"""The grid covers lambda from its lower limit to here, all but 1e-7 of its prior."""
+"""Upper limit of lambda on the grid, which covers all but 1e-7 of its prior."""
 COARSE = 0.25
-"""Largest distance of neighbouring points in logit phi and in log lambda."""
+"""Largest distance between adjacent points in logit phi and in log lambda."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Points (phi, lambda) of the prior's support, with what a posterior needs of them."""
+    """Points (phi, lambda) of the prior's support, with arrays for the computation of posteriors."""
 
     phi: Array
     """(G,) mean."""
@@ -40,7 +40,7 @@ class Grid:
     coefficients: Array
     """(G, 3) coefficients of the terms of a record's log-likelihood."""
     fine: Mask
-    """(G,) whether its neighbours are near enough for an exact sum over a posterior; every posterior has to be here."""
+    """(G,) True for points in the fine part of the grid, which has to contain every posterior."""
 
 
 @dataclass(frozen=True)
@@ -48,31 +48,31 @@ class Loss:
     """Privacy loss between two posteriors, each the larger of its two directions."""
 
     support: float
-    """Largest absolute log ratio of the densities over the support: the least epsilon of pure DP."""
+    """Largest absolute log ratio of the densities over the support: the smallest epsilon of pure DP."""
     region: float
-    """The same where either has its mass."""
+    """Largest absolute log ratio over the region with the mass of either."""
     delta: float
-    """Least delta for which they are (epsilon, delta)-close at the claimed epsilon."""
+    """Smallest delta for which they are (epsilon, delta)-close at the claimed epsilon."""
 
     @staticmethod
     def worst(losses: Iterable[Loss]) -> Loss:
-        """The largest of each."""
+        """Return the maximum of each field."""
         rows = [(loss.support, loss.region, loss.delta) for loss in losses]
         return Loss(*(max(column) for column in zip(*rows, strict=True)))
 
 
 def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float], reach: float = 1.0) -> Grid:
-    """A grid over the prior's support that is fine around one point.
+    """Return a grid over the prior's support that is fine around one point.
 
-    Neighbouring points are ``1 / sqrt(n)`` apart there, less than a standard deviation of a posterior, so that its trapezoidal
-    sum is exact to three digits or more.
+    The distance of adjacent points is ``1 / sqrt(n)`` there, less than a standard deviation of a posterior, which makes its
+    trapezoidal sum exact to at least three digits.
 
     Args:
         phi: mean there.
         lambda_: precision there.
         n: records.
         priors: ``lambda_min`` and ``lambda_shape`` of :class:`formalsynth.families.beta.BetaFamily`.
-        reach: distance to either side, in logit phi and log lambda, that is fine beside ten steps; more for posteriors that
+        reach: half-width of the fine part in logit phi and log lambda, in addition to ten steps; larger for posteriors that
             weights move away from the point.
     """
     lowest = np.log(priors["lambda_min"])
@@ -90,7 +90,7 @@ def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float], r
 
 
 def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> Grid:
-    """A grid of equally spaced points, those of a mean beside each other: (m * L,).
+    """Return a grid of equally spaced points, grouped by mean: (m * L,).
 
     The prior of phi is uniform, and that of lambda falls in log lambda as ``exp(-lambda_shape log lambda)``.
 
@@ -106,7 +106,7 @@ def product_grid(phi: Array, log_lambda: Array, priors: Mapping[str, float]) -> 
 
 
 def _knots(low: float, high: float, centre: float, n: int, reach: float) -> tuple[Array, Array, Mask]:
-    """Points between two limits, the widths of their cells, and which of them are close to each other."""
+    """Points between two limits, the widths of their cells, and a mask of the closely spaced points."""
     step = 1 / np.sqrt(n)
     reach += 10 * step
     ends = max(low, centre - reach), min(high, centre + reach)
@@ -122,7 +122,7 @@ def log_likelihood(grid: Grid, x: Array, weights: Array, threshold: float | None
     """Sum over records of ``clip(weight * log p(x | theta), -threshold, threshold)``, unclipped without a threshold: (G,)."""
     terms = weights[:, None] * beta_terms(x)
     if threshold is None:
-        return grid.coefficients @ terms.sum(axis=0)
+        return np.asarray(grid.coefficients @ terms.sum(axis=0))
     total = np.empty(len(grid.phi))
     size = max(1, BLOCK // max(len(x), 1))
     for start in range(0, len(total), size):
@@ -136,7 +136,7 @@ def posterior(grid: Grid, log_likelihood: Array, tolerance: float = 1e-6) -> Arr
     """Log mass (G,) of the posterior at each point.
 
     Raises:
-        ValueError: more than ``tolerance`` of it is outside the fine part of the grid, where its sum is not exact.
+        ValueError: more than ``tolerance`` of its mass is outside the fine part of the grid.
     """
     log_mass = grid.log_prior + log_likelihood
     log_mass = log_mass - logsumexp(log_mass)
@@ -154,9 +154,9 @@ def moments(values: Array, log_mass: Array) -> tuple[float, float]:
 
 
 def region(log_mass: Array, log_prior: Array, share: float) -> Mask:
-    """(G,) whether a point is among those of highest likelihood that together have this share of the posterior.
+    """Return a mask (G,) of the points of highest likelihood that have this share of the posterior.
 
-    Ordered by likelihood and not by density, the region is the same under every parameterisation.
+    The region is defined by likelihood instead of density and is therefore invariant under reparameterisation.
     """
     order = np.argsort(log_prior - log_mass)
     count = int(np.searchsorted(np.cumsum(np.exp(log_mass[order])), share)) + 1
@@ -167,18 +167,18 @@ def region(log_mass: Array, log_prior: Array, share: float) -> Mask:
 
 def record_risks(grid: Grid, x: Array, inside: Mask) -> Array:
     """(n,) largest absolute log-likelihood of each record over the points (G,) that are inside."""
-    return np.abs(grid.coefficients[inside] @ beta_terms(x).T).max(axis=0)
+    return np.asarray(np.abs(grid.coefficients[inside] @ beta_terms(x).T).max(axis=0))
 
 
-def privacy_loss(one: Array, other: Array, inside: Mask, epsilon: float) -> Loss:
+def privacy_loss(base: Array, other: Array, inside: Mask, epsilon: float) -> Loss:
     """Privacy loss between two posteriors on the same points.
 
     Args:
-        one: (G,) log mass.
+        base: (G,) log mass.
         other: (G,) log mass.
-        inside: (G,) whether a point is in the :func:`region` of either, which :attr:`Loss.region` covers.
+        inside: (G,) True for points in the :func:`region` of either, which :attr:`Loss.region` covers.
         epsilon: the claimed budget.
     """
-    ratio = one - other
-    excess = [np.exp(mass) @ -np.expm1(np.minimum(epsilon - loss, 0)) for mass, loss in ((one, ratio), (other, -ratio))]
+    ratio = base - other
+    excess = [np.exp(mass) @ -np.expm1(np.minimum(epsilon - loss, 0)) for mass, loss in ((base, ratio), (other, -ratio))]
     return Loss(float(np.abs(ratio).max()), float(np.abs(ratio[inside]).max()), float(max(excess)))

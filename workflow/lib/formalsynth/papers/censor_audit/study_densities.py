@@ -1,4 +1,4 @@
-"""What censoring does to a posterior, without a sampler (censor paper, Section 3 and Figure 1)."""
+"""Effect of censoring on a posterior, computed exactly (censor paper, Section 3 and Figure 1)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from formalsynth.papers.censor_audit.audit import Grid, beta_grid, log_likelihoo
 
 PRIOR, POSTERIOR, CENSORED = "prior", "posterior", "censored"
 POINTS, ACROSS = 201, 240
-"""Points of a curve, and of lambda at each of them."""
+"""Number of points of a curve, and of values of lambda at each point."""
 REACH = 6.0
-"""Standard deviations of the posterior that the points cover to either side."""
+"""Half-width of the curve in standard deviations of the posterior."""
 
 
 class Budget(Parameters):
-    """The epsilon that censoring claims; log-likelihoods are clipped at half of it."""
+    """Claimed epsilon of censoring; log-likelihoods are clipped at half of it."""
 
     epsilon: PositiveNumber
 
 
 ARMS = {
-    PRIOR: Arm("none: prior", "The prior, which has seen no data."),
+    PRIOR: Arm("none: prior", "The prior, which does not depend on the data."),
     POSTERIOR: Arm(ASYMPTOTIC, "The posterior without weights."),
-    CENSORED: Arm("DP (add/remove)", "The posterior of the likelihood whose every log-likelihood is clipped.", Budget),
+    CENSORED: Arm("DP (add/remove)", "The posterior with clipped log-likelihoods.", Budget),
 }
 
 

@@ -1,4 +1,4 @@
-"""What censoring guarantees between neighbouring data sets (censor paper, Definition 1 and Section 3)."""
+"""Guarantees of censoring between neighbouring data sets (censor paper, Definition 1 and Section 3)."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ AUDITED = "lower bound of epsilon, by audit"
 UNWEIGHTED, FIXED, RECOMPUTED = "unweighted", "fixed_weights", "recomputed_weights"
 MIN_MAX, PRINTED, POSTERIOR = "recomputed_min_max_weights", "recomputed_printed_weights", "posterior"
 K = 0.95
-"""Of the weights that are computed again from those of the first kind (reweight paper, Equation 3.1)."""
+"""Factor of the weights that are recomputed from the min-max weights (reweight paper, Equation 3.1)."""
 WIDE = 2.0
-"""Reach of the grid for printed weights, which take most of the likelihood away: their posterior is far from the truth."""
+"""Reach of the grid for printed weights, which remove most of the likelihood and move the posterior away from the truth."""
 DIGITS = 9
-"""Decimals that are kept; the sums behind a loss are exact to some more."""
+"""Number of decimals of a loss; its sums are slightly more precise."""
 
 
 class Budget(Parameters):
-    """The epsilon that censoring claims; log-likelihoods are clipped at half of it."""
+    """Claimed epsilon of censoring; log-likelihoods are clipped at half of it."""
 
     epsilon: PositiveNumber
 
@@ -49,14 +49,15 @@ ARMS = {
     UNWEIGHTED: Arm(AUDITED, "Censor_uw.", Budget),
     FIXED: Arm(
         AUDITED,
-        "Censor_w with weights that do not look at the record in which neighbours differ; its own weight is 1, the worst case.",
+        "Censor_w with weights that do not depend on the record in which neighbours differ; that record has weight 1, the worst "
+        "case.",
         Budget,
     ),
-    RECOMPUTED: Arm(AUDITED, "Censor_w as it is run: the weights are computed from each data set.", Budget),
+    RECOMPUTED: Arm(AUDITED, "Censor_w in practice: the weights are computed from each data set.", Budget),
     MIN_MAX: Arm(AUDITED, "Censor_w with min-max weights, computed from each data set.", Budget),
     PRINTED: Arm(
         AUDITED,
-        "Censor_w with weights in proportion to 1 / risk, the largest of them 1, as the paper prints them (Section 2.1), "
+        "Censor_w with weights proportional to 1 / risk and a maximum of 1, as printed in the paper (Section 2.1), "
         "computed from each data set.",
         Budget,
     ),
@@ -76,12 +77,13 @@ def neighbours(
 ) -> Outcome:
     """Exact privacy loss of censored posteriors between neighbours, by adding or removing a record and by replacing one.
 
-    A replicate draws ``n - 1`` records from ``Beta(shape1, shape2)``; its neighbours have one record more, one of ``extremes``
-    values between ``closest`` and ``1 - closest``, equally far apart on the logit scale. Min-max weights come from the exact
-    unweighted posterior: the risk of a record is its largest absolute log-likelihood over the region of highest likelihood that
-    has ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999). The weights of Censor_w come from these in
-    the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with min-max weights. The printed weights are the
-    smallest risk over the record's risk.
+    A replicate draws ``n - 1`` records from ``Beta(shape1, shape2)``; its neighbours have an additional record, one of
+    ``extremes`` values between ``closest`` and ``1 - closest``, equally spaced on the logit scale.
+
+    Min-max weights come from the exact unweighted posterior: the risk of a record is its largest absolute log-likelihood over
+    the region of highest likelihood with ``share`` of the mass (chosen; a maximum over 1000 draws reaches about 0.999). The
+    weights of Censor_w come from these in the same way: ``min(1, 0.95 Delta / risk)`` over the region of the posterior with
+    min-max weights. The printed weights are the smallest risk divided by the record's risk.
 
     Columns: for ``add_remove`` and ``replace_one``, the largest absolute log ratio over the prior's support, ``_region`` where
     either posterior has ``share`` of its mass, and ``_delta`` at which (epsilon, delta)-DP holds with the claimed epsilon;
@@ -113,9 +115,9 @@ def _censoring(arm: ChosenArm) -> tuple[str, float]:
 
 
 def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
-    """Weights of every data set's records, of each kind; the first data set lacks the last record of the others."""
+    """Weights of the records of every data set, by kind; the last record of the others is not in the first data set."""
     ones = [np.ones(len(x)) for x in data]
-    risks = [_risks(grid, x, one, share) for x, one in zip(data, ones, strict=True)]
+    risks = [_risks(grid, x, weights, share) for x, weights in zip(data, ones, strict=True)]
     min_max = [lipschitz_weights(risk) for risk in risks]
     printed = [risk.min() / risk for risk in risks]
     recomputed = []
@@ -134,22 +136,22 @@ def _risks(grid: Grid, x: Array, weights: Array, share: float) -> Array:
 def _posteriors(grid: Grid, data: Sequence[Array], weights: Sequence[Array], threshold: float) -> list[Array]:
     """Log mass of the censored posterior of every data set."""
     first = log_likelihood(grid, data[0], weights[0], threshold)
-    found = [first]
+    totals = [first]
     for x, alpha in zip(data[1:], weights[1:], strict=True):
         if np.array_equal(alpha[:-1], weights[0]):
-            found.append(first + log_likelihood(grid, x[-1:], alpha[-1:], threshold))
+            totals.append(first + log_likelihood(grid, x[-1:], alpha[-1:], threshold))
         else:
-            found.append(log_likelihood(grid, x, alpha, threshold))
-    return [posterior(grid, total) for total in found]
+            totals.append(log_likelihood(grid, x, alpha, threshold))
+    return [posterior(grid, total) for total in totals]
 
 
 def _losses(grid: Grid, posteriors: Sequence[Array], epsilon: float, share: float) -> dict[str, float]:
-    """The worst losses between the first posterior and the others, and among the others."""
-    first, *others = zip(posteriors, [region(one, grid.log_prior, share) for one in posteriors], strict=True)
+    """Return the worst losses between the first posterior and the others, and among the others."""
+    first, *others = zip(posteriors, [region(log_mass, grid.log_prior, share) for log_mass in posteriors], strict=True)
     pairs = {"add_remove": [(first, other) for other in others], "replace_one": itertools.combinations(others, 2)}
     row: dict[str, float] = {}
     for name, chosen in pairs.items():
-        losses = [privacy_loss(one, other, here | there, epsilon) for (one, here), (other, there) in chosen]
+        losses = [privacy_loss(base, other, inside | other_inside, epsilon) for (base, inside), (other, other_inside) in chosen]
         worst = asdict(Loss.worst(losses))
         row |= {name if key == "support" else f"{name}_{key}": round(value, DIGITS) for key, value in worst.items()}
     return row

@@ -2,7 +2,7 @@
 
 The order of a replicate, each step a module that knows only those before it: ``tables``, ``files`` and ``datasets`` (a split
 mixed table), ``scoring`` (stage 1), ``weighting`` (stage 1.5), ``synthesis`` (stage 2), ``methods`` (REPS, ablations and
-baselines), ``evaluation``, ``attacks``, ``per_instance`` (per-instance privacy) and ``outside`` (what no budget covers);
+baselines), ``evaluation``, ``attacks``, ``per_instance`` (per-instance privacy) and ``outside`` (effects outside the budget);
 ``prepare``, ``release`` and ``measure`` call them, and ``study_protection`` calls those:
 
     split = load_split("simulated", folder, streams)

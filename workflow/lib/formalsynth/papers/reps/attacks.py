@@ -30,18 +30,18 @@ def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers |
         queries: (m, d).
         pool: (r, d) with more than k records.
         k: neighbours.
-        leave_out: (m,) the record of the pool that a query is not compared with: itself, where it is in the pool.
+        leave_out: (m,) record of the pool that a query is not compared with: the query itself, if it is in the pool.
     """
     distances, index = nearest(queries, pool, k if leave_out is None else k + 1)
     return _mean(distances if leave_out is None else _without(distances, index, leave_out))
 
 
 def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
-    """Distances (m, k) to the nearest records, from those of one more (m, k + 1), without a record of the pool each."""
+    """Distances (m, k) to the nearest records without one record of the pool per query, from those to k + 1 records."""
     out = index == leave_out[:, None]
-    # A record that was left out but is not among the nearest takes the last neighbour's place.
+    # If the record to leave out is not among the nearest, the last neighbour is dropped.
     out[~out.any(axis=1), -1] = True
-    return distances[~out].reshape(len(distances), -1)
+    return np.asarray(distances[~out].reshape(len(distances), -1))
 
 
 def _mean(distances: Array) -> Array:
@@ -51,7 +51,7 @@ def _mean(distances: Array) -> Array:
 
 @dataclass(frozen=True)
 class Targets:
-    """The attacked records and everything about them that no synthetic data set changes."""
+    """The attacked records with everything that does not depend on synthetic data."""
 
     features: Encoded = field(repr=False)
     """(m, d) encoded queries."""
@@ -62,11 +62,11 @@ class Targets:
     decile: Integers = field(repr=False)
     """(m,) 1 to 10; 10 holds the most outlying tenth."""
     weight: Array = field(repr=False)
-    """(m,) how many records a sampled query stands for."""
+    """(m,) number of records that a sampled query represents."""
     reference: Array = field(repr=False)
-    """(m,) mean distance to the reference records without one: itself, or for a member one at random."""
+    """(m,) mean distance to the reference records without one: the query itself, or for a member a random one."""
     reference_printed: Array = field(repr=False)
-    """(m,) the same without leaving any out, so that a non-member meets itself."""
+    """(m,) mean distance to all reference records, including the query itself for a non-member."""
     train_outlierness: Array = field(repr=False)
     """(n_train,) mean nearest-neighbour distance of every training record."""
     train_decile: Integers = field(repr=False)
@@ -85,10 +85,10 @@ def prepare_targets(
 ) -> Targets:
     """Outlier deciles, the sample of queries and reference distances.
 
-    Outlierness is the mean distance to the k nearest other records among members and non-members together, so that a
-    decile holds both on equal terms. The reference is the test split, as in the paper; because non-members belong to
-    it, each query is compared with all of it but one record (itself, or one at random for a member). Without that a
-    non-member is recognised by meeting itself, whatever the synthetic data are.
+    Outlierness is the mean distance to the k nearest other records among members and non-members, so a decile treats both
+    equally. The reference is the test split, as in the paper. Because non-members belong to it, each query is compared with
+    all of it except one record (the query itself, or a random one for a member). Otherwise a non-member would be recognised
+    by its distance 0 to itself, independent of the synthetic data.
 
     Args:
         train: (n_train, d) encoded members.
@@ -96,7 +96,7 @@ def prepare_targets(
         rows: (n_train + n_test,) rows of the data set.
         k: neighbours.
         generator: samples queries and the records that members leave out.
-        queries: queries at most for each decile and membership; none for all.
+        queries: largest number of queries for each decile and membership; None for all.
     """
     everyone = np.concatenate([train, test])
     member = np.arange(len(everyone)) < len(train)
@@ -120,7 +120,7 @@ def prepare_targets(
 
 
 def _sample(decile: Integers, member: Mask, queries: int | None, generator: np.random.Generator) -> tuple[Integers, Array]:
-    """Up to ``queries`` records of each decile and membership, with the number of records that each stands for."""
+    """Sample up to ``queries`` records of each decile and membership, with the number of records that each represents."""
     parts = [np.flatnonzero((decile == d) & (member == m)) for d in range(1, DECILES + 1) for m in (False, True)]
     kept = [part if queries is None or len(part) <= queries else generator.permutation(part)[:queries] for part in parts]
     chosen = np.concatenate(kept)
@@ -132,8 +132,8 @@ def _sample(decile: Integers, member: Mask, queries: int | None, generator: np.r
 def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Array]:
     """Scores (m,) of every attack; higher means "member".
 
-    ``distance`` to the synthetic records; ``domias``, the ratio with a fair reference; ``domias_printed``, the ratio with the
-    reference as printed.
+    ``distance`` is the distance to the synthetic records, ``domias`` the ratio with a fair reference, and ``domias_printed`` the
+    ratio with the reference as printed.
 
     Args:
         targets: the queries.
@@ -149,22 +149,22 @@ def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Arr
 
 
 def advantages_without_release(targets: Targets) -> dict[int, float]:
-    """Signed advantage by decile of the reference distance as printed alone: no synthetic record is looked at.
+    """Signed advantage by decile of the reference distance as printed, without synthetic records.
 
-    What is not 0 here is no leak of a release: a non-member is recognised because it is its own reference (erratum E13). NaN
-    where a decile lacks members or non-members.
+    A value other than 0 is not a leak of a release: a non-member is recognised because it is its own reference (erratum E13).
+    NaN if a decile lacks members or non-members.
     """
-    found = {}
+    advantages = {}
     for decile in range(1, DECILES + 1):
         chosen = targets.decile == decile
         auc = weighted_auc(targets.reference_printed[chosen], targets.member[chosen], targets.weight[chosen, None])[0]
-        found[decile] = float(2 * auc - 1)
-    return found
+        advantages[decile] = float(2 * auc - 1)
+    return advantages
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Members and non-members under several columns of weights: all that an AUC needs but the scores."""
+    """Members and non-members under several columns of weights: the input of an AUC except the scores."""
 
     inside: Integers = field(repr=False)
     """(p,) positions of the members."""
@@ -177,27 +177,27 @@ class Comparison:
     total: Array = field(repr=False)
     """(b,) weight of all members."""
     below: Array = field(repr=False)
-    """(q + 1, b) room for the weight of the non-members with the least scores, from none of them to all.
+    """(q + 1, b) buffer for the cumulative weights of the non-members in increasing order of scores, from 0.
 
-    Fresh memory for it would take longer than what is done in it.
+    It is reused because allocation would take longer than the computation.
     """
     beaten: Array = field(repr=False)
-    """(p, b) room for the weight of the non-members that each member beats."""
+    """(p, b) buffer for the weight of the non-members that each member beats."""
 
     @classmethod
     def of(cls, member: Mask, weights: Array) -> Comparison:
-        """The comparison of members (m,) bool with all others under weights (m, b), not negative."""
+        """Return the comparison of members (m,) bool with all others under nonnegative weights (m, b)."""
         inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
         of_members, below = weights[inside], np.zeros((len(outside) + 1, weights.shape[1]))
         return cls(inside, outside, of_members, weights[outside], of_members.sum(axis=0), below, np.empty_like(of_members))
 
     def auc(self, scores: Array) -> Array:
-        """AUC of scores (m,) under each column of weights: (b,). Ties count half; NaN where a class has no weight."""
+        """AUC of scores (m,) under each column of weights: (b,). Ties count half; NaN if a class has no weight."""
         of_members, of_others = scores[self.inside], scores[self.outside]
         order = np.argsort(of_others, kind="stable")
-        # "clip" lets numpy write where it is told to; no position is outside.
+        # mode "clip" lets numpy write to the given buffer; all positions are valid
         np.take(self.of_others, order, axis=0, out=self.below[1:], mode="clip")
-        # Row by row: numpy adds up along the first axis column by column, which takes three times as long.
+        # Row by row: numpy's sum along the first axis takes three times as long.
         for less, row in pairwise(self.below[1:]):
             np.add(less, row, out=row)
         first, last = (np.searchsorted(of_others[order], of_members, side) for side in ("left", "right"))
@@ -209,20 +209,20 @@ class Comparison:
 
 
 def weighted_auc(scores: Array, member: Mask, weights: Array) -> Array:
-    """AUC under each column of weights (b,), as by :meth:`Comparison.auc`.
+    """AUC under each column of weights (b,), as in :meth:`Comparison.auc`.
 
     Args:
         scores: (m,).
         member: (m,) bool.
-        weights: (m, b) not negative.
+        weights: (m, b) nonnegative.
     """
     return Comparison.of(member, weights).auc(scores)
 
 
 def resampled_counts(targets: Targets, resamples: int, generator: np.random.Generator) -> NDArray[np.uint16]:
-    """How often each query is drawn (resamples, m) in bootstrap samples within each decile and membership.
+    """Compute the number of times that each query is drawn (resamples, m) in bootstrap samples within each decile and membership.
 
-    Resampling the sampled queries within their strata is what makes the interval cover the sampling as well.
+    Resampling within strata makes the interval account for the sampling of queries.
     """
     counts = np.zeros((resamples, len(targets.row)), dtype=np.uint16)
     for decile in range(1, DECILES + 1):
@@ -231,19 +231,18 @@ def resampled_counts(targets: Targets, resamples: int, generator: np.random.Gene
             if len(stratum):
                 drawn = generator.integers(len(stratum), size=(resamples, len(stratum)))
                 drawn += np.arange(resamples)[:, None] * len(stratum)
-                found = np.bincount(drawn.ravel(), minlength=drawn.size)
-                counts[:, stratum] = found.reshape(resamples, len(stratum))
+                counts[:, stratum] = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(resamples, len(stratum))
     return counts
 
 
 def bootstrap_weights(targets: Targets, resamples: int, generator: np.random.Generator) -> Array:
-    """How many records each query stands for in the sample and then in each bootstrap sample: (m, 1 + resamples)."""
+    """Compute the number of records that each query represents in the sample and in each bootstrap sample: (m, 1 + resamples)."""
     counts = resampled_counts(targets, resamples, generator).T
     return np.hstack([np.ones((len(counts), 1)), counts]) * targets.weight[:, None]
 
 
 def bootstrap_comparisons(targets: Targets, resamples: int, generator: np.random.Generator) -> tuple[Comparison, ...]:
-    """Members and non-members under :func:`bootstrap_weights`: of all queries, then of each decile."""
+    """Comparisons of members and non-members under :func:`bootstrap_weights`: all queries, then each decile."""
     weights = bootstrap_weights(targets, resamples, generator)
     deciles = (targets.decile == decile for decile in range(1, DECILES + 1))
     chosen = (np.ones(len(weights), dtype=bool), *deciles)
@@ -255,14 +254,14 @@ def attack_table(targets: Targets, comparisons: Sequence[Comparison], scores: Ma
 
     Args:
         targets: the queries.
-        comparisons: as from :func:`bootstrap_comparisons`.
+        comparisons: result of :func:`bootstrap_comparisons`.
         scores: (m,) of each attack.
         level: confidence level of the intervals.
 
     Returns:
         Columns attack, decile, members, non_members, auc, auc_low, auc_high, signed_advantage ``2 auc - 1`` and its absolute
-        value advantage. Absolute values of pure noise are positive: compare signed advantages. NaN where a decile lacks
-        members or non-members.
+        value advantage. Absolute values of pure noise are positive: compare signed advantages. NaN if a decile lacks members
+        or non-members.
     """
     tail = (1 - level) / 2
     rows = []
@@ -280,17 +279,17 @@ def attack_table(targets: Targets, comparisons: Sequence[Comparison], scores: Ma
 
 
 def advantage_limit(epsilon: float, delta: float) -> float:
-    """The largest ``2 AUC - 1`` of any attack on an (epsilon, delta)-DP release (add/remove).
+    """Return the largest ``2 AUC - 1`` of any attack on an (epsilon, delta)-DP release (add/remove).
 
-    For exchangeable members and non-members. Were the member of a pair not in the training records either, each of the
-    two would score higher half of the time; putting it in changes the chance of either order by the guarantee. A
-    larger printed advantage is not one of membership inference from the release alone.
+    It holds for exchangeable members and non-members. If the member of a pair were not in the training records either, each
+    of the two would score higher half of the time; adding it changes the probability of either order by the guarantee. A larger
+    printed advantage is not the result of membership inference from the release only.
     """
     return min(math.expm1(epsilon) + 2 * delta, 1 - math.exp(-epsilon) * (1 - 2 * delta), 1.0)
 
 
 def summarise(table: pd.DataFrame) -> dict[str, float]:
-    """The columns of one replicate row: for each attack overall, top decile and top/median ratio.
+    """Columns of the row of a replicate: for each attack overall, top decile and top/median ratio.
 
     The median decile of the ratio is the median of the ten deciles' advantages (chosen: the paper does not define it).
     """
@@ -299,7 +298,7 @@ def summarise(table: pd.DataFrame) -> dict[str, float]:
         by_decile = part.set_index("decile")
         for name, decile in (("all", 0), ("top", DECILES)):
             for value in ("auc", "auc_low", "auc_high", "advantage"):
-                columns[f"{attack}_{name}_{value}"] = float(by_decile.loc[decile, value])
+                columns[f"{attack}_{name}_{value}"] = float(by_decile[value].loc[decile])
         median = float(by_decile.loc[1:, "advantage"].median())
         columns[f"{attack}_top_median"] = columns[f"{attack}_top_advantage"] / median if median > 0 else float("nan")
     return columns

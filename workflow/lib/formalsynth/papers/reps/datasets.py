@@ -1,7 +1,7 @@
 """The four data sets of the REPS paper (Section 7.2), by the name that config uses.
 
-Each makes the :class:`~formalsynth.papers.reps.tables.Table` of a replicate. Bounds are declared here from what a column means; a
-record outside them is refused.
+Each makes the :class:`~formalsynth.papers.reps.tables.Table` of a replicate. Bounds are declared here from the meaning of a
+column; a record outside them is refused.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def simulated(
 
     Inliers: unit-variance components at plus and minus ``separation`` in every feature. Outliers: unit variance at
     ``shift`` and a category that no inlier has. Six continuous and three categorical features and the share of
-    outliers are the paper's (Section 7.2); the other numbers are lost in its text and chosen, the label's effects so that
-    the non-private synthesizer has a TSTR AUROC near the printed 0.772.
+    outliers are the paper's (Section 7.2). The other numbers are lost in its text and were chosen; the label's effects give the
+    non-private synthesizer a TSTR AUROC near the printed 0.772.
 
     Args:
         generator: source of randomness.
@@ -225,4 +225,4 @@ DATASETS: Mapping[DatasetName, MakeTable] = {
     "adult": adult,
     "german": german,
 }
-"""What makes the table of a replicate, from a generator and the folder of real data files."""
+"""Functions that make the table of a replicate, from a generator and the folder of real data files."""

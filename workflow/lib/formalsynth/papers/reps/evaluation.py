@@ -23,22 +23,22 @@ class Classifier:
     """A logistic regression trained on synthetic records."""
 
     model: LogisticRegression | None = None
-    """None where all synthetic records have the same label: there is nothing to learn."""
+    """None if all synthetic records have the same label."""
 
     @classmethod
     def trained(cls, synthetic: Encoded, label: Integers) -> Classifier:
-        """The classifier of synthetic records (m, d) with their labels (m,)."""
+        """Return the classifier of synthetic records (m, d) with their labels (m,)."""
         if len(np.unique(label)) < 2:
             return cls()
-        # Cholesky steps on a d x d Hessian: far fewer passes over the records than a first-order solver needs.
+        # Cholesky steps on a d x d Hessian need far fewer passes over the records than a first-order solver.
         model = LogisticRegression(solver="newton-cholesky", max_iter=100)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            # Most columns are one-hot: without their zeros the Hessian costs less than half.
+            # Most columns are one-hot: a sparse matrix halves the cost of the Hessian.
             return cls(model.fit(csr_array(synthetic, dtype=np.float64), label))
 
     def scores(self, real: Encoded) -> Array:
-        """Scores (n,) of real records (n, d); all 0 where there was nothing to learn."""
+        """Scores (n,) of real records (n, d); all 0 without a model."""
         if self.model is None:
             return np.zeros(len(real))
         scores: Array = self.model.decision_function(real.astype(np.float64))
@@ -68,28 +68,28 @@ def auroc_without_each(scores: Array, label: Integers) -> Array:
 
 
 def _beaten(scores: Array, others: Array) -> Array:
-    """How many of the others each score beats; ties count half."""
+    """Compute the number of the others that each score beats; ties count half."""
     ordered = np.sort(others)
     return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / 2
 
 
 @dataclass(frozen=True)
 class ScorerQuality:
-    """How well released scores find outliers (Appendix B.2)."""
+    """Quality of released scores as measures of outlierness (Appendix B.2)."""
 
     spearman: float
     """Correlation of the scores with non-private outlierness."""
     recall: float
-    """Part of the most outlying records that is also among the highest scores."""
+    """Share of the most outlying records that are also among the highest scores."""
 
 
 def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> ScorerQuality:
-    """How well the scores find outliers.
+    """Quality of the scores as measures of outlierness.
 
     Args:
         scores: (n,) released scores.
         outlierness: (n,) mean nearest-neighbour distances of the same records.
-        share: share of the records that is the top.
+        share: share of the records in the top.
     """
     top = max(1, round(share * len(scores)))
     highest, outlying = (np.argsort(values, kind="stable")[-top:] for values in (scores, outlierness))

@@ -1,4 +1,4 @@
-"""Data files of the REPS paper (Section 7.2): where they come from and how they are read."""
+"""Data files of the REPS paper (Section 7.2): sources and readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GERMAN_COLUMNS = (
     "foreign", "credit",
 )  # fmt: skip
 NEEDED: Mapping[str, tuple[str, ...]] = {"adult": ("adult_training", "adult_test"), "german": ("german_credit",)}
-"""Registered files of a data set, without which it is absent; the other data sets need none."""
+"""Registered files that a data set needs; the other data sets need none."""
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
@@ -27,10 +27,10 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
 
     Args:
         path: the file.
-        names: of its columns, in their order.
-        n: rows that it has to have.
-        separator: what stands between two columns.
-        skip: lines before the first row.
+        names: names of its columns, in their order.
+        n: required number of rows.
+        separator: separator of columns.
+        skip: number of lines before the first row.
 
     Raises:
         DataError: the file has another number of columns or rows.

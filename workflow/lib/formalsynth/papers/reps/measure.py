@@ -1,4 +1,4 @@
-"""What a release is worth and what it gives away: utility, attacks and per-instance bounds."""
+"""Utility and privacy of a release: TSTR, attacks and per-instance bounds."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ class InstanceBounds:
     """Per-instance epsilons (n_train,) of a release."""
 
     eps_synthesis: Array = field(repr=False)
-    """Of the synthesis stage at its delta and the record's own influence (Theorem 2)."""
+    """Epsilon of the synthesis stage at its delta, from the record's own influence (Theorem 2)."""
     eps_weight: Array = field(repr=False)
-    """The same from the record's weight alone (Corollary 2)."""
+    """Epsilon of the synthesis stage from the record's weight only (Corollary 2)."""
     eps_total: Array = field(repr=False)
-    """With the scoring stage added (Corollary 1)."""
+    """Epsilon including the scoring stage (Corollary 1)."""
     eps_composed: Array = field(repr=False)
-    """The exact composition of both stages at the total delta."""
+    """Epsilon of the exact composition of both stages at the total delta."""
 
 
-def instance_bounds(prepared: Prepared, found: SyntheticRelease, settings: ExperimentSettings) -> InstanceBounds:
+def instance_bounds(prepared: Prepared, released: SyntheticRelease, settings: ExperimentSettings) -> InstanceBounds:
     """Per-instance epsilons of a release with its weights held fixed; infinite without noise."""
-    budget, influence = found.budget, found.weights * prepared.records.influence
+    budget, influence = released.budget, released.weights * prepared.records.influence
     sigma, delta = budget.synthesis_sigma, budget.synthesis_delta
     if sigma == 0:
         infinite = instance_epsilon(influence, 0.0, 0.5)
         return InstanceBounds(infinite, infinite, infinite, infinite)
-    both = np.concatenate([influence, found.weights * prepared.records.sensitivity])
+    both = np.concatenate([influence, released.weights * prepared.records.sensitivity])
     synthesis, by_weight = np.split(instance_epsilon(both, sigma, delta, settings.calibration), 2)
     stages = [(influence, sigma)]
     total, total_delta = synthesis, delta
-    if found.scoring is not None:
+    if released.scoring is not None:
         stages.append((np.full(prepared.n, histogram_sensitivity(len(prepared.sizes))), budget.scoring_sigma))
         total, total_delta = synthesis + budget.scoring_epsilon, delta + budget.scoring_delta
     return InstanceBounds(synthesis, by_weight, total, composed_epsilon(stages, total_delta))
@@ -68,50 +68,52 @@ def instance_bounds(prepared: Prepared, found: SyntheticRelease, settings: Exper
 
 @dataclass(frozen=True)
 class ProtectedBounds:
-    """Per-instance epsilon of the record with the least weight; NaN where no record is protected."""
+    """Per-instance epsilon of the record with the smallest weight; NaN if no record is protected."""
 
     protected_epsilon: float = math.nan
-    """As accounted for."""
+    """Epsilon in the accounting."""
     protected_epsilon_found: float = math.nan
-    """With tau computed without the record."""
+    """Epsilon with tau computed without the record."""
 
 
-def protected_bounds(prepared: Prepared, method: str, found: SyntheticRelease, settings: ExperimentSettings) -> ProtectedBounds:
+def protected_bounds(
+    prepared: Prepared, method: str, released: SyntheticRelease, settings: ExperimentSettings
+) -> ProtectedBounds:
     """Bounds of the most protected record.
 
-    NaN for a method without scores, and for shuffled weights, which have no record to protect.
+    NaN for a method without scores, and for shuffled weights, which do not protect particular records.
     """
     chosen = METHODS[method]
-    if found.scoring is None or chosen.shuffled:
+    if released.scoring is None or chosen.shuffled:
         return ProtectedBounds()
-    scores, threshold = found.scoring.scores, found.scoring.threshold
-    least = int(np.argmin(found.weights))
+    scores, threshold = released.scoring.scores, released.scoring.threshold
+    least = int(np.argmin(released.weights))
     if settings.threshold_from == "records":
         threshold = float(np.quantile(np.delete(scores, least), settings.tail))
     # Neither map uses randomness.
-    without = chosen.weights(scores, threshold, found.choice.strength, settings, np.random.default_rng(0))
+    without = chosen.weights(scores, threshold, released.choice.strength, settings, np.random.default_rng(0))
     moved = [
-        found.weights[least] * prepared.records.influence[least],
-        leaving_distance(prepared.records, found.weights, least, without),
+        released.weights[least] * prepared.records.influence[least],
+        leaving_distance(prepared.records, released.weights, least, without),
     ]
-    budget = found.budget
+    budget = released.budget
     values = instance_epsilon(np.array(moved), budget.synthesis_sigma, budget.synthesis_delta, settings.calibration)
     return ProtectedBounds(*values.tolist())
 
 
-def capped_share(prepared: Prepared, found: SyntheticRelease, high_risk: Mask, settings: ExperimentSettings) -> float:
+def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask, settings: ExperimentSettings) -> float:
     """Largest per-instance epsilon of high-risk records under Proposition 1, relative to a cap at half that of the stage.
 
     Args:
         prepared: the confidential data.
-        found: the release, whose noise is kept.
-        high_risk: (n_train,) the records that are capped.
-        settings: for the calibration.
+        released: the release, whose noise is unchanged.
+        high_risk: (n_train,) True for the records to cap.
+        settings: settings with the calibration.
 
     Returns:
         NaN without noise.
     """
-    budget, influence = found.budget, prepared.records.influence
+    budget, influence = released.budget, prepared.records.influence
     if budget.synthesis_sigma == 0:
         return math.nan
     cap, noise = budget.synthesis_epsilon / 2, (budget.synthesis_sigma, budget.synthesis_delta)
@@ -120,20 +122,20 @@ def capped_share(prepared: Prepared, found: SyntheticRelease, high_risk: Mask, s
 
 
 def weighting_bias(prepared: Prepared, weights: Array) -> Row:
-    """What weights below 1 do to the released statistics, as averages over the records, without noise.
+    """Bias of the released averages from weights below 1, without noise.
 
-    The distance between the weighted and the unweighted averages, the bound on it from the weights alone (Proposition 2; the
-    clipped statistics are taken as given), and the distance relative to the norm of the unweighted averages.
+    It is the distance between the weighted and the unweighted averages, with its bound from the weights only (Proposition 2, for
+    the clipped statistics), and the distance relative to the norm of the unweighted averages.
     """
     records, n = prepared.records, prepared.n
-    lost, all_of = (float(np.linalg.norm(weighted_sums(records, w) / records.bounds)) for w in (1 - weights, np.ones(n)))
+    lost, total = (float(np.linalg.norm(weighted_sums(records, w) / records.bounds)) for w in (1 - weights, np.ones(n)))
     bound = records.sensitivity * float((1 - weights).mean())
-    return {"weighting_bias": lost / n, "weighting_bias_bound": bound, "weighting_bias_share": lost / all_of}
+    return {"weighting_bias": lost / n, "weighting_bias_bound": bound, "weighting_bias_share": lost / total}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method leaves behind in a replicate."""
+    """Results of a method in a replicate."""
 
     row: Row
     """One row of ``replicates.csv``."""
@@ -147,32 +149,32 @@ def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
     Args:
         replicate: the confidential data and everything else.
         method: one of ``METHODS``.
-        epsilon: total budget; without effect for the non-private method.
+        epsilon: total budget; ignored by the non-private method.
     """
     start = time.perf_counter()
     prepared, settings, targets = replicate.prepared, replicate.settings, replicate.targets
-    found = release(replicate, method, epsilon)
-    attacked = attack_scores(targets, found.synthetic.encoded, settings.neighbours)
+    released = release(replicate, method, epsilon)
+    attacked = attack_scores(targets, released.synthetic.encoded, settings.neighbours)
     table = attack_table(targets, replicate.bootstrap, attacked, settings.level)
-    bounds = instance_bounds(prepared, found, settings)
+    bounds = instance_bounds(prepared, released, settings)
     real = prepared.split.table.label[prepared.split.test]
-    row = _release_columns(prepared, method, epsilon, found, settings)
-    row["tstr"] = auroc(real, replicate.classifier(found.synthetic).scores(prepared.test))
-    row |= vars(_quality(found, targets)) | summarise(table)
+    row = _release_columns(prepared, method, epsilon, released, settings)
+    row["tstr"] = auroc(real, replicate.classifier(released.synthetic).scores(prepared.test))
+    row |= vars(_quality(released, targets)) | summarise(table)
     row |= {f"{name}_max": float(values.max()) for name, values in vars(bounds).items()}
-    row |= _unaccounted_columns(prepared, targets, method, found, settings)
-    row |= weighting_bias(prepared, found.weights)
+    row |= _unaccounted_columns(prepared, targets, method, released, settings)
+    row |= weighting_bias(prepared, released.weights)
     row["advantage_limit"] = advantage_limit(*_spent(prepared, method, epsilon, settings))
-    deciles = table.merge(_by_decile(bounds, found, targets), on="decile", how="left")
+    deciles = table.merge(_by_decile(bounds, released, targets), on="decile", how="left")
     return Measured(row | {"status": "ok", "seconds": time.perf_counter() - start}, deciles)
 
 
 def _release_columns(
-    prepared: Prepared, method: str, epsilon: float, found: SyntheticRelease, settings: ExperimentSettings
+    prepared: Prepared, method: str, epsilon: float, released: SyntheticRelease, settings: ExperimentSettings
 ) -> Row:
-    """What was released, with which guarantee and noise."""
+    """Columns on the release: guarantee, noise and weights."""
     spent_epsilon, spent_delta = _spent(prepared, method, epsilon, settings)
-    budget = found.budget
+    budget = released.budget
     return {
         "dataset": prepared.name,
         "n": prepared.n,
@@ -180,12 +182,12 @@ def _release_columns(
         "epsilon": spent_epsilon,
         "delta": spent_delta,
         "guarantee": METHODS[method].guarantee(settings),
-        "strength": found.choice.strength,
-        "threshold": math.nan if found.scoring is None else found.scoring.threshold,
+        "strength": released.choice.strength,
+        "threshold": math.nan if released.scoring is None else released.scoring.threshold,
         "scoring_sigma": budget.scoring_sigma,
         "synthesis_sigma": budget.synthesis_sigma,
         "synthesis_sigma_classical": budget.synthesis_sigma_classical,
-        "weight_mean": float(found.weights.mean()),
+        "weight_mean": float(released.weights.mean()),
     }
 
 
@@ -194,36 +196,36 @@ def _spent(prepared: Prepared, method: str, epsilon: float, settings: Experiment
     return (epsilon, prepared.delta(settings)) if METHODS[method].private else (math.inf, 0.0)
 
 
-def _quality(found: SyntheticRelease, targets: Targets) -> ScorerQuality:
-    """How well the released scores find outliers; NaN without scores."""
-    if found.scoring is None:
+def _quality(released: SyntheticRelease, targets: Targets) -> ScorerQuality:
+    """Quality of the released scores; NaN without scores."""
+    if released.scoring is None:
         return ScorerQuality(math.nan, math.nan)
-    return scorer_quality(found.scoring.scores, targets.train_outlierness)
+    return scorer_quality(released.scoring.scores, targets.train_outlierness)
 
 
 def _unaccounted_columns(
-    prepared: Prepared, targets: Targets, method: str, found: SyntheticRelease, settings: ExperimentSettings
+    prepared: Prepared, targets: Targets, method: str, released: SyntheticRelease, settings: ExperimentSettings
 ) -> Row:
-    """What lies outside the accounting: the printed reference alone, joining and leaving records, the choice of lam."""
+    """Columns on effects outside the accounting: the printed reference, added and removed records, the choice of lam."""
     return {
         "advantage_without_release": abs(advantages_without_release(targets)[DECILES]),
-        "joining_epsilon": _joining_epsilon(prepared, method, found),
-        "swaying": found.choice.swaying,
-        **vars(protected_bounds(prepared, method, found, settings)),
-        "capped_share": capped_share(prepared, found, targets.train_decile == DECILES, settings),
+        "joining_epsilon": _joining_epsilon(prepared, method, released),
+        "swaying": released.choice.swaying,
+        **vars(protected_bounds(prepared, method, released, settings)),
+        "capped_share": capped_share(prepared, released, targets.train_decile == DECILES, settings),
     }
 
 
-def _joining_epsilon(prepared: Prepared, method: str, found: SyntheticRelease) -> float:
-    """Epsilon of uniform weights when a record joins and the standardisation with it; NaN for other methods."""
+def _joining_epsilon(prepared: Prepared, method: str, released: SyntheticRelease) -> float:
+    """Epsilon of uniform weights when an added record changes the standardisation; NaN for other methods."""
     if not METHODS[method].private or METHODS[method].scored:
         return math.nan
     distance = prepared.joining * prepared.records.sensitivity
-    return gaussian_epsilon(found.budget.synthesis_sigma, distance, found.budget.synthesis_delta)
+    return gaussian_epsilon(released.budget.synthesis_sigma, distance, released.budget.synthesis_delta)
 
 
-def _by_decile(bounds: InstanceBounds, found: SyntheticRelease, targets: Targets) -> pd.DataFrame:
-    """What no attack changes: per-instance epsilons and weights of each decile, and the advantage without a release."""
+def _by_decile(bounds: InstanceBounds, released: SyntheticRelease, targets: Targets) -> pd.DataFrame:
+    """Columns by decile that no attack changes: per-instance epsilons, weights, and the advantage without a release."""
     rows, without_release = [], advantages_without_release(targets)
     for decile in range(DECILES + 1):
         chosen = targets.train_decile == decile if decile else np.ones(len(targets.train_decile), dtype=bool)
@@ -231,7 +233,7 @@ def _by_decile(bounds: InstanceBounds, found: SyntheticRelease, targets: Targets
         if decile:
             row["advantage_without_release"] = without_release[decile]
         if chosen.any():
-            row["weight_mean"] = float(found.weights[chosen].mean())
+            row["weight_mean"] = float(released.weights[chosen].mean())
             row |= {f"{name}_mean": float(values[chosen].mean()) for name, values in vars(bounds).items()}
             row |= {f"{name}_max": float(values[chosen].max()) for name, values in vars(bounds).items()}
         rows.append(row)

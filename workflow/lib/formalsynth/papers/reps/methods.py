@@ -1,6 +1,6 @@
-"""The methods that are compared: REPS, its ablations and its baselines (REPS paper, Section 7.3).
+"""Methods of the comparison: REPS, its ablations and its baselines (REPS paper, Section 7.3).
 
-One general function releases every method; a method says which budget it spends and what its weights are.
+One function releases every method; a method defines its budget and its weights.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.weighting import cap_weights, hinge_weights, removal_weights
 
 WeightMap = Callable[[Array, float, float, ExperimentSettings, np.random.Generator], Array]
-"""Scores (n,), threshold, strength, settings and a generator to weights (n,)."""
+"""Function from scores (n,), threshold, strength, settings and a generator to weights (n,)."""
 
 
 def uniform_weights(
@@ -37,47 +37,47 @@ def risk_weights(
 def shuffled_weights(
     scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
 ) -> Array:
-    """The weights of REPS dealt out at random."""
+    """Return the weights of REPS, permuted at random."""
     return generator.permutation(risk_weights(scores, threshold, strength, settings, generator))
 
 
 def kept_weights(
     scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
 ) -> Array:
-    """0 above the threshold, 1 below."""
+    """Weights 0 above the threshold and 1 below."""
     return removal_weights(scores, threshold)
 
 
 @dataclass(frozen=True)
 class Method:
-    """One row of the paper's tables."""
+    """Method of the paper's tables."""
 
     meaning: str
-    """What it does, in one sentence."""
+    """Description in one sentence."""
     weights: WeightMap
     private: bool = True
-    """Whether noise is added."""
+    """True if noise is added."""
     split: bool = True
-    """Whether synthesis has only its share of the budget."""
+    """True if synthesis has only its share of the budget."""
     scored: bool = True
-    """Whether scores are released and used."""
+    """True if scores are released and used."""
     tuned: bool = False
-    """Whether the weights depend on lam, which validation chooses."""
+    """True if the weights depend on lam, which validation chooses."""
     shuffled: bool = False
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:
-        """What the method takes from the records outside the budget."""
-        found = {
+        """Quantities that the method computes from the records outside the budget."""
+        conditions = {
             "standardisation": settings.standardise == "training",
             "tau": self.scored and settings.threshold_from == "records",
             "lam": self.tuned and settings.weight_map == "hinge" and len(settings.strengths) > 1,
-            # A neighbour has another set of weights to deal out, so a second record's weight may change with it.
+            # A neighbour has another set of weights to permute, so the weights of other records may change.
             "shuffled weights": self.shuffled,
         }
-        return tuple(name for name, taken in found.items() if taken)
+        return tuple(name for name, used in conditions.items() if used)
 
     def guarantee(self, settings: ExperimentSettings) -> str:
-        """The kind of privacy number that the method carries, with what it leaves out."""
+        """Kind of the guarantee of the method, with its exclusions."""
         if not self.private:
             return "none"
         outside = self.exclusions(settings)
@@ -92,12 +92,12 @@ METHODS: dict[str, Method] = {
         "The private synthesizer with the whole budget, all records with weight 1.", uniform_weights, split=False, scored=False
     ),
     "uniform_split": Method(
-        "The same with the share of the budget that scoring would leave it, although nothing is scored.",
+        "The private synthesizer with the share of the budget after scoring, although nothing is scored.",
         uniform_weights,
         scored=False,
     ),
-    "reps": Method("Risk-equalised synthesis: records weigh less the higher their released score.", risk_weights, tuned=True),
-    "random_downweighting": Method("The weights of REPS dealt out at random.", shuffled_weights, tuned=True, shuffled=True),
+    "reps": Method("Risk-equalised synthesis: a higher released score gives a smaller weight.", risk_weights, tuned=True),
+    "random_downweighting": Method("The weights of REPS, permuted at random.", shuffled_weights, tuned=True, shuffled=True),
     "hard_removal": Method("Records whose released score is above the threshold are left out.", kept_weights),
 }
-"""The methods by the name of their arm in config."""
+"""Methods by the name of their arm in config."""

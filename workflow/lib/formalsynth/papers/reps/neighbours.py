@@ -1,9 +1,9 @@
 """Exact distances to the nearest records of a pool.
 
-Products in single precision, from a matrix product, leave a few candidates for each query, whose distances are then taken in
-double precision. A bound on the rounding of the products tells the queries whose candidates might lack a neighbour; these
-are compared with every record that the bound does not rule out. That takes 40 % of the time of a search in double
-precision, such as scikit-learn's, and a replicate of Adult has some twenty searches of about a second.
+A matrix product in single precision selects a few candidates for each query, whose distances are then computed in double
+precision. A bound on the rounding errors of the products identifies queries whose candidates might lack a neighbour; these
+are compared with every record that the bound does not exclude. This takes 40 % of the time of a search in double precision,
+such as scikit-learn's; a replicate of Adult has about twenty searches of about a second.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.papers.reps.tables import Encoded
 
 _QUERIES = 48
-"""Queries that are compared with the pool at once: few, so that they have few categories and their products stay in the cache."""
+"""Number of queries per comparison with the pool; few queries have few categories, and their products stay in the cache."""
 _SPARE = 2
-"""Candidates beyond the neighbours, so that rounding seldom leaves it open which records are nearest."""
+"""Number of candidates beyond the neighbours, which makes rounding errors rarely matter."""
 _ROUNDING = 2.0**-23
 """Twice the unit roundoff of single precision."""
 _OUT_OF_REACH = 1e38
-"""Not infinite: matrix products may multiply what they throw away, and warn of infinity times 0."""
+"""Large finite value for padding; with infinity, a matrix product may warn of infinity times 0."""
 
 
 def nearest(queries: Encoded, pool: Encoded, k: int) -> tuple[Array, Integers]:
@@ -35,7 +35,7 @@ def nearest(queries: Encoded, pool: Encoded, k: int) -> tuple[Array, Integers]:
         pool: (r, d) with at least k records.
         k: neighbours.
     """
-    # Queries with the same categories side by side: a column that is 0 in all queries of a part is left out of its product.
+    # Queries are grouped by category: a column that is 0 in all queries of a part is left out of its product.
     order = np.argsort(_patterns(queries), kind="stable")
     searched = _Pool.of(pool, k)
     distances, index = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
@@ -45,30 +45,30 @@ def nearest(queries: Encoded, pool: Encoded, k: int) -> tuple[Array, Integers]:
 
 
 def _patterns(queries: Encoded) -> NDArray[np.bytes_]:
-    """Which columns are not 0, as one string of bytes for each query."""
+    """Pattern of the nonzero columns of each query, as a string of bytes."""
     bits = np.packbits(queries != 0, axis=1)
     return np.ascontiguousarray(bits).view(f"S{bits.shape[1]}")[:, 0]
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """Records among which neighbours are looked for."""
+    """Records of the pool, prepared for the search of neighbours."""
 
     records: Encoded = field(repr=False)
     """(r, d)."""
     products: NDArray[np.float32] = field(repr=False)
-    """(d + 1, groups * size): times a query and 1, squared distances less the squared norm of the query; large for padding."""
+    """(d + 1, groups * size) factor; its product with (query, 1) is the squared distance minus the squared norm of the query."""
     size: int
-    """Records of a group, of which the least product is looked at first."""
+    """Number of records of a group, for which the smallest product is computed first."""
     k: int
     columns: NDArray[np.float32] = field(repr=False)
-    """Room for the rows of ``products`` that some queries need: fresh memory for each part would take a third of the time."""
-    found: NDArray[np.float32] = field(repr=False)
-    """Room for the products of some queries, (queries, groups * size)."""
+    """Buffer for the rows of ``products`` that a part needs; allocation would take a third of the time."""
+    buffer: NDArray[np.float32] = field(repr=False)
+    """Buffer for the products of a part, (queries, groups * size)."""
 
     @classmethod
     def of(cls, records: Encoded, k: int) -> _Pool:
-        """The pool with its groups: of a size that leaves about as much work among groups as within those that are taken."""
+        """Return the pool with its groups, whose size balances the work among groups and within the selected groups."""
         count, width = records.shape
         size = max(1, math.isqrt(count // (k + _SPARE)))
         products = np.zeros((width + 1, -(-count // size) * size), dtype=np.float32)
@@ -78,12 +78,12 @@ class _Pool:
         return cls(records, products, size, k, np.empty_like(products), np.empty((_QUERIES, products.shape[1]), dtype=np.float32))
 
     def nearest(self, queries: Encoded) -> tuple[Array, Integers]:
-        """As the function of the same name, for some of its queries."""
+        """Distances and positions as in the function :func:`nearest`, for one part of the queries."""
         extended = np.hstack([queries, np.ones((len(queries), 1))]).astype(np.float32)
         used = np.flatnonzero(extended.any(axis=0))
-        # "clip" lets numpy write where it is told to; no position is outside.
+        # mode "clip" lets numpy write to the given buffer; all positions are valid
         columns = np.take(self.products, used, axis=0, out=self.columns[: len(used)], mode="clip")
-        products = np.matmul(extended[:, used], columns, out=self.found[: len(queries)])
+        products = np.matmul(extended[:, used], columns, out=self.buffer[: len(queries)])
         index, beyond = self._candidates(products)
         distances = self._distances(queries[:, None], index)
         order = np.argsort(distances, axis=1, kind="stable")[:, : self.k]
@@ -91,37 +91,38 @@ class _Pool:
         limit = _limit(queries, distances[:, -1], len(used))
         for row in np.flatnonzero(beyond <= limit):
             possible = np.flatnonzero(products[row] <= limit[row])
-            found = self._distances(queries[row], possible)
-            order = np.argsort(found, kind="stable")[: self.k]
-            distances[row], index[row] = found[order], possible[order]
+            exact = self._distances(queries[row], possible)
+            order = np.argsort(exact, kind="stable")[: self.k]
+            distances[row], index[row] = exact[order], possible[order]
         return distances, index
 
     def _candidates(self, products: NDArray[np.float32]) -> tuple[Integers, NDArray[np.float32]]:
         """Positions (m, k + spare) of the least products of each query, and a lower bound (m,) of the products of all others."""
         groups = products.shape[1] // self.size
-        taken = min(self.k + _SPARE, groups)
-        # The least products are in the groups with the least minima. Group g holds the records g, groups + g, ...
+        selected = min(self.k + _SPARE, groups)
+        # The smallest products are in the groups with the smallest minima. Group g has the records g, groups + g, ...
         least = products.reshape(len(products), self.size, groups).min(axis=1)
-        chosen = np.argpartition(least, taken - 1, axis=1)[:, :taken]
+        chosen = np.argpartition(least, selected - 1, axis=1)[:, :selected]
         index = (chosen[:, :, None] + np.arange(self.size) * groups).reshape(len(products), -1)
         values = np.take_along_axis(products, index, axis=1)
-        if taken == groups:
+        if selected == groups:
             return index, np.full(len(products), np.inf, dtype=np.float32)
-        kept = np.argpartition(values, taken - 1, axis=1)[:, :taken]
-        return np.take_along_axis(index, kept, axis=1), np.take_along_axis(values, kept, axis=1).max(axis=1)
+        least = np.argpartition(values, selected - 1, axis=1)[:, :selected]
+        return np.take_along_axis(index, least, axis=1), np.take_along_axis(values, least, axis=1).max(axis=1)
 
     def _distances(self, queries: Encoded, index: Integers) -> Array:
         """Distances in double precision to the records at the positions; infinite beyond the last."""
         count = len(self.records)
-        apart = queries - self.records[np.minimum(index, count - 1)].astype(np.float64)
-        return np.where(index < count, np.sqrt(np.einsum("...d,...d->...", apart, apart)), np.inf)
+        difference = queries - self.records[np.minimum(index, count - 1)].astype(np.float64)
+        return np.where(index < count, np.sqrt(np.einsum("...d,...d->...", difference, difference)), np.inf)
 
 
 def _limit(queries: Encoded, distance: Array, terms: int) -> Array:
-    """What the product of a record can be at most when the record is nearer to its query than ``distance``: (m,).
+    """Largest possible product of a record that is nearer to its query than ``distance``: (m,).
 
-    The norm of such a record is at most the query's and the distance together; rounding of a sum of ``terms`` products, of what
-    is multiplied and of the norm is at most ``terms + 5`` units of the sum of absolute values (Higham 2002, Section 3.1).
+    The norm of such a record is at most the sum of the query's norm and the distance. The rounding error of a sum of ``terms``
+    products, of its factors and of the norm is at most ``terms + 5`` units of the sum of absolute values (Higham 2002,
+    Section 3.1).
     """
     norm = np.sqrt(np.square(queries, dtype=np.float64).sum(axis=1))
     largest = norm + distance

@@ -1,8 +1,8 @@
-"""What the accounting leaves outside the budget, measured: what a single record does through it (erratum E8).
+"""Effects of a single record outside the budget of the accounting (erratum E8).
 
-The accounting of the REPS paper holds the standardisation, the threshold tau and lam fixed, but each is computed from
-confidential records. Here one record joins or leaves and they are computed again, without any noise; the distance that the
-released sums move is then held against the one that the noise was made for.
+The accounting of the REPS paper treats the standardisation, the threshold tau and lam as fixed, but each is computed from
+confidential records. Here a record is added or removed and they are computed again, without noise. The distance that the
+released sums move is compared with the distance that the noise was made for.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from formalsynth.papers.reps.weighting import choose_strength
 
 
 def joining_distance(train: Table, contributions_of: Callable[[Table], Contributions]) -> float:
-    """How far the unweighted sums move when a record at the declared upper bounds joins, relative to their sensitivity.
+    """Distance of the unweighted sums when a record at the declared upper bounds is added, relative to their sensitivity.
 
-    Beyond 1 the noise is too small for this pair of neighbours.
+    Above 1, the noise is too small for this pair of neighbours.
 
     Args:
         train: the training records.
-        contributions_of: standardises a table and encodes it.
+        contributions_of: function that standardises and encodes a table.
     """
     before, schema = contributions_of(train), train.schema
     sums, rows = weighted_sums(before, np.ones(len(train))), []
@@ -38,27 +38,27 @@ def joining_distance(train: Table, contributions_of: Callable[[Table], Contribut
 
 
 def leaving_distance(records: Contributions, weights: Array, record: int, weights_without: Array) -> float:
-    """How far the weighted sums move when a record leaves and the others' weights change with it.
+    """Distance of the weighted sums when a record is removed and the others' weights change.
 
     Args:
         records: the training records' contributions.
-        weights: (n,) with everyone.
-        record: position of the one that leaves.
-        weights_without: (n,) of the others; that of the record itself is not used.
+        weights: (n,) weights with all records.
+        record: position of the removed record.
+        weights_without: (n,) weights without the record; its own entry is not used.
     """
     without = np.where(np.arange(len(weights)) == record, 0.0, weights_without)
     return _distance(weighted_sums(records, without), weighted_sums(records, weights), records)
 
 
 def swaying_records(candidates: Mapping[float, Array], uniform: Array, label: Integers, slack: float, chosen: float) -> Mask:
-    """Which validation records (n,) change the choice of lam by not being there.
+    """Mask (n,) of the validation records whose removal changes the choice of lam.
 
     Args:
         candidates: validation scores (n,) by lam.
         uniform: validation scores (n,) of uniform weights.
         label: (n,) validation labels.
-        slack: how far below uniform the AUROC of a candidate may be.
-        chosen: lam with every record.
+        slack: largest difference by which the AUROC of a candidate may be below uniform.
+        chosen: lam with all records.
     """
     by_strength = {strength: auroc_without_each(scores, label) for strength, scores in candidates.items()}
     reference = auroc_without_each(uniform, label)

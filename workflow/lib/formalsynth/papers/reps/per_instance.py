@@ -18,9 +18,9 @@ CALIBRATIONS = {"analytic": analytic_sigma, "classical": classical_sigma}
 
 
 def noise_sigma(calibration: Calibration, sensitivity: float, epsilon: float, delta: float) -> float:
-    """Standard deviation of the noise that gives (epsilon, delta)-DP at the sensitivity.
+    """Compute the standard deviation of the noise that gives (epsilon, delta)-DP at the sensitivity.
 
-    The classical calibration, which the paper cites, is proved for epsilon below 1 only.
+    The classical calibration, which the paper cites, has a proof for epsilon below 1 only.
     """
     return CALIBRATIONS[calibration](sensitivity, epsilon, delta)
 
@@ -34,48 +34,52 @@ def instance_epsilon(influence: Array, sigma: float, delta: float, calibration: 
         sigma: noise standard deviation; 0 for none.
         delta: in (0, 1).
         calibration: ``analytic`` for the smallest epsilon; ``classical`` for the closed form
-            ``influence sqrt(2 log(1.25 / delta)) / sigma`` as printed, which is proved where it is below 1.
+            ``influence sqrt(2 log(1.25 / delta)) / sigma`` as printed, which has a proof for values below 1.
 
     Returns:
-        0 where the influence is 0; infinite without noise.
+        0 for influence 0; infinite without noise.
 
     Source: Theorem 2 and Corollary 2.
     """
     influence = np.asarray(influence, dtype=np.float64)
-    found = np.zeros_like(influence)
+    epsilons = np.zeros_like(influence)
     moved = influence > 0
     if sigma == 0:
         return np.where(moved, np.inf, 0.0)
     ratio = influence[moved] / sigma
-    found[moved] = ratio * classical_sigma(1.0, 1.0, delta) if calibration == "classical" else _smallest(ratio, delta)
-    return found
+    epsilons[moved] = ratio * classical_sigma(1.0, 1.0, delta) if calibration == "classical" else _smallest(ratio, delta)
+    return epsilons
 
 
 def _smallest(ratio: Array, delta: float) -> Array:
-    """The smallest epsilon >= 0 with ``gaussian_delta <= delta``, for each sensitivity in units of the noise."""
+    """Return the smallest epsilon >= 0 with ``gaussian_delta <= delta``, for each sensitivity in units of the noise."""
     distinct, inverse = np.unique(ratio, return_inverse=True)
-    found = np.zeros_like(distinct)
+    epsilons = np.zeros_like(distinct)
     reaching = np.asarray(gaussian_delta(1.0, distinct, 0.0)) > delta
     if reaching.any():
         ratios = distinct[reaching]
-        # The loss is normal with mean r^2 / 2 and deviation r: beyond r^2 / 2 + r t its upper tail is below delta.
+        # The loss is normal with mean r^2 / 2 and deviation r: its upper tail above r^2 / 2 + r t is below delta.
         high = ratios**2 / 2 + ratios * np.sqrt(2 * np.log(1 / delta))
-        root = elementwise.find_root(lambda e, r: gaussian_delta(1.0, r, e) - delta, (np.zeros_like(high), high), args=(ratios,))
-        # The upper end of the bracket, so that the root is never below the smallest epsilon.
-        found[reaching] = np.max(root.bracket, axis=0)
-    return found[inverse]
+
+        def excess(epsilon: Array, ratio: Array) -> Array:
+            return np.asarray(gaussian_delta(1.0, ratio, epsilon) - delta)
+
+        root = elementwise.find_root(excess, (np.zeros_like(high), high), args=(ratios,))
+        # The upper end of the bracket is never below the smallest epsilon.
+        epsilons[reaching] = np.max(root.bracket, axis=0)
+    return epsilons[inverse]
 
 
 def composed_epsilon(influences: list[tuple[Array, float]], delta: float) -> Array:
     """Exact per-instance epsilon of several Gaussian releases with independent noise, at their common delta: (n,).
 
-    Gaussian releases compose to one whose squared sensitivity in units of noise is the sum, also when later ones depend
-    on the output of earlier ones (Dong, Roth and Su 2022, Corollary 2). Never above the sum of their epsilons with
-    delta split among them (the paper's Corollary 1).
+    Gaussian releases compose to one whose squared sensitivity in units of noise is the sum, even if later ones depend on the
+    output of earlier ones (Dong, Roth and Su 2022, Corollary 2). The result is at most the sum of their epsilons with delta
+    split among them (the paper's Corollary 1).
 
     Args:
         influences: for each release the influence (n,) of each record and the noise standard deviation.
-        delta: in (0, 1), of the whole.
+        delta: in (0, 1), delta of the composition.
     """
     squares = [np.square(np.asarray(influence) / sigma) for influence, sigma in influences]
     return instance_epsilon(np.sqrt(np.sum(np.broadcast_arrays(*squares), axis=0)), 1.0, delta)
@@ -84,9 +88,9 @@ def composed_epsilon(influences: list[tuple[Array, float]], delta: float) -> Arr
 def protective_weights(
     influence: Array, high_risk: Mask, target: float, sigma: float, delta: float, calibration: Calibration = "analytic"
 ) -> Array:
-    """The largest weights that hold the high-risk records to a per-instance epsilon of ``target``; 1 for all others.
+    """Largest weights that limit the high-risk records to a per-instance epsilon of ``target``; 1 for all others.
 
-    The noise stays what it was, so the guarantee of the whole release does not change.
+    The noise is unchanged, and so is the guarantee of the complete release.
 
     Args:
         influence: (n,) influence with weight 1.

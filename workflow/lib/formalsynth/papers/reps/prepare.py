@@ -1,4 +1,4 @@
-"""A data set of one replicate, split, standardised and encoded, with the records that are attacked."""
+"""Data set of one replicate, split, standardised and encoded, with the attacked records."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Prepared:
     name: str
     split: Split
     standardiser: Standardiser
-    """Of the release."""
+    """Standardiser of the release."""
     space: Standardiser
-    """Of evaluation models and attacks, always from the training records."""
+    """Standardiser of evaluation models and attacks, always from the training records."""
     records: Contributions = field(repr=False)
-    """Of the training records."""
+    """Contributions of the training records."""
     cells: Integers = field(repr=False)
     """(n_train, features) histogram cells of the training records."""
     sizes: tuple[int, ...]
@@ -56,18 +56,18 @@ class Prepared:
         return len(self.split.train)
 
     def delta(self, settings: ExperimentSettings) -> float:
-        """The total delta."""
+        """Total delta."""
         return settings.delta if settings.delta is not None else 1 / self.n
 
 
 def load_split(name: DatasetName, folder: str | Path, streams: Streams, size: int | None = None) -> Split:
-    """A data set by name, in its three parts.
+    """Return a data set by name, in its three parts.
 
     Args:
-        name: of the data set.
-        folder: where real data files are looked for before FORMALSYNTH_DATA.
-        streams: random streams; "source" and "split" are used.
-        size: records to keep at most, chosen at random with "source"; none for all.
+        name: name of the data set.
+        folder: folder of real data files, searched before FORMALSYNTH_DATA.
+        streams: random streams; uses "source" and "split".
+        size: largest number of records, chosen at random with "source"; None for all.
 
     Raises:
         DataError: a real data file is absent or not the published one.
@@ -80,7 +80,7 @@ def load_split(name: DatasetName, folder: str | Path, streams: Streams, size: in
 
 
 def prepare(name: str, split: Split, settings: ExperimentSettings) -> Prepared:
-    """Standardise and encode a split data set; no randomness."""
+    """Standardise and encode a split data set, without randomness."""
     train = split.part("train")
     schema, space = train.schema, training_standardiser(train)
 
@@ -110,7 +110,7 @@ def prepare(name: str, split: Split, settings: ExperimentSettings) -> Prepared:
 
 
 def targets_of(prepared: Prepared, settings: ExperimentSettings, streams: Streams) -> Targets:
-    """The attacked records of a data set, which no method and no epsilon changes; "targets" is used."""
+    """Attacked records of a data set, independent of method and epsilon; uses the stream "targets"."""
     split = prepared.split
     rows = np.concatenate([split.train, split.test])
     train = encode(split.part("train"), prepared.space)

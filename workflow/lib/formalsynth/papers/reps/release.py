@@ -1,4 +1,4 @@
-"""The release of a method at a budget: scores, weights, noisy statistics and a synthetic data set."""
+"""Release of a method at a budget: scores, weights, noisy statistics and a synthetic data set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from formalsynth.papers.reps.weighting import choose_strength
 
 @dataclass(frozen=True)
 class Budget:
-    """How epsilon and delta are spent. A sigma is 0 for no noise, and NaN for a stage that does not take place."""
+    """Split of epsilon and delta. A sigma is 0 for no noise, and NaN for a stage that the method lacks."""
 
     scoring_epsilon: float
     scoring_delta: float
@@ -56,7 +56,7 @@ def budget_of(prepared: Prepared, method: Method, epsilon: float, settings: Expe
 
 @dataclass(frozen=True)
 class Scoring:
-    """Outlier scores of the training records and the threshold above which they are high."""
+    """Outlier scores of the training records, and the threshold of high scores."""
 
     scores: Array = field(repr=False)
     """(n_train,)."""
@@ -65,14 +65,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Choice:
-    """The lam of REPS and how it was chosen."""
+    """Choice of the lam of REPS."""
 
     strength: float
-    """lam; 0 for uniform weights, NaN where the weights do not use it."""
+    """lam; 0 for uniform weights, NaN if the weights do not use it."""
     validation: dict[float, float] = field(default_factory=dict)
     """Validation AUROC of each candidate lam; empty without a choice."""
     swaying: float = math.nan
-    """Share of the validation records without which lam would be another; NaN without a choice."""
+    """Share of the validation records whose removal would change lam; NaN without a choice."""
 
 
 @dataclass(frozen=True)
@@ -84,27 +84,27 @@ class Synthetic:
     encoded: Encoded = field(repr=False)
     """(n_train, d) in the space of evaluation models and attacks."""
     made_with: tuple[bytes, float] = field(repr=False)
-    """Weights and noise: the same ones give the same records."""
+    """Weights and noise, which determine the records."""
 
 
 @dataclass(frozen=True)
 class SyntheticRelease:
-    """A synthetic data set and how it came about."""
+    """Synthetic data set with its budget, weights, scores and choice of lam."""
 
     synthetic: Synthetic
     budget: Budget
     weights: Array = field(repr=False)
     """(n_train,)."""
     scoring: Scoring | None
-    """What scoring released; None without scoring."""
+    """Released scores; None without scoring."""
     choice: Choice
 
 
 @dataclass(frozen=True, eq=False)
 class Replicate:
-    """A prepared data set with its random streams; what several methods need of it is made once.
+    """Prepared data set with its random streams, and a cache of results that several methods share.
 
-    Streams start at the same place whenever they are asked for, so nothing depends on which method comes first.
+    A stream always starts at the same state, so results do not depend on the order of methods.
     """
 
     prepared: Prepared
@@ -116,36 +116,36 @@ class Replicate:
 
     @cached_property
     def targets(self) -> Targets:
-        """The attacked records; "targets" is used."""
+        """Attacked records; uses the stream "targets"."""
         return targets_of(self.prepared, self.settings, self.streams)
 
     @cached_property
     def bootstrap(self) -> tuple[Comparison, ...]:
-        """Bootstrap samples of the attacked records, in which all attacks are evaluated; "bootstrap" is used."""
+        """Bootstrap samples of the attacked records, common to all attacks; uses the stream "bootstrap"."""
         return bootstrap_comparisons(self.targets, self.settings.resamples, self.streams("bootstrap"))
 
     def budget(self, method: str, epsilon: float) -> Budget:
-        """How a method spends epsilon."""
+        """Budget of a method at a total epsilon."""
         return budget_of(self.prepared, METHODS[method], epsilon, self.settings)
 
     def scoring(self, epsilon: float) -> Scoring:
-        """Stage 1 at a total budget, the same for every method that has one; "score" and "threshold" are used."""
+        """Stage 1 at a total budget, common to every method with scores; uses the streams "score" and "threshold"."""
         if epsilon not in self._scorings:
             self._scorings[epsilon] = _score(self, epsilon)
         return self._scorings[epsilon]
 
     def choice(self, epsilon: float) -> Choice:
-        """The lam of REPS, which every method that has one uses (as in the paper's tables)."""
+        """Choice of the lam of REPS, which every method with a lam uses (as in the paper's tables)."""
         if epsilon not in self._choices:
             self._choices[epsilon] = _choose(self, epsilon)
         return self._choices[epsilon]
 
     def weights(self, method: str, scoring: Scoring, strength: float) -> Array:
-        """The weights of a method (n_train,); "shuffle" is used."""
+        """Weights of a method (n_train,); uses the stream "shuffle"."""
         return METHODS[method].weights(scoring.scores, scoring.threshold, strength, self.settings, self.streams("shuffle"))
 
     def synthesize(self, weights: Array, sigma: float) -> Synthetic:
-        """Stage 2; "release" and "sample" are used."""
+        """Run stage 2, with the streams "release" and "sample"."""
         prepared, settings = self.prepared, self.settings
         sums = release_sums(prepared.records, weights, sigma, self.streams("release"))
         model = fit_naive_bayes(
@@ -157,14 +157,14 @@ class Replicate:
         return Synthetic(table, encode(table, prepared.space), (weights.tobytes(), sigma))
 
     def classifier(self, synthetic: Synthetic) -> Classifier:
-        """What is learned from synthetic records."""
+        """Classifier trained on synthetic records."""
         if synthetic.made_with not in self._classifiers:
             self._classifiers[synthetic.made_with] = Classifier.trained(synthetic.encoded, synthetic.table.label)
         return self._classifiers[synthetic.made_with]
 
 
 def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelease:
-    """Both stages of a method: scores, weights, noisy statistics and a synthetic data set of n_train records.
+    """Run both stages of a method: scores, weights, noisy statistics and a synthetic data set of n_train records.
 
     Args:
         replicate: the confidential data and everything else.
@@ -193,7 +193,7 @@ def _score(replicate: Replicate, epsilon: float) -> Scoring:
 
 
 def _choose(replicate: Replicate, epsilon: float) -> Choice:
-    """A candidate sees the noise and draws that its release would have, so the chosen one is released as it was validated."""
+    """Choose lam by validation; a candidate uses the noise and draws of its release, so the validated data are released."""
     prepared, settings = replicate.prepared, replicate.settings
     if len(settings.strengths) == 1:
         return Choice(settings.strengths[0])
@@ -205,7 +205,7 @@ def _choose(replicate: Replicate, epsilon: float) -> Choice:
 
     scoring, real = replicate.scoring(epsilon), prepared.split.table.label[prepared.split.validation]
     uniform = validated("uniform", 0.0)
-    found = {strength: validated("reps", strength) for strength in settings.strengths}
-    utility = {strength: auroc(real, values) for strength, values in found.items()}
+    validation = {strength: validated("reps", strength) for strength in settings.strengths}
+    utility = {strength: auroc(real, values) for strength, values in validation.items()}
     strength = choose_strength(utility, auroc(real, uniform), settings.slack)
-    return Choice(strength, utility, float(swaying_records(found, uniform, real, settings.slack, strength).mean()))
+    return Choice(strength, utility, float(swaying_records(validation, uniform, real, settings.slack, strength).mean()))

@@ -15,14 +15,14 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.papers.reps.tables import offsets
 
 THRESHOLD_DRAWS = 100_000
-"""Records drawn from the released frequencies for the quantile of their scores."""
+"""Number of records drawn from the released frequencies for the quantile of their scores."""
 
 
 def histogram_cells(z: Array, categories: Integers, clip: float, bins: int) -> Integers:
-    """The cell of each record in each feature's histogram (n, features), continuous features first.
+    """Cell of each record in each feature's histogram (n, features), continuous features first.
 
     Args:
-        z: (n, p) standardised numbers; beyond the clip they count in the outermost bin.
+        z: (n, p) standardised numbers; values beyond the clip are counted in the outermost bin.
         categories: (n, q) category positions.
         clip: the bins divide ``[-clip, clip]`` evenly.
         bins: bins of a continuous feature.
@@ -32,13 +32,13 @@ def histogram_cells(z: Array, categories: Integers, clip: float, bins: int) -> I
 
 
 def histogram_sensitivity(features: int) -> float:
-    """L2 sensitivity of all histograms together: a record is one count in each (Section 5.1)."""
+    """L2 sensitivity of all histograms together: a record contributes one count to each (Section 5.1)."""
     return float(np.sqrt(features))
 
 
 @dataclass(frozen=True)
 class Marginals:
-    """Released histograms as one-way frequencies; everything made of it alone is post-processing."""
+    """Released histograms as one-way frequencies, whose functions are post-processing."""
 
     sizes: tuple[int, ...]
     """Cells of each feature."""
@@ -47,7 +47,7 @@ class Marginals:
     score: Literal["mean", "sum"] = "mean"
 
     def scores(self, cells: Integers) -> Array:
-        """Rarity ``-log frequency``, averaged or summed over the features: (n,), never negative."""
+        """Rarity ``-log frequency``, averaged or summed over the features: (n,), nonnegative."""
         values = -self.log_frequency[cells + offsets(self.sizes)]
         rarity: Array = values.mean(axis=1) if self.score == "mean" else values.sum(axis=1)
         return rarity
@@ -69,8 +69,8 @@ def release_marginals(
         sizes: cells of each feature.
         sigma: noise standard deviation of a count; 0 for none.
         generator: source of the noise.
-        floor: noisy counts are raised to it, so that an empty cell has a finite score.
-        score: how scores combine the features.
+        floor: smallest value of a noisy count, which gives an empty cell a finite score.
+        score: combination of the features in a score.
     """
     total = int(sum(sizes))
     counts = np.bincount((cells + offsets(sizes)).ravel(), minlength=total) + sigma * generator.standard_normal(total)
@@ -86,10 +86,10 @@ def threshold_of(
     taken_from: Literal["records", "marginals"],
     generator: np.random.Generator,
 ) -> float:
-    """The threshold tau above which a score is high.
+    """Threshold tau of high scores.
 
-    From ``records`` it is the quantile of their scores, as the paper has it: a function of the confidential records
-    that no budget covers. From ``marginals`` it is the quantile under the released frequencies, which is post-processing.
+    From ``records`` it is the quantile of their scores, as in the paper: a function of the confidential records outside the
+    budget. From ``marginals`` it is the quantile under the released frequencies, which is post-processing.
     """
     if taken_from == "marginals":
         scores = marginals.scores(marginals.draw(generator, THRESHOLD_DRAWS))

@@ -1,6 +1,6 @@
-"""Settings of the REPS experiments: one model, checked before anything runs.
+"""Settings of the REPS experiments: one model, checked before a run.
 
-The printed text lost most of its formulas. A field whose description ends in "(chosen)" has a value of ours; the others
+The printed text lost most of its formulas. A field whose description ends in "(chosen)" has a value that we chose; the others
 are printed in the paper.
 """
 
@@ -14,12 +14,12 @@ from formalsynth.core.constraints import NonNegative, OpenProportion, PositiveNu
 from formalsynth.core.model import Model
 
 DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
-"""The data sets of the paper (Section 7.2), as config calls them."""
+"""Names in config of the data sets of the paper (Section 7.2)."""
 Calibration = Literal["analytic", "classical"]
 
 
 class ExperimentSettings(Model):
-    """How one replicate is scored, weighted, synthesized and attacked."""
+    """Settings of scoring, weighting, synthesis and attacks in one replicate."""
 
     delta: OpenProportion | None = Field(None, description="Total delta; if left out, 1 / (number of training records) (chosen).")
     scoring_share: OpenProportion = Field(0.2, description="Share of epsilon that scoring spends (chosen).")
@@ -35,8 +35,8 @@ class ExperimentSettings(Model):
     )
 
     bins: int = Field(16, ge=2, description="Histogram bins of a continuous feature.")
-    score: Literal["mean", "sum"] = Field("mean", description="How -log marginal frequencies are combined (chosen).")
-    count_floor: PositiveNumber = Field(1.0, description="Least count that a noisy histogram cell is raised to (chosen).")
+    score: Literal["mean", "sum"] = Field("mean", description="Combination of -log marginal frequencies (chosen).")
+    count_floor: PositiveNumber = Field(1.0, description="Smallest value of a noisy histogram count (chosen).")
 
     weight_map: Literal["hinge", "cap"] = Field("hinge", description="Map from scores to weights.")
     tail: OpenProportion = Field(0.9, description="Quantile of the scores that is the threshold tau.")
@@ -44,14 +44,18 @@ class ExperimentSettings(Model):
         "records", description="Quantile over the records, outside the budget, or under the released marginals."
     )
     strengths: tuple[Annotated[float, Field(ge=0)], ...] = Field((0.5, 1.0, 2.0, 4.0), min_length=1, description="Candidate lam.")
-    slack: NonNegative = Field(0.02, description="How far below uniform the validation AUROC of a candidate may be.")
+    slack: NonNegative = Field(
+        0.02, description="Largest difference by which the validation AUROC of a candidate may be below uniform."
+    )
 
-    variance_floor: PositiveNumber = Field(0.01, description="Least variance of a standardised feature within a class (chosen).")
-    label_floor: OpenProportion = Field(0.01, description="Least share of a class in the model (chosen).")
+    variance_floor: PositiveNumber = Field(
+        0.01, description="Smallest variance of a standardised feature within a class (chosen)."
+    )
+    label_floor: OpenProportion = Field(0.01, description="Smallest share of a class in the model (chosen).")
 
     neighbours: int = Field(5, ge=1, description="k of mean nearest-neighbour distances (chosen).")
     queries: int | None = Field(
-        None, ge=2, description="Attack queries at most for each decile and membership; if left out, all."
+        None, ge=2, description="Largest number of attack queries for each decile and membership; if left out, all."
     )
     resamples: int = Field(500, ge=100, description="Bootstrap resamples of an interval.")
     level: OpenProportion = Field(0.95, description="Confidence level of bootstrap intervals.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Budgeted(Parameters):
-    """A private method."""
+    """Parameters of a private method."""
 
     epsilon: PositiveNumber
 
@@ -35,12 +35,12 @@ ARMS = {
     data=lambda settings: "simulated data" if settings.get("dataset") == "simulated" else "",
 )
 def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings | None = None) -> Outcome:
-    """Utility, attacks and per-instance bounds of each method; details by outlier decile.
+    """Return the utility, attacks and per-instance bounds of each method; details by outlier decile.
 
-    A replicate is one seed: one split, and the same streams for every method and epsilon, so that they are compared on equal
-    noise and equal draws.
+    A replicate is one seed: one split, and the same streams for every method and epsilon, which are compared with equal noise
+    and equal draws.
     """
-    # Here, so that the plan can be read without pandas and scikit-learn.
+    # Imported here because the plan is read without pandas and scikit-learn.
     import pandas as pd
 
     from formalsynth.papers.reps.measure import measure
@@ -53,18 +53,20 @@ def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings |
         prepared = prepare(dataset, load_split(dataset, run.data_folder, streams, run.n), chosen)
         replicate = Replicate(prepared, chosen, streams)
         for arm in run.arms:
-            found = measure(replicate, arm.name, arm.parameters.get("epsilon", float("inf")))
-            row, deciles = _labelled(found, number, arm.id)
+            measured = measure(replicate, arm.name, arm.parameters.get("epsilon", float("inf")))
+            row, deciles = _labelled(measured, number, arm.id)
             rows.append(row)
             details.append(deciles)
     return Outcome(pd.DataFrame(rows), pd.concat(details, ignore_index=True))
 
 
-def _labelled(found: Measured, replicate: int, synthesizer: str) -> tuple[dict[str, object], pd.DataFrame]:
-    """The row and the deciles of one method, with replicate and synthesizer."""
-    key = {"replicate": replicate, "synthesizer": synthesizer}
+def _labelled(measured: Measured, replicate: int, synthesizer: str) -> tuple[dict[str, object], pd.DataFrame]:
+    """Row and deciles of one method, with replicate and synthesizer."""
     # In replicates.csv delta is the Lipschitz bound.
-    row = {("dp_delta" if name == "delta" else name): value for name, value in found.row.items()}
-    # What is said of all records together is in the row.
-    deciles = found.deciles[found.deciles["decile"] > 0]
-    return key | row, deciles.assign(**key, epsilon=found.row["epsilon"])
+    row = {("dp_delta" if name == "delta" else name): value for name, value in measured.row.items()}
+    # The results over all records are in the row.
+    deciles = measured.deciles[measured.deciles["decile"] > 0]
+    return (
+        {"replicate": replicate, "synthesizer": synthesizer, **row},
+        deciles.assign(replicate=replicate, synthesizer=synthesizer, epsilon=measured.row["epsilon"]),
+    )

@@ -1,9 +1,9 @@
 """Stage 2: weighted clipped statistics with Gaussian noise, and the naive Bayes model sampled from them.
 
-A record contributes four blocks, each in the slot of its label: the label count, one-hot categories, standardised
-numbers and their squares. Each block has a norm bound, and is measured in units of it, so that the noise of a block is
-in proportion to its bound and one Gaussian release covers them all. Sums are released instead of the averages of
-Equation 2: n is public, so the two differ by a constant factor that also multiplies the noise.
+A record contributes four blocks to the slot of its label: the label count, one-hot categories, standardised numbers and
+their squares. Each block is measured in units of its norm bound, so its noise is proportional to that bound and one Gaussian
+release covers all blocks. Sums are released instead of the averages of Equation 2: n is public, so the two differ by a
+constant factor, which also multiplies the noise.
 
 Neighbours are add/remove: a record is replaced with a null record that contributes zero (Section 3.1).
 Source: REPS paper, Section 5.3 (Instantiation A) and Appendix B.3.
@@ -25,10 +25,10 @@ CLASSES = 2
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each record contributes, before weights."""
+    """Contributions of the records, before weights."""
 
     rows: Array = field(repr=False)
-    """(n, width) blocks side by side, each clipped to its bound."""
+    """(n, width) concatenated blocks, each clipped to its bound."""
     label: Integers = field(repr=False)
     """(n,) the slot of each record."""
     bounds: Array = field(repr=False)
@@ -60,7 +60,7 @@ def contributions(
         label: (n,) 0 or 1.
         levels: (q,) values of each categorical feature.
         clip: numbers are clipped to ``[-clip, clip]``.
-        norm_share: bound of the moments' norm, relative to the largest possible norm; with 1 no record is shortened.
+        norm_share: bound of the moments' norm, relative to the largest possible norm; with 1 no record is scaled down.
     """
     n, features = z.shape
     z = np.clip(z, -clip, clip)
@@ -91,10 +91,10 @@ def release_sums(records: Contributions, weights: Array, sigma: float, generator
     """Weighted sums by label (2, width) with Gaussian noise of ``sigma`` in units of the bounds; 0 for none.
 
     Raises:
-        ValueError: a weight outside [0, 1], for which the sensitivity would not hold.
+        ValueError: a weight is outside [0, 1], where the sensitivity does not hold.
     """
     if not ((weights >= 0) & (weights <= 1)).all():
-        raise ValueError("weights must lie in [0, 1]")
+        raise ValueError("weights: allowed: numbers in [0, 1]")
     sums = weighted_sums(records, weights)
     return sums + sigma * records.bounds * generator.standard_normal(sums.shape)
 
@@ -116,7 +116,7 @@ class NaiveBayes:
     def sample(self, generator: np.random.Generator, n: int) -> tuple[Array, Integers, Integers]:
         """Draw n records: standardised numbers within the clip (n, p), categories (n, q), labels (n,).
 
-        The same random numbers are used whatever the parameters are, so that methods can be compared on equal draws.
+        The random numbers do not depend on the parameters, so methods are compared with equal draws.
         """
         label = (generator.random(n) < self.prior).astype(np.int64)
         z = self.mean[label] + self.sd[label] * generator.standard_normal((n, self.mean.shape[1]))
@@ -128,28 +128,28 @@ class NaiveBayes:
 
 def _inverse(table: Array, label: Integers, uniform: Array) -> Integers:
     """Categories by inverse transform of the rows of a probability table (2, levels)."""
-    found = np.empty(len(label), dtype=np.int64)
+    values = np.empty(len(label), dtype=np.int64)
     for y in range(CLASSES):
         chosen = label == y
         ends = np.cumsum(table[y])[:-1]
-        found[chosen] = np.searchsorted(ends, uniform[chosen], side="right")
-    return found
+        values[chosen] = np.searchsorted(ends, uniform[chosen], side="right")
+    return values
 
 
 def fit_naive_bayes(
     sums: Array, levels: Sequence[int], *, clip: float, variance_floor: float = 0.01, label_floor: float = 0.01
 ) -> NaiveBayes:
-    """Model parameters from released sums; pure post-processing.
+    """Model parameters from released sums, by post-processing.
 
-    Noise can make counts negative and variances impossible: counts are floored at 0 (a feature without any is taken
-    as uniform over its declared values), class shares at ``label_floor``, means and variances kept inside the clip.
+    Noise can make counts negative and variances invalid. Counts are floored at 0 (a feature without counts gets a uniform
+    distribution over its declared values) and class shares at ``label_floor``; means and variances are limited by the clip.
 
     Args:
-        sums: (2, width) as from :func:`release_sums`.
+        sums: (2, width) result of :func:`release_sums`.
         levels: values of each categorical feature.
         clip: clip of the standardised numbers.
-        variance_floor: least variance of a standardised number within a class.
-        label_floor: least share of a class.
+        variance_floor: smallest variance of a standardised number within a class.
+        label_floor: smallest share of a class.
     """
     width = sum(levels)
     features = (sums.shape[1] - 1 - width) // 2

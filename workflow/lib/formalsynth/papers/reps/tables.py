@@ -16,14 +16,14 @@ Mask = NDArray[np.bool_]
 Encoded = NDArray[np.floating[Any]]
 """Records as rows of numbers, (n, d), in the space of evaluation models and attacks."""
 Column = Sequence[str | float] | NDArray[Any]
-"""Values of one column as they are read, (n,)."""
+"""Values of one column as read from the file, (n,)."""
 SHARES = (0.56, 0.14, 0.30)
 """Training, validation and test share (REPS paper, Section 7.2)."""
 
 
 @dataclass(frozen=True)
 class Continuous:
-    """A numerical column with declared bounds, which are never taken from the records."""
+    """Numerical column with declared bounds, which are never computed from the records."""
 
     name: str
     low: float
@@ -73,25 +73,25 @@ class Table:
         return len(self.label)
 
     def take(self, index: Integers | Mask) -> Table:
-        """The records at ``index``."""
+        """Return the records at ``index``."""
         return Table(self.schema, self.continuous[index], self.categories[index], self.label[index])
 
 
 def table_of(schema: Schema, columns: Mapping[str, Column], name: str) -> Table:
-    """A table from named columns, every value checked against the schema.
+    """Return a table from named columns, every value checked against the schema.
 
     Args:
         schema: the declared columns.
-        columns: one sequence of length n for each declared column; further columns are left out.
-        name: what error messages call the data.
+        columns: one sequence of length n for each declared column; other columns are ignored.
+        name: name of the data in error messages.
 
     Raises:
-        DataError: a column is missing, a number is absent or outside its bounds, or a value is not declared.
+        DataError: a column is missing, a number is missing or outside its bounds, or a value is not declared.
     """
     named: tuple[Continuous | Categorical, ...] = (*schema.continuous, *schema.categorical, schema.label)
     missing = [column.name for column in named if column.name not in columns]
     if missing:
-        raise DataError(f"{name}: columns {', '.join(missing)} are missing")
+        raise DataError(f"{name}: missing columns: {', '.join(missing)}")
     continuous = [_numbers(column, columns[column.name], name) for column in schema.continuous]
     categories = [_codes(column, columns[column.name], name) for column in schema.categorical]
     label = _codes(schema.label, columns[schema.label.name], name)
@@ -108,7 +108,7 @@ def _numbers(column: Continuous, values: Column, name: str) -> Array:
     try:
         numbers = np.asarray(values).astype(np.float64)
     except ValueError as error:
-        raise DataError(f"{name}: column {column.name} holds something that is not a number: {error}") from error
+        raise DataError(f"{name}: column {column.name}: a value is not a number: {error}") from error
     outside = ~((numbers >= column.low) & (numbers <= column.high))
     if outside.any():
         first = int(np.flatnonzero(outside)[0])
@@ -139,7 +139,7 @@ class Split:
     test: Integers
 
     def part(self, name: Literal["train", "validation", "test"]) -> Table:
-        """The records of one part."""
+        """Return the records of one part."""
         return self.table.take(getattr(self, name))
 
 
@@ -176,20 +176,20 @@ class Standardiser:
 
 
 def training_standardiser(train: Table) -> Standardiser:
-    """Mean 0 and variance 1 over the training records: outside any privacy budget (REPS paper, Appendix B.1)."""
+    """Standardiser to mean 0 and variance 1 over the training records, outside any budget (REPS paper, Appendix B.1)."""
     scale = train.continuous.std(axis=0)
     return Standardiser(train.continuous.mean(axis=0), np.where(scale > 0, scale, 1.0))
 
 
 def declared_standardiser(schema: Schema, clip: float) -> Standardiser:
-    """The declared bounds become ``-clip`` and ``clip``: nothing is taken from the records."""
+    """Standardiser that maps the declared bounds to ``-clip`` and ``clip``, without using the records."""
     low = np.array([column.low for column in schema.continuous])
     high = np.array([column.high for column in schema.continuous])
     return Standardiser((low + high) / 2, (high - low) / (2 * clip))
 
 
 def encode(table: Table, standardiser: Standardiser) -> Encoded:
-    """Standardised numbers beside one-hot categories (n, p + sum of levels): the space of evaluation models and attacks."""
+    """Standardised numbers and one-hot categories (n, p + sum of levels), for evaluation models and attacks."""
     return np.hstack([standardiser(table.continuous), one_hot(table.categories, table.schema.levels)]).astype(np.float32)
 
 
@@ -202,5 +202,5 @@ def one_hot(categories: Integers, levels: Sequence[int]) -> Array:
 
 
 def offsets(levels: Sequence[int]) -> Integers:
-    """Where the cells of each feature start when those of all features are laid side by side."""
+    """Position of the first cell of each feature among the cells of all features."""
     return np.concatenate([[0], np.cumsum(levels)[:-1]]).astype(np.int64) if len(levels) else np.empty(0, dtype=np.int64)

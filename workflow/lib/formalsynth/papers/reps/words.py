@@ -1,25 +1,25 @@
-"""What the columns and guarantees of the REPS paper are called, and what they mean."""
+"""Texts on the columns and guarantees of the REPS paper."""
 
 from __future__ import annotations
 
 from formalsynth.core.words import GUARANTEES, METRICS, Words
 
 for _column, _words in {
-    "strength": Words("Strength lam", "How steeply records at high risk lose weight; 0 leaves all weights as they are."),
+    "strength": Words("Strength lam", "The rate at which records at high risk lose weight; with 0 all weights are 1."),
     "tstr": Words(
         "TSTR AUROC",
-        "Train on synthetic, test on real: how well a classifier learned from synthetic records ranks real ones. 0.5 is a coin "
+        "Train on synthetic, test on real: the AUROC on real records of a classifier trained on synthetic records. 0.5 is a coin "
         "toss, 1 is perfect. Larger is more useful.",
     ),
     "distance_all_advantage": Words(
         "Advantage of the distance attack",
-        "|2 AUC - 1| when membership is guessed from the distance to the synthetic records: 0 is a coin toss, 1 always right. "
+        "|2 AUC - 1| for guesses of membership from the distance to the synthetic records: 0 is a coin toss, 1 always right. "
         "Smaller is more private.",
     ),
     "domias_printed_top_advantage": Words(
         "Top-decile advantage, attack as printed",
         "|2 AUC - 1| of the density-ratio attack on the most outlying tenth of the records. As printed, non-members belong to "
-        "their own reference, which gives them away whatever the synthetic data are.",
+        "their own reference, which identifies them independent of the synthetic data.",
     ),
     "domias_printed_top_median": Words(
         "Top/median ratio, attack as printed",
@@ -27,12 +27,12 @@ for _column, _words in {
     ),
     "domias_top_auc": Words(
         "Top-decile AUC, fair attack",
-        "The chance that the attack ranks a member above a non-member among the most outlying tenth, no record being its own "
-        "reference. 0.5 is a coin toss. Smaller is more private.",
+        "The probability that the attack ranks a member above a non-member among the most outlying tenth, when no record is its "
+        "own reference. 0.5 is a coin toss. Smaller is more private.",
     ),
     "signed_advantage": Words(
         "Advantage by decile",
-        "2 AUC - 1 of the attack: 0 is a coin toss, 1 always right, below 0 misled.",
+        "2 AUC - 1 of the attack: 0 is a coin toss, 1 always right, below 0 more often wrong than right.",
     ),
     "decile": Words(
         "Outlier decile",
@@ -40,19 +40,19 @@ for _column, _words in {
     ),
     "eps_total_mean": Words(
         "Per-instance ε",
-        "The bound that Corollary 1 gives for a single record, as a mean over the decile. It depends on the record and is no "
-        "guarantee for the data set.",
+        "The bound of Corollary 1 for a single record, as a mean over the decile. It depends on the record and does not hold for "
+        "the data set.",
     ),
     "spearman": Words(
         "Spearman correlation",
-        "How well the released scores order the records by outlierness: 1 is the same order.",
+        "The rank correlation of the released scores with outlierness: 1 is the same order.",
     ),
-    "recall": Words("Recall", "The share of the most outlying tenth that is also the tenth with the highest released scores."),
+    "recall": Words("Recall", "The share of the most outlying tenth that is also in the tenth with the highest released scores."),
 }.items():
     METRICS.add(_column, _words, __name__)
 
 for _kind, _meaning in {
-    "(eps, delta)-DP (add/remove)": "The factor exp(ε) may fail with probability δ; neighbours have one record more or less.",
-    "per-instance": "For one record in one data set: no guarantee for another.",
+    "(eps, delta)-DP (add/remove)": "The factor exp(ε) may fail with probability δ; neighbours have one record added or removed.",
+    "per-instance": "For one record in one data set; it does not hold for another.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)

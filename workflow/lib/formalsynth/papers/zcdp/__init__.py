@@ -1,5 +1,5 @@
-"""On the formal privacy guarantees of synthetic data: what synthesis from a normal model costs in privacy, and what it gives.
+"""Room of the paper "On the formal privacy guarantees of synthetic data": privacy and utility of synthesis from a normal model.
 
-``accounting`` and ``unknown_variance`` count the cost, ``combining`` holds the syntheses and the rules that combine synthetic
-data sets, ``means`` is Figure 1. Each ``study_*`` runs one of them by config.
+``accounting`` and ``unknown_variance`` compute the privacy cost, ``combining`` has the syntheses and the combining rules, and
+``means`` is Figure 1. Each ``study_*`` runs one of them by config.
 """

@@ -1,4 +1,4 @@
-"""What the studies of the zcdp paper share."""
+"""Helpers that the studies of the zcdp paper share."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 EXACT = "exact calculation without data"
-"""Description, for captions, of the data of a study in which nothing is random."""
+"""Description, for captions, of the data of a study without randomness."""
 
 
 def no_details() -> pd.DataFrame:
-    """The details of a study that has none."""
+    """Return the empty details of a study without details."""
     import pandas as pd
 
     return pd.DataFrame(columns=["replicate", "synthesizer"])
 
 
 def ids_by_arm(run: Run) -> dict[str, str]:
-    """Ids of the rows by the name of the arm."""
+    """Return the ids of the rows by the name of the arm."""
     return {arm.name: arm.id for arm in run.arms}
 
 
@@ -35,7 +35,7 @@ def n_syn_grid(low: float, high: float, points: float) -> Array:
 
 
 def curve_outcome(run: Run, table: pd.DataFrame, key: str) -> Outcome:
-    """A table of curves as details, under a row for each arm; ``key`` is its column with the arm's name."""
+    """Return a table of curves as details, under a row for each arm; ``key`` is its column with the arm's name."""
     import pandas as pd
 
     ids = ids_by_arm(run)

@@ -1,9 +1,9 @@
-"""What synthetic data from a normal model with known variance cost in privacy, by each route of the zcdp paper.
+"""Privacy cost of synthetic data from a normal model with known variance, by each route of the zcdp paper.
 
-Everywhere the neighbouring relation is replace-one (bounded DP): two data sets of the same, public size n differ in one
-record. Sensitivities are of data clamped to ``[-d, d]``: ``2 d / n`` for the mean, ``(2 d)^2 / n`` for the sample
-variance with denominator n - 1. A synthesizer with known variance is a Gaussian mechanism on the mean, whatever the
-distribution of the confidential data, so one number, the rho of zero-concentrated DP, says all about it.
+The neighbouring relation is always replace-one (bounded DP): two data sets of the same, public size n differ in one
+record. Sensitivities are for data clamped to ``[-d, d]``: ``2 d / n`` for the mean, ``(2 d)^2 / n`` for the sample
+variance with denominator n - 1. A synthesizer with known variance is a Gaussian mechanism on the mean for any
+distribution of the confidential data, so one number, the rho of zero-concentrated DP, characterises its privacy.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # whose parts are imported when they are first used
+import scipy  # imports its submodules lazily
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.gaussian import check_delta, check_positive, gaussian_epsilon
@@ -31,12 +31,14 @@ APPROXIMATE = "(eps, delta)-DP"
 
 def zcdp_rho(sigma: float | Array, sensitivity: float | Array) -> float | Array:
     """Rho of Gaussian noise, ``sensitivity^2 / (2 sigma^2)`` (Bun and Steinke 2016, Proposition 1.6)."""
-    return np.square(sensitivity) / (2 * np.square(sigma))
+    rho: float | Array = np.square(sensitivity) / (2 * np.square(sigma))
+    return rho
 
 
 def zcdp_sigma(rho: float | Array, sensitivity: float | Array) -> float | Array:
-    """Standard deviation of Gaussian noise that costs ``rho``, the inverse of :func:`zcdp_rho`."""
-    return sensitivity / np.sqrt(2 * np.asarray(rho))[()]
+    """Compute the standard deviation of Gaussian noise that costs ``rho``, the inverse of :func:`zcdp_rho`."""
+    sigma: float | Array = sensitivity / np.sqrt(2 * np.asarray(rho))[()]
+    return sigma
 
 
 def epsilon_printed(rho: float, delta: float) -> float:
@@ -46,7 +48,7 @@ def epsilon_printed(rho: float, delta: float) -> float:
 
 
 def epsilon_renyi(rho: float, delta: float) -> float:
-    """The best epsilon over all Renyi orders, valid for every rho-zCDP mechanism.
+    """Return the best epsilon over all Renyi orders, valid for every rho-zCDP mechanism.
 
     The minimum over alpha > 1 of ``rho alpha + log(1 - 1 / alpha) + (log(1 / delta) - log alpha) / (alpha - 1)``.
 
@@ -68,7 +70,7 @@ def epsilon_renyi(rho: float, delta: float) -> float:
 
 
 def epsilon_exact(rho: float, delta: float) -> float:
-    """The exact epsilon of a Gaussian mechanism of that rho; for other rho-zCDP mechanisms it may be too small.
+    """Return the exact epsilon of a Gaussian mechanism of that rho; for other rho-zCDP mechanisms it may be too small.
 
     Every route with known variance here is a Gaussian mechanism, so it applies to all of them.
     """
@@ -80,7 +82,7 @@ CONVERSIONS: dict[str, Callable[[float, float], float]] = {
     "renyi": epsilon_renyi,
     "exact": epsilon_exact,
 }
-"""From (rho, delta) to epsilon, the loosest first."""
+"""Conversions from (rho, delta) to epsilon, the loosest first."""
 
 
 def compose_approximate(parts: Iterable[tuple[float, float]]) -> tuple[float, float]:
@@ -105,7 +107,7 @@ class Setting:
     d: float
     """Bound of the clamped values, in their units."""
     variance: float = 1.0
-    """sigma^2 of the synthesis model; public where it is called known, else the confidential s^2 of the data set."""
+    """sigma^2 of the synthesis model; public if known, else the confidential s^2 of the data set."""
     m: int = 1
     """Synthetic data sets."""
 
@@ -124,10 +126,10 @@ class Setting:
 
 
 def largest_steps(setting: Setting, points: int = 9) -> tuple[float, float]:
-    """The largest changes of the sample mean and of the sample variance when one record changes, by search.
+    """Return the largest changes of the sample mean and of the sample variance when one record changes, by search.
 
-    The other records lie at the bounds, every share of them at the upper one that ``points`` allows: given their mean, only
-    that mean counts for the change. The record moves between any two of ``points`` places in ``[-d, d]`` and the others' mean.
+    The other records are at the bounds, with ``points`` different shares at the upper one; the change depends on them only
+    through their mean. The record moves between any two of ``points`` places in ``[-d, d]`` and the others' mean.
 
     Returns:
         The step of the mean and that of the variance with denominator n - 1; n is ``setting.n``.
@@ -183,10 +185,10 @@ def rho_bayes_joint(setting: Setting, n_syn: float | Array) -> float | Array:
 
 
 def rho_postprocessing(setting: Setting, n_syn: float | Array = 1) -> float | Array:
-    """Rho of the draws of the mean alone, ``m (2d)^2 / (2 n sigma^2)``: what follows them is post-processing.
+    """Rho of the draws of the mean only, ``m (2d)^2 / (2 n sigma^2)``; the subsequent steps are post-processing.
 
-    Each of the m data sets has its own draw from ``N(mean, sigma^2 / n)``; for data sets that share one, take m = 1. It does
-    not depend on ``n_syn``, which only gives the result its shape.
+    Each of the m data sets has its own draw from ``N(mean, sigma^2 / n)``; for data sets that share a draw, use m = 1. Rho does
+    not depend on ``n_syn``, which only determines the shape of the result.
 
     Source: derived from the mean's sensitivity 2d/n; zcdp paper, Section 4.2 (erratum E2).
     """
@@ -196,7 +198,7 @@ def rho_postprocessing(setting: Setting, n_syn: float | Array = 1) -> float | Ar
 
 
 def rho_postprocessing_printed(setting: Setting, n_syn: float | Array = 1) -> float | Array:
-    """The same as printed, ``4 d^2 n / (2 sigma^2)``, too large by n^2 (zcdp paper, Section 4.2; erratum E2)."""
+    """Rho of post-processing as printed, ``4 d^2 n / (2 sigma^2)``, too large by n^2 (zcdp paper, Section 4.2; erratum E2)."""
     return 4 * setting.d**2 * setting.n / (2 * setting.variance) * np.ones_like(n_syn, float)[()]
 
 
@@ -229,7 +231,7 @@ def n_syn_plugin(setting: Setting, rho: float | Array) -> float | Array:
 
 
 def whole_records(n_syn: float) -> int:
-    """The whole number of records that an inverse allows; forgives the last bits of its arithmetic."""
+    """Round a number of records down to an integer, with a tolerance for rounding errors."""
     return math.floor(n_syn * (1 + 1e-12))
 
 
@@ -239,7 +241,7 @@ def route_table(setting: Setting, n_syn: Sequence[float] | Array, delta: float, 
     Args:
         setting: the release.
         n_syn: (K,) synthetic records in each data set.
-        delta: of the conversion.
+        delta: delta of the conversion.
         routes: ids of :data:`ROUTES`.
 
     Returns:

@@ -1,9 +1,8 @@
-"""Synthesis of normal data with known variance, and what an analyst can infer from it: T_f, T_s and T_PPD.
+"""Synthesis of normal data with known variance, and inference from it by the combining rules T_f, T_s and T_PPD.
 
 The confidential data are n values clamped to ``[-d, d]`` with mean ``mean``. A synthesizer makes m data sets of n_syn values;
-the analyst sees the mean q and its estimated variance u of each, and a combining rule turns them into an interval for the
-population mean. Replicates are the first axis everywhere, each with its own generator, so that no number depends on how they
-are grouped.
+the analyst has the mean q and its estimated variance u of each, and a combining rule gives an interval for the population mean.
+Replicates are always the first axis, each with its own generator, so results do not depend on their grouping.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Where the mean of the synthetic records comes from."""
+    """Source of the mean of the synthetic records."""
 
     label: str
     draw_for_set: bool = False
-    """A draw from the posterior ``N(mean, sigma^2 / n)`` for each data set."""
+    """True for a draw from the posterior ``N(mean, sigma^2 / n)`` for each data set."""
     draw_for_record: bool = False
-    """A draw from it for each record, so that records are independent given the confidential data."""
+    """True for a draw from it for each record, which makes records independent given the confidential data."""
 
     def record_variance(self, setting: Setting) -> float:
         """Variance of the records within a data set."""
@@ -49,8 +48,8 @@ SYNTHESES: dict[str, Synthesis] = {
 }
 """Synthesizers of the zcdp paper, Sections 4.1 and 4.2, by id.
 
-Section 4.2 describes ``bayes`` and then, for the privacy loss, replaces it by ``bayes_one_step`` (erratum E11). One record is
-the same under both, a data set is not: the combining rules of Section 3 for Bayesian synthesis hold for the first alone.
+Section 4.2 describes ``bayes`` and then, for the privacy loss, replaces it by ``bayes_one_step`` (erratum E11). The distribution
+of a record is equal under both, that of a data set is not: the combining rules of Section 3 hold for ``bayes`` only.
 """
 
 
@@ -88,8 +87,8 @@ def synthetic_moments(
 ) -> tuple[Array, Array]:
     """Mean and variance (m,) of each synthetic data set of one replicate, drawn without the records.
 
-    For normal records they are independent, normal and chi-square, and all that the combining rules look at; the distribution
-    is that of the moments of :func:`synthetic_records`, at a cost that does not grow with n_syn. Arguments as there.
+    For normal records they are independent, normal and chi-square, and the only input of the combining rules. The distribution
+    is that of the moments of :func:`synthetic_records`, at a cost that does not grow with n_syn; arguments as there.
     """
     how = SYNTHESES[synthesis]
     noise = generator.standard_normal(setting.m)
@@ -103,7 +102,7 @@ def synthetic_moments(
 
 @dataclass(frozen=True)
 class Estimates:
-    """What an analyst has from m synthetic data sets, for R replicates (zcdp paper, Section 3.1)."""
+    """Estimates of an analyst from m synthetic data sets, for R replicates (zcdp paper, Section 3.1)."""
 
     n: int
     n_syn: int
@@ -111,13 +110,13 @@ class Estimates:
     q: Array
     """(R,) mean of the m point estimates: the point estimate of every rule."""
     b: Array
-    """(R,) their sample variance; NaN for m = 1."""
+    """(R,) sample variance of the m point estimates; NaN for m = 1."""
     u: Array
     """(R,) mean of the m variance estimates."""
 
     @classmethod
     def of(cls, n: int, n_syn: int, q: Array, u: Array) -> Estimates:
-        """From the point and variance estimates (R, m) of the data sets."""
+        """Combine the point and variance estimates (R, m) of the data sets."""
         m = q.shape[1]
         between = q.var(axis=1, ddof=1) if m > 1 else np.full(len(q), np.nan)
         return cls(n, n_syn, m, q.mean(axis=1), between, u.mean(axis=1))
@@ -236,10 +235,10 @@ def coverage_rows(
     for rule in rules:
         if setting.m < RULES[rule].sets:
             continue
-        found = intervals(estimates, rule, level)
-        error = found["point"] - mean
-        found = found.assign(error=error, squared_error=error**2, width=found["upper"] - found["lower"])
-        found = found.assign(covered=(found["lower"] <= mean) & (mean <= found["upper"]))
-        scenario = pd.DataFrame({"replicate": range(len(found)), **asdict(setting), **head, "rule": rule})
-        parts.append(pd.concat([scenario, found], axis=1))
+        table = intervals(estimates, rule, level)
+        error = table["point"] - mean
+        table = table.assign(error=error, squared_error=error**2, width=table["upper"] - table["lower"])
+        table = table.assign(covered=(table["lower"] <= mean) & (mean <= table["upper"]))
+        scenario = pd.DataFrame({"replicate": range(len(table)), **asdict(setting), **head, "rule": rule})
+        parts.append(pd.concat([scenario, table], axis=1))
     return pd.concat(parts, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Figure 1 of the zcdp paper: means of synthetic data beside the confidential mean with noise, and their privacy losses."""
+"""Figure 1 of the zcdp paper: means of synthetic data and noisy confidential means, with their privacy losses."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A release whose mean is looked at: synthetic records, or the confidential mean with noise."""
+    """Source of a released mean: synthetic records, or the confidential mean with noise."""
 
     label: str
     synthesis: str = ""
     """Id in :data:`SYNTHESES`; empty for a mean with noise."""
     sets: int = 1
-    """Data sets that the records are spread over."""
+    """Number of data sets that the records are divided into."""
     noise: Callable[[Setting, float], float] | None = None
     """Standard deviation of the noise, from the release and rho."""
 
     def sd(self, setting: Setting, n_syn: int, rho: float) -> float:
-        """Standard deviation of the mean of the m data sets, or of the noise."""
+        """Compute the standard deviation of the mean of the m data sets, or of the noise."""
         if self.noise is not None:
             return self.noise(setting, rho)
         return math.sqrt(SYNTHESES[self.synthesis].between_variance(setting, n_syn) / setting.m)
@@ -47,7 +47,7 @@ SOURCES: dict[str, Source] = {
     "bayes_synthetic_one_step": Source("Bayesian synthetic data in one step", "bayes_one_step"),
     "posterior_draw": Source("the draw of the mean alone", noise=lambda setting, rho: math.sqrt(setting.variance / setting.n)),
 }
-"""The two releases of Figure 1, and those that Sections 4.1 and 4.2 compare with them, by id."""
+"""Releases by id: the two of Figure 1, and those that Sections 4.1 and 4.2 compare with them."""
 
 
 def simulated_means(
@@ -62,7 +62,7 @@ def simulated_means(
         rho: privacy loss of plug-in synthesis and of the Gaussian mechanism.
         source: id in :data:`SOURCES`.
         generators: one for each repetition.
-        mean: mean of the confidential data, the same throughout; that of the neighbour is ``2 d / n`` above it.
+        mean: mean of the confidential data in all repetitions; the mean of the neighbour is larger by ``2 d / n``.
 
     Returns:
         Columns replicate, source, records (0 for a mean with noise), value, loss, whose expectation is rho, and
@@ -81,31 +81,31 @@ def simulated_means(
             records = synthetic_records(generator, setting, n_syn, release.synthesis, mean)
             loss = privacy_loss(records, setting, release.synthesis, mean, other)
             rows.append((records.mean(), loss, records.var(ddof=1)))
-    found = pd.DataFrame(rows, columns=["value", "loss", "synthetic_variance"]).rename_axis("replicate").reset_index()
-    return found.assign(source=source, records=setting.m * n_syn)
+    table = pd.DataFrame(rows, columns=["value", "loss", "synthetic_variance"]).rename_axis("replicate").reset_index()
+    return table.assign(source=source, records=setting.m * n_syn)
 
 
 def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, other: float) -> float:
-    """Log density of synthetic data (m, n_syn) given one confidential mean, less that given another.
+    """Log density of synthetic data (m, n_syn) given one confidential mean, minus that given another.
 
-    The density of a data set is that of its records, each given those before it; no sufficient statistic is used.
+    The density of a data set is the product over its records, each given the previous ones, without sufficient statistics.
 
     Source: the definition in the zcdp paper, Section 4.3, for the syntheses of Sections 4.1 and 4.2.
     """
     how = SYNTHESES[synthesis]
     centres: list[float | Array] = [mean, other]
     variance: float | Array = how.record_variance(setting)
-    if how.draw_for_set:  # what is known of the draw: n confidential records, and the synthetic ones so far
-        known = setting.n + np.arange(records.shape[1])
-        seen = np.cumsum(records, axis=1) - records
-        centres = [(setting.n * centre + seen) / known for centre in centres]
-        variance = setting.variance * (1 + 1 / known)
+    if how.draw_for_set:  # the previous synthetic records carry information on the draw of the mean
+        counts = setting.n + np.arange(records.shape[1])
+        previous = np.cumsum(records, axis=1) - records
+        centres = [(setting.n * centre + previous) / counts for centre in centres]
+        variance = setting.variance * (1 + 1 / counts)
     near, far = (np.square(records - centre) for centre in centres)
     return float(((far - near) / (2 * variance)).sum())
 
 
 def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, mean: float = 0.0) -> pd.DataFrame:
-    """The normal distributions that :func:`simulated_means` draws from: columns source, mean, sd, records.
+    """Return the normal distributions of :func:`simulated_means`: columns source, mean, sd, records.
 
     Source: zcdp paper, Equations 1 and 2, Figure 1; Section 4.2.
     """
@@ -119,7 +119,7 @@ def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, 
 
 
 def _of_source(source: str, setting: Setting, rho: float) -> tuple[Source, Setting, int]:
-    """A source, its release with its data sets, and the records of each of them; 0 for a mean with noise."""
+    """Return a source, its release with its data sets, and the number of records of each; 0 for a mean with noise."""
     release = SOURCES[source]
     setting = replace(setting, m=setting.m * release.sets)
     return release, setting, 0 if release.noise is not None else whole_records(float(n_syn_plugin(setting, rho)))

@@ -1,4 +1,4 @@
-"""What each route to synthetic normal data with known variance costs (zcdp paper, Sections 4.1 and 4.2)."""
+"""Privacy cost of each route to synthetic normal data with known variance (zcdp paper, Sections 4.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def accounting(
     variance: PositiveNumber = 1.0,
     m: Count = 1,
 ) -> Outcome:
-    """Rho and epsilon of each route against n_syn: nothing is random, one replicate says all."""
+    """Rho and epsilon of each route against n_syn, without randomness and in one replicate."""
     setting = Setting(run.n, d, variance, int(m))
     table = route_table(setting, n_syn_grid(low, high, points), delta, ids_by_arm(run))
     return curve_outcome(run, table, "route")

@@ -16,7 +16,7 @@ from formalsynth.papers.zcdp.combining import RULES, SYNTHESES, confidential_mea
 
 
 class SyntheticSets(Parameters):
-    """How many synthetic data sets there are, and of how many records each."""
+    """Number of synthetic data sets, and of records in each."""
 
     m: Count
     n_syn: CountOfTwo
@@ -28,7 +28,7 @@ COMBINATIONS = {f"{synthesis}_{rule.lower()}": (synthesis, rule) for synthesis, 
 
 @dataclass(frozen=True)
 class Synthesized:
-    """Synthetic data that several rules look at."""
+    """Synthetic data that several rules share."""
 
     synthesis: str
     m: int
@@ -71,11 +71,11 @@ def coverage(
 
 
 def _ids_by_rule(run: Run) -> dict[Synthesized, list[tuple[str, str]]]:
-    """Rules and ids of the rows that look at the same synthetic data; a rule that needs more data sets is left out."""
-    found: dict[Synthesized, list[tuple[str, str]]] = {}
+    """Rules and row ids by synthetic data; rules that need more data sets are left out."""
+    ids: dict[Synthesized, list[tuple[str, str]]] = {}
     for arm in run.arms:
         synthesis, rule = COMBINATIONS[arm.name]
         data = Synthesized(synthesis, int(arm.parameters["m"]), int(arm.parameters["n_syn"]))
         if data.m >= RULES[rule].sets:
-            found.setdefault(data, []).append((rule, arm.id))
-    return found
+            ids.setdefault(data, []).append((rule, arm.id))
+    return ids

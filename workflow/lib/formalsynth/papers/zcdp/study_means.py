@@ -1,4 +1,4 @@
-"""Means of synthetic data beside the Gaussian mechanism (zcdp paper, Figure 1)."""
+"""Means of synthetic data compared with the Gaussian mechanism (zcdp paper, Figure 1)."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def means(
     if 0 not in run.replicates:
         return Outcome(rows, no_details())
     exact = exact_means(setting, rho, ids, mean)
-    curves = [_density(ids[law.source], law.mean, law.sd) for law in exact.itertuples()]
+    laws = zip(exact["source"].map(ids), exact["mean"].astype(float), exact["sd"].astype(float), strict=True)
+    curves = [_density(id, centre, sd) for id, centre, sd in laws]
     return Outcome(rows, pd.concat(curves, ignore_index=True))
 
 
 def _density(id: str, mean: float, sd: float) -> pd.DataFrame:
-    """A normal density as a curve over four standard deviations to either side."""
+    """Return a normal density as a curve over four standard deviations to either side."""
     import pandas as pd
 
     x = np.linspace(mean - 4 * sd, mean + 4 * sd, 161)

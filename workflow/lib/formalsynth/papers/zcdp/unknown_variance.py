@@ -1,7 +1,7 @@
-"""What plug-in synthesis from a normal model with unknown variance costs in privacy (zcdp paper, Section 4.3).
+"""Privacy cost of plug-in synthesis from a normal model with unknown variance (zcdp paper, Section 4.3).
 
-Neighbours as in :mod:`formalsynth.papers.zcdp.accounting`. With an estimated variance the release is no Gaussian mechanism, and
-every number is local to the variance of the data set at hand.
+Neighbours are as in :mod:`formalsynth.papers.zcdp.accounting`. With an estimated variance the release is not a Gaussian
+mechanism, and every number is local to the variance of the data set.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
 
 LOCAL = "(eps, delta)-DP, local to s^2"
-"""The kind of the numbers that depend on the confidential variance: they cannot be published without a cost of their own."""
+"""Guarantee of numbers that depend on the confidential variance; publishing them has a privacy cost."""
 
 
 # The synthetic variance ----------------------------------------------------------------------------------------------
 
 
 def variance_distribution(setting: Setting, n_syn: float) -> rv_frozen:
-    """The Gamma distribution of the variance of ``m n_syn`` normal records: shape (N-1)/2, rate (N-1)/(2 s^2).
+    """Return the Gamma distribution of the variance of ``m n_syn`` normal records: shape (N-1)/2, rate (N-1)/(2 s^2).
 
     Args:
         setting: the release; its variance is the confidential s^2.
@@ -50,19 +50,18 @@ def variance_distribution(setting: Setting, n_syn: float) -> rv_frozen:
 def variance_loss(setting: Setting, n_syn: float, other: float, x: Array) -> Array:
     """Privacy loss at synthetic variances ``x``, between this data set and a neighbour with sample variance ``other``.
 
-    ``(N-1)/2 (log(other / s^2) - x (1 / s^2 - 1 / other))``. Source: zcdp paper, Section 4.3, with the neighbour's variance
-    left open.
+    ``(N-1)/2 (log(other / s^2) - x (1 / s^2 - 1 / other))``. Source: zcdp paper, Section 4.3, for any variance of the neighbour.
     """
     log_part, slope = _variance_loss_parts(setting, n_syn, other)
     return log_part - slope * x
 
 
 def variance_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
-    """The bound on the loss through the synthetic variance, letter by letter as printed (zcdp paper, Section 4.3).
+    """Return the bound on the loss through the synthetic variance, exactly as printed (zcdp paper, Section 4.3).
 
-    Two slips: the neighbour's rate has ``2 s^2 +- (2d)^2/n``, half the step of the variance (erratum E3), and the term of
-    the falling variance keeps the sign that the slope has for the rising one, so that two terms add up that cancel but for
-    the noise (erratum E9). Infinite where the printed logarithm does not exist.
+    It has two errors. The neighbour's rate has ``2 s^2 +- (2d)^2/n``, half the step of the variance (erratum E3). The term of
+    the falling variance has the sign of the slope for the rising one, so two terms add up that nearly cancel (erratum E9).
+    The bound is infinite if the printed logarithm does not exist.
 
     Args:
         setting: the release; replace-one, sensitivity (2d)^2/n of the sample variance.
@@ -79,27 +78,27 @@ def variance_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> fl
 
 
 def variance_epsilon_half_step(setting: Setting, n_syn: float, delta: float) -> float:
-    """The printed bound with its sign mended, the neighbour still at half the step; arguments as printed."""
+    """Return the printed bound with the correct sign, with the neighbour at half the step; arguments as printed."""
     return _percentile_epsilon(setting, n_syn, delta, setting.variance_sensitivity / 2)
 
 
 def variance_epsilon_derived(setting: Setting, n_syn: float, delta: float) -> float:
-    """The bound with the neighbour at ``s^2 +- (2d)^2/n``: the printed recipe, derived (erratum E3); arguments as printed.
+    """Return the bound with the neighbour at ``s^2 +- (2d)^2/n``: the printed recipe, derived (erratum E3); arguments as printed.
 
-    Infinite where a neighbour may have no variance at all.
+    It is infinite if a neighbour may have variance 0.
     """
     return _percentile_epsilon(setting, n_syn, delta, setting.variance_sensitivity)
 
 
 def variance_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
-    """The smallest epsilon for the synthetic variance: the inverse of :func:`variance_delta`; arguments as printed."""
+    """Return the smallest epsilon for the synthetic variance: the inverse of :func:`variance_delta`; arguments as printed."""
     if setting.variance_sensitivity >= setting.variance:
         return math.inf
     return smallest_epsilon(lambda epsilon: variance_delta(setting, n_syn, epsilon), delta)
 
 
 def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
-    """The smallest delta for the synthetic variance at ``epsilon``: the exact curve of the two Gamma distributions.
+    """Return the smallest delta for the synthetic variance at ``epsilon``: the exact curve of the two Gamma distributions.
 
     The largest over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 where one has no variance at all.
     """
@@ -123,11 +122,11 @@ def _variance_loss_parts(setting: Setting, n_syn: float, other: float) -> tuple[
 
 
 def _percentiles(setting: Setting, n_syn: float, delta: float) -> Array:
-    """Those of :func:`variance_distribution` with ``delta / 2`` beyond each, without loading scipy.stats."""
+    """Percentiles of :func:`variance_distribution` with ``delta / 2`` in each tail, without loading scipy.stats."""
     check_delta(delta)
     shape = _variance_shape(setting, n_syn)
-    percentiles: Array = special.gammaincinv(shape, [delta / 2, 1 - delta / 2]) * (setting.variance / shape)
-    return percentiles
+    quantiles = special.gammaincinv(shape, [delta / 2, 1 - delta / 2])
+    return np.asarray(quantiles * (setting.variance / shape), dtype=np.float64)
 
 
 def _percentile_epsilon(setting: Setting, n_syn: float, delta: float, step: float) -> float:
@@ -141,9 +140,9 @@ def _percentile_epsilon(setting: Setting, n_syn: float, delta: float, step: floa
 
 
 def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
-    """Epsilon through the synthetic mean as printed: rho of known variance with s^2 in its place, converted as printed.
+    """Epsilon through the synthetic mean as printed: rho of known variance with s^2 instead, converted as printed.
 
-    Neighbours differ in s^2 too, so the mean is no Gaussian mechanism and no rho exists: the Renyi divergence is infinite
+    Neighbours also differ in s^2, so the mean is not a Gaussian mechanism and no rho exists: the Renyi divergence is infinite
     from order ``n s^2 / (2d)^2`` on (erratum E10), see :func:`mean_epsilon_curve`. Arguments as for the variance as printed.
 
     Source: zcdp paper, Section 4.3.
@@ -152,17 +151,17 @@ def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
 
 
 def mean_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
-    """The smallest epsilon for the synthetic mean: the inverse of :func:`mean_delta`."""
+    """Return the smallest epsilon for the synthetic mean: the inverse of :func:`mean_delta`."""
     if setting.variance_sensitivity >= setting.variance:
         return math.inf
     return smallest_epsilon(lambda epsilon: mean_delta(setting, n_syn, epsilon), delta)
 
 
 def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
-    """The smallest delta for the synthetic mean at ``epsilon`` when neighbours differ in mean and in variance.
+    """Return the smallest delta for the synthetic mean at ``epsilon`` when neighbours differ in mean and in variance.
 
     The exact curve of two normal distributions whose means differ by 2d/n, the largest over equal variances and
-    ``s^2 +- (2d)^2/n``, each in both directions; 1 where a neighbour may have no variance at all.
+    ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
     if setting.variance_sensitivity >= setting.variance:
         return 1.0
@@ -184,7 +183,7 @@ def gamma_pair_delta(epsilon: float, shape: float, mean: float, other: float) ->
     if edge <= 0:
         return 0.0
     tail = special.gammainc if other > mean else special.gammaincc
-    return _excess_mass(epsilon, tail(shape, edge / mean), tail(shape, edge / other))
+    return _excess_mass(epsilon, float(tail(shape, edge / mean)), float(tail(shape, edge / other)))
 
 
 def normal_pair_delta(epsilon: float, shift: float, variance: float, other: float) -> float:
@@ -198,21 +197,21 @@ def normal_pair_delta(epsilon: float, shift: float, variance: float, other: floa
     discriminant = b * b - 4 * a * c
     if discriminant <= 0:
         return 0.0
-    far = -(b + math.copysign(math.sqrt(discriminant), b)) / 2  # the form of the roots that loses no digits
+    far = -(b + math.copysign(math.sqrt(discriminant), b)) / 2  # form of the roots without cancellation
     low, high = sorted((far / a, c / far))
 
     def mass(mean: float, variance: float) -> float:
         sd = math.sqrt(variance)
         if a > 0:
-            return special.ndtr((low - mean) / sd) + special.ndtr((mean - high) / sd)
-        return special.ndtr((high - mean) / sd) - special.ndtr((low - mean) / sd)
+            return float(special.ndtr((low - mean) / sd) + special.ndtr((mean - high) / sd))
+        return float(special.ndtr((high - mean) / sd) - special.ndtr((low - mean) / sd))
 
     return _excess_mass(epsilon, mass(0.0, variance), mass(shift, other))
 
 
 def _excess_mass(epsilon: float, p: float, q: float) -> float:
-    """``p - e^epsilon q`` for a set on which P exceeds ``e^epsilon Q``, so that the exponent cannot overflow."""
-    return max(float(p) - (math.exp(epsilon + math.log(q)) if q > 0 else 0.0), 0.0)
+    """``p - e^epsilon q`` for a set on which P exceeds ``e^epsilon Q``, computed without overflow."""
+    return max(p - (math.exp(epsilon + math.log(q)) if q > 0 else 0.0), 0.0)
 
 
 # Both ----------------------------------------------------------------------------------------------------------------
@@ -220,7 +219,7 @@ def _excess_mass(epsilon: float, p: float, q: float) -> float:
 
 @dataclass(frozen=True)
 class UnknownVariance:
-    """A way to bound plug-in synthesis with unknown variance: one bound for the mean, one for the variance."""
+    """Bounds of plug-in synthesis with unknown variance: one for the mean, one for the variance."""
 
     label: str
     mean: Callable[[Setting, float, float], float]
@@ -229,7 +228,7 @@ class UnknownVariance:
 
 UNKNOWN_VARIANCE: dict[str, UnknownVariance] = {
     "printed": UnknownVariance("as printed", mean_epsilon_printed, variance_epsilon_printed),
-    "half_step": UnknownVariance("sign mended, half step", mean_epsilon_printed, variance_epsilon_half_step),
+    "half_step": UnknownVariance("correct sign, half step", mean_epsilon_printed, variance_epsilon_half_step),
     "derived": UnknownVariance("derived, percentiles", mean_epsilon_curve, variance_epsilon_derived),
     "curve": UnknownVariance("derived, exact curves", mean_epsilon_curve, variance_epsilon_curve),
 }
@@ -241,12 +240,12 @@ def unknown_variance_table(
 ) -> pd.DataFrame:
     """Bounds of plug-in synthesis with unknown variance against n_syn, tidy.
 
-    Delta is split evenly over mean and variance (chosen: the paper leaves the split open), whose bounds are then composed.
+    Delta is split evenly over mean and variance (chosen: the paper does not specify the split), whose bounds are then composed.
 
     Args:
         setting: the release, with the s^2 of its data set.
         n_syn: (K,) synthetic records in each data set.
-        delta: of the whole release.
+        delta: delta of the complete release.
         forms: ids of :data:`UNKNOWN_VARIANCE`.
 
     Returns:
@@ -265,13 +264,13 @@ def _bounds(setting: Setting, n_syn: float, delta: float, id: str) -> list[dict[
     parts = {"mean": (form.mean(setting, n_syn, delta / 2), delta / 2)}
     parts["variance"] = (form.variance(setting, n_syn, delta / 2), delta / 2)
     parts["total"] = compose_approximate(parts.values())
-    found = {"mean": mean_delta(setting, n_syn, parts["mean"][0])}
-    found["variance"] = variance_delta(setting, n_syn, parts["variance"][0])
+    smallest = {"mean": mean_delta(setting, n_syn, parts["mean"][0])}
+    smallest["variance"] = variance_delta(setting, n_syn, parts["variance"][0])
     head = asdict(setting) | {"n_syn": n_syn, "form": id, "label": form.label}
     head["epsilon_known"] = epsilon_exact(float(rho_plugin(setting, n_syn)), delta)
     return [
         head
         | {"part": part, "delta": part_delta, "epsilon": epsilon}
-        | {"delta_found": found.get(part, math.nan), "guarantee": LOCAL}
+        | {"delta_found": smallest.get(part, math.nan), "guarantee": LOCAL}
         for part, (epsilon, part_delta) in parts.items()
     ]
