@@ -1,15 +1,15 @@
-# What everything needs: the package, and a config file that can be read. Snakemake, which reads it next, would take the last
-# of two equal keys and names the file in few of its errors.
+# Load the package, and check that the config file can be read: Snakemake, which reads it next, would take the last of two equal
+# keys and rarely names the file in its errors.
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-# The package stands beside the workflow and need not be installed; jobs find it the same way.
+# The package is in the workflow's folder and need not be installed; jobs find it the same way.
 HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parents[1]
-BESIDE = str(HOME / "workflow" / "lib")
-if BESIDE not in sys.path:
-    sys.path.insert(0, BESIDE)
+LIBRARY = str(HOME / "workflow" / "lib")
+if LIBRARY not in sys.path:
+    sys.path.insert(0, LIBRARY)
 # The papers of the working folder, else those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
@@ -19,7 +19,7 @@ MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/
 try:
     from formalsynth.runtime.jobs import add_to_python_path
 
-    add_to_python_path(BESIDE)
+    add_to_python_path(LIBRARY)
     from formalsynth.plan.jobs import Jobs, code_files, join_names
     from formalsynth.plan.load import load_yaml, read_plan
     from formalsynth.plan.messages import ConfigError, blame_command_line

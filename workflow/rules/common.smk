@@ -1,4 +1,4 @@
-# The plan, and what rules look up beside plan/jobs.py because it needs Snakemake.
+# The plan, and functions of rules that need Snakemake; all others are in plan/jobs.py.
 import shlex
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 if Path(sys.executable).exists():
     sys.executable = shlex.quote(sys.executable)
 
-# A study is run alone unless the command line, or the workflow that this is a module of, names papers beside it.
+# A study is run alone unless the command line, or the workflow that this is a module of, names papers, too.
 NAMED = workflow.config_settings.overwrite_config if not workflow.modifier.skip_configfile else config
 CHOSEN = config if "papers" in NAMED or not config.get("study") else {**config, "papers": []}
 

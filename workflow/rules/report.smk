@@ -31,7 +31,7 @@ rule write_report:
         modules=JOBS.report_modules(),
         private=[f"{JOBS.results}/report"] if JOBS.confidential else [],
         sent=False,
-        told=dict(describe(PLAN).plain()),
+        run_info=dict(describe(PLAN).plain()),
     message:
         "Writing the report: {output.index}"
     script:
@@ -53,6 +53,6 @@ use rule write_report as share with:
         modules=JOBS.report_modules(),
         private=[],
         sent=True,
-        told=dict(describe(PLAN).plain()),
+        run_info=dict(describe(PLAN).plain()),
     message:
         "Writing what may be sent: {output.index}"

@@ -17,7 +17,7 @@ from formalsynth.runtime.sources import code_digest
 begin(snakemake)
 if code_digest(snakemake.input.config) != snakemake.params.config:
     raise SystemExit(
-        "config was edited during the run: the report would show new settings beside older results. Give the same command again"
+        "config was edited during the run: the report would show new settings with older results. Give the same command again"
     )
 load(snakemake.params.modules)
 check_made_from(snakemake.input.replicates, snakemake.params.made_from)
@@ -28,12 +28,12 @@ def by_name(paths):
     return {"/".join(Path(path).parts[-2:]): Path(path) for path in paths}
 
 
-told = ToldRun.of(snakemake.params.told)
+run = ToldRun.of(snakemake.params.run_info)
 rows: dict[str, list[pd.DataFrame]] = {}
 for path in snakemake.input.replicates:
     rows.setdefault(Path(path).parts[-3], []).append(read_rows(path))
 tables = {key: pd.concat(parts, ignore_index=True) for key, parts in rows.items()}
-steps, seconds = costs(Path(snakemake.params.benchmarks), [(paper.key, id) for paper in told.papers for id in paper.scenarios])
+steps, seconds = costs(Path(snakemake.params.benchmarks), [(paper.key, id) for paper in run.papers for id in paper.scenarios])
 repository = Path(snakemake.scriptdir).resolve().parents[1]
 facts = {"commit": commit(repository), "written": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"}
 if snakemake.input.cmdstan:
@@ -43,10 +43,10 @@ makers = {kind: by_name(snakemake.input[f"{kind}_by"]) for kind in ("figures", "
 
 write_report(
     Path(snakemake.output.index).parent,
-    told,
+    run,
     Ran(
         facts=facts | versions(),
-        sampling={key: found for key, table in tables.items() if (found := sampling(table)).fits},
+        sampling={key: summary for key, table in tables.items() if (summary := sampling(table)).fits},
         losses={key: lost for key, table in tables.items() if (lost := losses(table))},
         costs=steps,
         seconds=seconds,

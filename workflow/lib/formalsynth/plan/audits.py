@@ -58,7 +58,7 @@ class AuditReader(Section):
     """Its use of a Stan program of the user's own."""
 
     def read(self, config: AuditConfig, records: Records, replicates: int) -> AuditPlan:
-        """The audit.
+        """Read the audit.
 
         Args:
             config: the audit that is asked for.

@@ -81,7 +81,7 @@ class _Reader(Section):
                 raise self.refuse(key, column, allowed or ["a column of numbers"])
 
     def _has(self, column: str, columns: Sequence[str]) -> bool:
-        """True if a column is known; the columns of a parameter that is a vector are numbered."""
+        """Return True if a column is known; the columns of a parameter that is a vector are numbered."""
         return column in columns or (self.table == "draws" and re.sub(r"_[1-9]\d*$", "", column) in columns)
 
     def ids(self, key: str, names: Sequence[NameOrGroup], where: Mapping[str, float]) -> list[str]:
@@ -124,7 +124,7 @@ class _Reader(Section):
             raise self.refuse("rows.synthesizer", id, allowed)
 
     def _rowless(self, id: str) -> bool:
-        """True if the table holds bounds or posterior draws, and a synthesizer has none."""
+        """Return True if the table holds bounds or posterior draws, and a synthesizer has none."""
         synthesizer = self.paper.expanded.synthesizers.get(id)
         return self.table in ("records", "draws") and synthesizer is not None and MECHANISMS[synthesizer.mechanism].releases
 
@@ -148,7 +148,7 @@ def _list(names: str | Sequence[str]) -> list[str]:
 
 
 def _tables(config: AnyScenario) -> tuple[str, ...]:
-    """Collected tables of a scenario."""
+    """Names of the collected tables of a scenario."""
     if isinstance(config, StudyScenario):
         return ("replicates", "details")
     return ("replicates", *([AUDIT] if config.audit else []), *SAMPLE_COLUMNS)

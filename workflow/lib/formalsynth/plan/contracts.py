@@ -51,7 +51,7 @@ class Trials:
     _fitted: dict[str, Fitted | str] = field(default_factory=dict)
 
     def executable(self, name: str) -> Path:
-        """The compiled program."""
+        """Compile a program."""
         if name not in self._programs:
             self._programs[name] = self.folder / name
             source = self.plan.own_programs().get(name, HOME / "stan" / f"{name}.stan")
@@ -59,7 +59,7 @@ class Trials:
         return self._programs[name]
 
     def fitted(self, scenario: Scenario) -> Fitted | str:
-        """A few records of a scenario with draws from their posterior; or why there are none."""
+        """Fit a few records of a scenario; return a sentence about the fault if that is not possible."""
         if scenario.id not in self._fitted:
             self._fitted[scenario.id] = self._fit(scenario)
         return self._fitted[scenario.id]

@@ -73,14 +73,14 @@ def rendered(repository: Path) -> dict[Path, str]:
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
-    """The JSON schema of a model, without references: pages that show schemas do not follow them."""
+    """Return the JSON schema of a model, without references: pages that show schemas do not follow them."""
     schema = model.model_json_schema(schema_generator=_WithDefaults)
     definitions = schema.pop("$defs", {})
     return {"$schema": DIALECT, **_plain(schema, definitions)}
 
 
 def study_schema(study: Schema, paper: Schema) -> Schema:
-    """Schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
+    """Return the schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
 
     A study that extends a paper gives any part of a section, or null; another one gives sections as a paper does.
     """
@@ -106,18 +106,18 @@ def study_schema(study: Schema, paper: Schema) -> Schema:
 
 
 def _map(paper: Schema, key: str, entry: Schema) -> Schema:
-    """A section of a paper with other entries."""
+    """Return a section of a paper with other entries."""
     return {**paper["properties"][key], "additionalProperties": entry}
 
 
 def _named(key: str, registered: Collection[str]) -> Schema:
-    """A section that names something of own code."""
+    """Return the schema of a section that names an entry of own code."""
     name = {"type": "string", "not": {"enum": list(registered)}}
     return {"type": "object", "properties": {key: name}, "required": [key]}
 
 
 def _own_entry(model: type[BaseModel], key: str, registered: Collection[str]) -> Schema:
-    """The schema of a model that names something of own code."""
+    """Return the schema of a model that names an entry of own code."""
     schema = schema_of(model)
     del schema["$schema"]
     free = {"parameters": {"type": "object", "description": schema["properties"]["parameters"]["description"]}}
@@ -125,7 +125,7 @@ def _own_entry(model: type[BaseModel], key: str, registered: Collection[str]) ->
 
 
 def _own_scenario(pointer: str, registered: Schema) -> Schema:
-    """A scenario as in a paper, in which a population or study of own code may be named."""
+    """Return a scenario as in a paper, in which a population or study of own code may be named."""
     keys = {key: {"$ref": f"{pointer}/properties/{key}"} for key in registered["properties"]}
     chosen: Mapping[str, Collection[str]] = {"population": POPULATIONS, "stand_in": POPULATIONS, "study": STUDIES}
     own = {key: {"anyOf": [keys[key], _named("name", names)]} for key, names in chosen.items() if key in keys}
@@ -141,7 +141,7 @@ class _WithDefaults(GenerateJsonSchema):
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """A schema with its references replaced, its titles dropped, and the patterns of its maps as those of keys."""
+    """Replace the references of a schema, drop its titles, and make patterns of maps those of their keys."""
     if isinstance(schema, list):
         return [_plain(inner, definitions) for inner in schema]
     if not isinstance(schema, dict):
@@ -228,7 +228,7 @@ def _markdown(text: str) -> str:
 
 
 def sections(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
-    """The sections of a schema with their headings, outer ones first; of variants what they share, then what is their own."""
+    """Yield the sections of a schema with their headings, outer ones first; shared keys of variants come before their own."""
     if "oneOf" in schema:
         yield from _variants_of(schema["oneOf"], path)
         return
@@ -280,7 +280,7 @@ def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str],
 
 
 def _is_shared(key: str, variants: Sequence[Schema]) -> bool:
-    """True if all variants have a key with the same meaning, or it is the key that distinguishes them."""
+    """Return True if all variants have a key with the same meaning, or it is the key that distinguishes them."""
     schemas = [variant["properties"].get(key, {}) for variant in variants]
     if all("const" in schema for schema in schemas):
         return True
@@ -321,7 +321,7 @@ def _default(value: Any) -> str:
 
 
 def _allowed(schema: Schema) -> str:
-    """A schema in words."""
+    """Describe a schema in words."""
     variants = [variant for variant in _variants(schema) if variant.get("type") != "null"]
     if any("oneOf" in variant for variant in variants):
         registered = all("name" in variant.get("properties", ()) for variant in variants[0].get("oneOf", [{}]))
@@ -332,7 +332,7 @@ def _allowed(schema: Schema) -> str:
 
 
 def _one_kind(schema: Schema) -> str:
-    """A schema of one kind of value in words."""
+    """Describe a schema of one kind of value in words."""
     if "enum" in schema or "const" in schema:
         return " or ".join(f"`{value}`" if value != "" else '`""`' for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
@@ -349,7 +349,7 @@ def _one_kind(schema: Schema) -> str:
 
 
 def _list_of(items: Schema) -> str:
-    """A list of values of a schema in words."""
+    """Describe a list of values of a schema in words."""
     if "properties" in items:
         return "list, see its table"
     allowed = _allowed(items)

@@ -13,7 +13,7 @@ FILE = "errata.yaml"
 
 
 def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
-    """The errata by their numbers, those that they had before they were merged included.
+    """Index errata by their numbers, including those from before a merge.
 
     Args:
         errata: as given.

@@ -92,13 +92,13 @@ class _Point(Section):
             raise ConfigError("\n".join(self._replaced(line) for line in str(error).splitlines())) from error
 
     def _replaced(self, line: str) -> str:
-        """A message with the path of keys to where the value was really given."""
+        """Replace the path of keys in a message with the path at which the value was given."""
         for name, place in self.places.items():
             line = line.replace(f"{self.where}.parameters.{name}: ", f"{place}: ")
         return line
 
     def filled(self, key: str, template: str) -> str:
-        """A text with the values of the parameters that it names in braces."""
+        """Fill in the parameters that a text names in braces."""
         text = {name: f"{value:g}" for name, value in self.parameters.items()}
         try:
             parts = list(string.Formatter().parse(template))
@@ -110,7 +110,7 @@ class _Point(Section):
         return template.format(**text)
 
     def id(self) -> str:
-        """The id at this point.
+        """Return the id at this point of the sweeps.
 
         Raises:
             ConfigError: it cannot be part of a path.
@@ -240,12 +240,12 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
 
 
 def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, float]]:
-    """The product of the sweeps; a bare number in a sweep is the parameter of the sweep's name."""
+    """Return the product of the sweeps; a bare number in a sweep is the parameter of the sweep's name."""
     axes = [[point if isinstance(point, dict) else {sweep: point} for point in config.sweeps[sweep]] for sweep in sweeps]
     for combination in itertools.product(*axes):
         yield {key: value for point in combination for key, value in point.items()}
 
 
 def _places(sweep: str, point: dict[str, float] | float) -> list[tuple[str, str]]:
-    """The parameters of a point of a sweep, with the path of keys to where each is given."""
+    """Return the parameters of a point of a sweep, with the paths of keys at which they are given."""
     return [(key, f"sweeps.{sweep}.{key}") for key in point] if isinstance(point, dict) else [(sweep, f"sweeps.{sweep}")]

@@ -62,11 +62,11 @@ class ScenarioJobs:
         return f"{self.folder}/replicates.csv"
 
     def batch_files(self, name: str) -> list[str]:
-        """The file of this name of every batch."""
+        """Return the file of this name of every batch."""
         return [f"{self.folder}/batches/{batch}/{name}" for batch in self.scenario.batches()]
 
     def program(self) -> str:
-        """The compiled Stan program of its family."""
+        """Return the compiled Stan program of its family."""
         return f"results/stan/{self.scenario.program}"
 
     def passed_checks(self) -> list[str]:
@@ -239,12 +239,12 @@ class PaperJobs:
         return [f"{self.run.results}/{self.paper.key}/table{number}.{kind}" for kind in TABLE_KINDS]
 
     def figure_inputs(self, number: str) -> list[str]:
-        """The collected tables that a figure reads."""
+        """Return the collected tables that a figure reads."""
         figure = self.paper.original(number)
         return self._collected(figure.tables(), self.paper.of(figure.scenario, figure.size))
 
     def table_inputs(self, number: int) -> list[str]:
-        """The collected tables that a table reads."""
+        """Return the collected tables that a table reads."""
         table = self.paper.tables[number]
         return self._collected(table.tables(), self.paper.of(table.scenario, table.size))
 
@@ -252,7 +252,7 @@ class PaperJobs:
         return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
 
     def display_jobs(self) -> list[DisplayJob]:
-        """The jobs that make its figures and tables, one for all that read the same scenarios."""
+        """Return the jobs that make its figures and tables, one for all that read the same scenarios."""
         figures: dict[tuple[Path, ...], list[str]] = {}
         tables: dict[tuple[Path, ...], list[int]] = {}
         for number in self.paper.figures:
@@ -263,11 +263,11 @@ class PaperJobs:
         return [DisplayJob(self, tuple(figures.get(key, ())), tuple(tables.get(key, ()))) for key in read]
 
     def claims(self) -> list[dict[str, Any]]:
-        """The claims that are judged."""
+        """Return the claims that are judged."""
         return [dict(claim.plain()) for claim in self.paper.claims]
 
     def claim_inputs(self) -> list[str]:
-        """The collected tables that its claims are about."""
+        """Return the collected tables that its claims are about."""
         read = [(scenario.id, claim.estimate.table) for claim in self.paper.claims for scenario in claim.scenarios]
         return list(dict.fromkeys(f"{self.scenarios[id].folder}/{table}.csv" for id, table in read))
 
@@ -433,7 +433,7 @@ class Jobs:
         return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
 
     def family_trial(self, family: str) -> SimulateJob:
-        """Simulation of the records on which a user's own family is tried: one data set of the first scenario that uses it."""
+        """Return the simulation of the records for a trial of a user's own family, from the first scenario that uses it."""
         job = self.own_families[family].simulate_job("0000")
         return job.model_copy(update={"replicates": job.replicates[:1]})
 
@@ -459,7 +459,7 @@ class Jobs:
         return [*figures, *(path for paper in self.papers.values() for path in paper.tables())]
 
     def report_config(self) -> list[str]:
-        """The config files of the run; relative if in the working folder, which may be moved."""
+        """Return the config files of the run; relative if in the working folder, which may be moved."""
         files = [self.config / "config.yaml", *(path for paper in self.plan.papers.values() for path in paper.files)]
         files += [self.config / ERRATA] if self.plan.errata else []
         here = Path.cwd()
@@ -504,7 +504,7 @@ class Jobs:
         return "\n".join([*lines, *self.confidentiality()])
 
     def confidentiality(self) -> list[str]:
-        """A line for each paper about what of it has to stay with its owner."""
+        """Return a line for each paper about its results that have to stay with their owner."""
         return [
             f"CONFIDENTIAL: {key}: made from {' and '.join(files)}, which nobody publishes: "
             f"{' and '.join(self.papers[key].private)} can be read by you alone; what may be sent is made by the target share"

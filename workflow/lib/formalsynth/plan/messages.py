@@ -185,7 +185,7 @@ def _allowed(model: type[BaseModel], error: Mapping[str, Any]) -> str:
 
 
 def short(value: object) -> str:
-    """A value as it was given, cut where it is long."""
+    """Write a value as it was given, cut if it is long."""
     try:
         text = repr(value)
     except ValueError:  # Python does not write integers of thousands of digits
@@ -194,7 +194,7 @@ def short(value: object) -> str:
 
 
 def cut(text: object, longest: int = LONGEST_PATH) -> str:
-    """The beginning of a text that is longer."""
+    """Cut a long text."""
     whole = str(text)
     return whole if len(whole) <= longest else whole[: longest - 3] + "..."
 
@@ -235,7 +235,7 @@ class Section:
 
 
 def meant(given: object, names: Sequence[str]) -> str:
-    """A question about the name that is most like a given one; empty where none is, or where it is there."""
+    """Ask for the name that is most like a given one; empty if none is similar, or if it exists."""
     near = get_close_matches(given, names, 1, NEAR) if isinstance(given, str) and given not in names else []
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -132,7 +132,7 @@ class Entry(Model):
     )
 
     def given(self) -> dict[str, float]:
-        """The parameters that the entry itself gives."""
+        """Return the parameters that the entry itself gives."""
         return {name: float(value) for name, value in self.parameters.model_dump(exclude_unset=True).items()}
 
 
@@ -203,11 +203,11 @@ class Chosen(Variants):
         return "name"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """A choice of each entry."""
+        """Return the model of a choice of each entry."""
         return {name: _choice(name, getattr(entry, self.parameters)) for name, entry in self.entries.items()}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The name that is given."""
+        """Return the name that is given."""
         return given.get("name")
 
 
@@ -240,7 +240,7 @@ class DeclaredRange(Model):
         return ordered(self, "low", "high")
 
     def values(self, most: int | None = None) -> list[float]:
-        """The values that are tried, ``most`` of them at most."""
+        """Return the values of the grid, at most ``most``."""
         points = min(self.points, most or self.points)
         if self.logit:
             low, high = (math.log(end / (1 - end)) for end in (self.low, self.high))
@@ -343,11 +343,11 @@ class _ScenarioVariants(Variants):
         return {"population": SimulatedScenario, "file": FileScenario, "study": StudyScenario}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The one of them that is given."""
+        """Return the key that is given."""
         return next((key for key in self.variants() if key in given), None)
 
     def read(self, given: object) -> BaseModel:
-        """The scenario as the model of what its data come from.
+        """Read a scenario as the model of the source of its data.
 
         Raises:
             ValidationError: it has not one source of data, or is not what it has to be.
@@ -375,15 +375,15 @@ class _EntryVariants(Variants):
         return entries
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The mechanism, or the study with its arm."""
+        """Return the mechanism, or the study with its arm."""
         return f"{given['study']}: {given.get('arm')}" if "study" in given else given.get("mechanism")
 
     def expected(self) -> str:
-        """The mechanisms; an arm is named by study and arm."""
+        """Return the mechanisms; an arm is named by study and arm."""
         return f"{either(list(MECHANISMS))}; arms of studies have study and arm instead"
 
     def read(self, given: object) -> BaseModel:
-        """The entry as the model of its mechanism, or of its arm.
+        """Read an entry as the model of its mechanism, or of its arm.
 
         Raises:
             ValidationError: it names neither, or is not what that has to be.
@@ -410,7 +410,7 @@ def _arm_entry(study: str, names: tuple[str, ...], parameters: type[Parameters])
 
 
 def _entry(base: type[Entry], parameters: type[Parameters], **names: tuple[str, ...]) -> type[BaseModel]:
-    """An entry in which some keys have certain values, with the parameters that go with them."""
+    """Make the model of entries in which some keys have certain values, with the parameters that they imply."""
     given = partial(parameters)
     described = base.model_fields["parameters"].description
     fields: dict[str, Any] = {
@@ -424,15 +424,15 @@ class _FigureVariants(ByKind):
     """A figure by its kind, or one that repeats another."""
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """The kinds, and a repeat."""
+        """Return the kinds, and a repeat."""
         return {**super().variants(), "same_as": Repeat}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """The kind, where it does not repeat another figure."""
+        """Return the kind, or ``same_as`` for a repeat."""
         return "same_as" if "same_as" in given else super().name_of(given)
 
     def expected(self) -> str:
-        """The kinds."""
+        """Return the kinds."""
         return either(list(super().variants()))
 
 

@@ -64,7 +64,7 @@ class Paper:
         return self.expanded.parameters(id)
 
     def fits(self, id: str, where: Mapping[str, float]) -> bool:
-        """True if a synthesizer has these values of those parameters that it has."""
+        """Return True if a synthesizer has these values of those parameters that it has."""
         parameters = self.parameters(id)
         return all(parameters.get(key, value) == value for key, value in where.items())
 
@@ -96,7 +96,7 @@ class Paper:
         )
 
     def _printed(self, figure: Figure, shown: Display) -> tuple[Printed, ...]:
-        """Printed values of the cells that a figure draws."""
+        """Return the printed values of the cells that a figure draws."""
         if not figure.PRINTS:
             return ()
         tables = [(table, [scenario.id for scenario in self.of(table.scenario, table.size)]) for table in self.tables.values()]
@@ -221,7 +221,7 @@ def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
 
 
 def has_truth(data: Simulated | FromFile | None, statistic: str) -> bool:
-    """True if the value of a statistic in a population is known."""
+    """Return True if the value of a statistic in a population is known."""
     return truth_of(data, statistic) is not None
 
 
@@ -236,7 +236,7 @@ def _shown(scenario: Scenario) -> ShownScenario:
 
 
 def _kind_of_data(scenario: Scenario) -> str:
-    """Description of the data in a caption; empty where a study's data set is named by its label."""
+    """Describe the data for a caption; empty where a study's data set is named by its label."""
     if scenario.study:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
     if isinstance(scenario.data, Simulated) and scenario.data.parameters.get("counts"):
@@ -245,6 +245,6 @@ def _kind_of_data(scenario: Scenario) -> str:
 
 
 def figure_file(number: str) -> str:
-    """A figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
+    """Return a figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
     return f"fig{int(digits):02d}{number.removeprefix(digits)}"

@@ -52,13 +52,13 @@ def _of_claims(figure: Figure, claims: Sequence[Claim]) -> Iterator[Printed]:
 
 
 def _is_typical(of: Estimate) -> bool:
-    """True for an unchanged median or mean of one column for synthesizers."""
+    """Return True for an unchanged median or mean of one column for synthesizers."""
     changed = of.distance is not None or of.of_largest or of.above is not None or of.differences or of.rows
     return of.over == "synthesizer" and of.statistic in ("median", "mean") and len(of.value) == 1 and not changed
 
 
 def _cells(claim: Claim) -> list[tuple[float, float]]:
-    """Printed number of each cell as an interval of no width, or its printed limits."""
+    """Return the printed number of each cell as an interval of no width, or its printed limits."""
     test = claim.test.model_dump()
     if test["kind"] == "value":
         return [(number, number) for number in test["printed"]]

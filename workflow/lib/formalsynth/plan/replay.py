@@ -61,7 +61,7 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
 
 
 def _write_records(job: BatchJob, folder: Path) -> None:
-    """The records with the weight and the bound that each synthesizer gives them."""
+    """Write the records with the weight and the bound that each synthesizer gives them."""
     import pandas as pd
 
     records = DataBatch.read(folder / "data.npz").records(0)

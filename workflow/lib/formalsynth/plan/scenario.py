@@ -1,4 +1,4 @@
-"""A scenario of the plan: one data set design at one sample size, and what each of its jobs is told."""
+"""Scenarios of the plan: one data set design at one sample size, and the inputs of its jobs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Scenario:
 
     key: ScenarioKey
     name: str
-    """Of its entry in config."""
+    """Name of its entry in config."""
     place: str
     label: str
     family: str
@@ -59,7 +59,7 @@ class Scenario:
     data: Simulated | FromFile | None
     """None for a study, which has its own."""
     stand_in: bool
-    """Whether simulated data take the place of an absent file."""
+    """True if simulated data replace an absent file."""
     study: ChosenStudy | None
     """The study that runs its replicates; None for a scenario with fits."""
     unit: float
@@ -74,15 +74,15 @@ class Scenario:
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
     use: ProgramUse | None
-    """How it uses a Stan program of the user's own; None where its family is one of ours, or there is none."""
+    """Its use of a Stan program of the user's own; None for our families and for studies."""
     doubt: str
-    """What speaks against its data file being the paper's; empty where nothing does."""
+    """Sentence about a data file that may not be the paper's; empty for no doubt."""
     audit: AuditPlan | None
     """None where nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
     exact: bool = False
-    """Whether its draws are of exact pseudo posteriors, and not Stan's."""
+    """True if its draws are of exact pseudo posteriors, and not Stan's."""
 
     @property
     def id(self) -> str:
@@ -101,7 +101,7 @@ class Scenario:
 
     @property
     def ids(self) -> list[str]:
-        """What stands side by side in its tables: its synthesizers, or the arms of its study."""
+        """Ids of its synthesizers, or of the arms of its study."""
         return [*self.synthesizers, *self.arms]
 
     @property
@@ -114,7 +114,7 @@ class Scenario:
     def published(self) -> tuple[str, ...]:
         """The published data files that its records are read from."""
         datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
-        return tuple(dict.fromkeys(one.file for one in datasets if not one.confidential and one.holds != "counts"))
+        return tuple(dict.fromkeys(data.file for data in datasets if not data.confidential and data.holds != "counts"))
 
     def fits(self) -> list[str]:
         """Ids of the synthesizers with a fit of their own; a study counts as one."""
@@ -128,7 +128,7 @@ class Scenario:
         return sorted(sharing, key=lambda synthesizer: synthesizer.id != fit)
 
     def fits_in_turn(self) -> list[str]:
-        """Ids of the fits, each behind those that it, or what shares it, builds on."""
+        """Sort ids of the fits, parents first."""
         needs = {fit: dict.fromkeys(self._fits_of_parents(self.members(fit)).values()) for fit in self.fits()}
         return list(TopologicalSorter(needs).static_order())
 
@@ -140,14 +140,14 @@ class Scenario:
         return [f"{k:04d}" for k in range(-(-self.replicates // self.batch_size))]
 
     def batch(self, id: str) -> tuple[int, ...]:
-        """The replicates of a batch."""
+        """Return the replicates of a batch."""
         first = int(id) * self.batch_size
         return tuple(range(first, min(first + self.batch_size, self.replicates)))
 
-    # What jobs are told; what is left out here makes none of them run again. -----------------------------------------
+    # Inputs of jobs; a job does not run again for what is left out here. ---------------------------------------------
 
     def batch_job(self, batch: str, sampler: SamplerSettings) -> BatchJob:
-        """What the job is told that runs a batch: the parts below."""
+        """Return the input of the job that runs a batch: the inputs of its parts."""
         fits = self.fits_in_turn()
         return BatchJob(
             simulate=self.simulate_job(batch), fits=tuple(self.fit_job(fit, sampler) for fit in fits),
@@ -155,7 +155,7 @@ class Scenario:
         )  # fmt: skip
 
     def simulate_job(self, batch: str) -> SimulateJob:
-        """What simulating a batch is told."""
+        """Return the input of simulating a batch."""
         assert self.data is not None
         module = FILES.module(self.data.file) if isinstance(self.data, FromFile) else POPULATIONS.module(self.data.population)
         counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
@@ -166,7 +166,7 @@ class Scenario:
         )  # fmt: skip
 
     def fit_job(self, fit: str, sampler: SamplerSettings) -> FitJob:
-        """What fitting a synthesizer is told."""
+        """Return the input of fitting a synthesizer."""
         synthesizer = self.synthesizers[fit]
         exact = (EXACT_DRAWS, EXACT[self.program]) if self.exact else ()
         return FitJob(
@@ -175,7 +175,7 @@ class Scenario:
         )  # fmt: skip
 
     def measure_job(self, fit: str) -> MeasureJob:
-        """What measuring the synthesizers of a fit is told."""
+        """Return the input of measuring the synthesizers of a fit."""
         members = self.members(fit)
         built_on = {parent for synthesizer in self.synthesizers.values() for parent in synthesizer.parents}
         return MeasureJob(
@@ -185,7 +185,7 @@ class Scenario:
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
-        """What auditing a batch is told; None where none of its data sets is audited."""
+        """Return the input of auditing a batch; None where none of its data sets is audited."""
         plan = self.audit
         replicates = tuple(replicate for replicate in self.batch(batch) if plan and replicate < plan.replicates)
         if plan is None or not replicates:
@@ -218,7 +218,7 @@ class Scenario:
         )
 
     def study_job(self, batch: str) -> StudyJob:
-        """What the job is told that runs a batch of a study."""
+        """Return the input of the job that runs a batch of a study."""
         assert self.study is not None
         requires = STUDIES[self.study.name].requires(self.study.settings)
         modules = (STUDIES.module(self.study.name), *(FILES.module(name) for name in requires))
@@ -229,7 +229,7 @@ class Scenario:
         )  # fmt: skip
 
     def tables_job(self) -> TablesJob:
-        """What putting the tables of a batch together is told."""
+        """Return the input of combining the tables of a batch."""
         return TablesJob(
             key=self.key, modules=(FAMILIES.module(self.family),), family=self.family, priors=self.priors,
             fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},

@@ -38,7 +38,7 @@ AnyScenario = SimulatedScenario | FileScenario | StudyScenario
 
 @dataclass(frozen=True)
 class Spelled:
-    """The scenarios of a paper, and what is left out because its data are absent, each a sentence."""
+    """Scenarios of a paper, and sentences about those that are left out because their data are absent."""
 
     scenarios: dict[str, Scenario]
     skipped: list[str]
@@ -74,13 +74,13 @@ class _Entry(Section):
         return [id for name in self.config.synthesizers for id in self.expanded.groups[name]]
 
     def requires(self) -> tuple[str, ...]:
-        """Registered files without which it cannot run."""
+        """Return the names of registered files that it needs."""
         config = self.config
         return STUDIES[config.study.name].requires(config.study.as_given()) if isinstance(config, StudyScenario) else ()
 
 
 def data_files(config: AnyScenario) -> list[str]:
-    """Names of the registered data files that a scenario reads where they are there."""
+    """Names of the registered data files that a scenario reads if they exist."""
     if isinstance(config, StudyScenario):
         return list(STUDIES[config.study.name].requires(config.study.as_given()))
     drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
@@ -90,7 +90,7 @@ def data_files(config: AnyScenario) -> list[str]:
 
 
 def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expanded, file: Path, problems: Problems) -> Spelled:
-    """Every scenario of a paper at every sample size, without those in which something is wrong."""
+    """Spell out the scenarios of a paper at every sample size, without invalid ones."""
     spelled = Spelled({}, [])
     with problems.catch():
         check_unique((config.id or number_of(name), f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
@@ -210,7 +210,7 @@ def _check_bounds(entry: _Entry, config: FittedScenario, records: Records) -> No
 
 
 def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
-    """A scenario at each of its sample sizes."""
+    """Yield a scenario at each of its sample sizes."""
     config, scale = entry.config, entry.run.size
     for need in entry.requires():
         try:
@@ -279,7 +279,7 @@ def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | 
 
 
 def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tuple[Simulated | FromFile, Records]:
-    """The data of a scenario, and its records or some that are drawn on trial."""
+    """Return the data of a scenario, with its records or some that are drawn on trial."""
     folder = entry.run.data_folder
     if isinstance(config, FileScenario):
         if find(config.file.name, folder) is not None:
@@ -322,7 +322,7 @@ def _replicates(entry: _Entry) -> int:
 
 
 def _with_parents(ids: Sequence[str], expanded: Expanded) -> list[str]:
-    """The ids with everything they build on, each after what it needs."""
+    """Add the parents of synthesizers to their ids, parents first."""
     ordered: list[str] = []
 
     def visit(id: str) -> None:

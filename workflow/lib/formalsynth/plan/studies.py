@@ -142,7 +142,7 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
 
 
 def _key_of(path: Path) -> str:
-    """The key of a study file that does not say it."""
+    """Return the key of a study file that gives none."""
     name = path.resolve().parent.name if path.stem == OF_FOLDER else path.stem
     if not re.fullmatch(pattern("name"), name):
         allowed = "letters and digits, a letter first; after a _ also full stops: give key: <name> in the file"
@@ -151,7 +151,7 @@ def _key_of(path: Path) -> str:
 
 
 def load_code(studies: Iterable[StudyFile]) -> None:
-    """Run the own code of studies, and forget that of others.
+    """Run the own code of studies, and forget the code of others.
 
     Raises:
         ConfigError: a file cannot be run, or registers what is there already.
@@ -171,7 +171,7 @@ def load_code(studies: Iterable[StudyFile]) -> None:
 
 
 def extended(base: Mapping[Any, Any], own: Mapping[Any, Any]) -> Tree:
-    """A tree over another one: sections are merged, other values replace those of the base, and null takes a key away."""
+    """Merge a tree over another one: sections are merged, other values replace those of the base, and null takes a key away."""
     merged: Tree = {key: _copy(value) for key, value in base.items()}
     for key, value in own.items():
         below = merged.get(key)
@@ -195,7 +195,7 @@ def _copy(value: Any) -> Any:
 
 
 def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
-    """The tree of a study that extends a paper; lists of synthesizers that are taken over do without those taken away."""
+    """Merge a study over the paper that it extends; inherited lists drop the synthesizers that the study takes away."""
     gone = {name for name, entry in _section(study.tree, "synthesizers").items() if entry is None}
     tree = extended(base, study.tree)
     own = _section(study.tree, "scenarios")
@@ -272,12 +272,12 @@ class Inherited:
     base: Paper
 
     def mentions(self, section: str, number: object) -> bool:
-        """True if the study itself has an entry for a figure or table."""
+        """Return True if the study itself has an entry for a figure or table."""
         own = self.study.tree.get(section) or {}
         return any(str(number) == str(key) for key in own)
 
     def pruned(self, paper: Paper) -> Paper:
-        """The paper, in which what it takes over does without the synthesizers and printed values that are gone."""
+        """Drop removed synthesizers and changed printed values from the inherited figures and tables of a paper."""
         config = paper.config
         figures = {
             number: figure if isinstance(figure, Repeat) or self.mentions("figures", number) else self._figure(figure, paper)
@@ -290,13 +290,13 @@ class Inherited:
         return replace(paper, config=config.model_copy(update={"figures": figures, "tables": tables}))
 
     def _figure(self, figure: Figure, paper: Paper) -> Figure:
-        """A figure without the synthesizers that are gone."""
+        """Drop removed synthesizers from a figure."""
         known = {*paper.expanded.groups, *paper.expanded.looks}
         labels = {name: label for name, label in figure.labels.items() if name in known}
         return figure.model_copy(update={"synthesizers": _known(figure.synthesizers, known), "labels": labels})
 
     def _table(self, table: Table, paper: Paper) -> Table:
-        """A table without the synthesizers that are gone, and without printed values of what is not what the paper had."""
+        """Drop removed synthesizers from a table, and printed values of cells that differ from the paper's."""
         known = {*paper.expanded.groups, *paper.expanded.looks}
         same = all(self.agrees(scenario, paper) for scenario in self.base.of(table.scenario, table.size))
         printed = {
@@ -305,18 +305,18 @@ class Inherited:
         return table.model_copy(update={"synthesizers": _known(table.synthesizers, known), "printed": printed})
 
     def claims(self, paper: Paper) -> tuple[list[Claim], list[str]]:
-        """The claims of the base that speak of what the study has too, and the ids of the others."""
+        """Return the claims of the base that apply to the study, and the ids of the others."""
         asked = [claim.model_copy(update={"paper": paper.key}) for claim in self.base.claims if self._asked(claim, paper)]
         ids = {claim.id for claim in asked}
         return asked, [claim.id for claim in self.base.claims if claim.id not in ids]
 
     def agrees(self, scenario: Scenario, paper: Paper) -> bool:
-        """True if the study has a scenario of the base with the same data, model and settings."""
+        """Return True if the study has a scenario of the base with the same data, model and settings."""
         own = paper.scenarios.get(scenario.id)
         return own is not None and _essence(own) == _essence(scenario)
 
     def _asked(self, claim: Claim, paper: Paper) -> bool:
-        """True if the study has the figure or table of a claim, and its scenarios and synthesizers are those of the base."""
+        """Return True if the study has the figure or table of a claim, with the scenarios and synthesizers of the base."""
         section, _, number = claim.shows.partition(" ")
         displays = {"figure": list(paper.figures), "table": [str(place) for place in paper.tables]}.get(section, [number])
         if number not in displays or not claim.scenarios:
@@ -334,7 +334,7 @@ class Inherited:
         return list(dict.fromkeys(id for scenario in scenarios for id in scenario.ids))
 
     def _same_synthesizer(self, id: str, paper: Paper) -> bool:
-        """True if a synthesizer or arm and all that it builds on are the same as in the base."""
+        """Return True if a synthesizer or arm and all that it builds on are the same as in the base."""
         ours, theirs = paper.expanded, self.base.expanded
         if id in theirs.arms:
             return ours.arms.get(id) == theirs.arms[id] and ours.studies.get(id) == theirs.studies[id]
@@ -346,7 +346,7 @@ class Inherited:
 
 
 def _essence(scenario: Scenario) -> tuple[object, ...]:
-    """Settings that determine the results of a scenario, except its synthesizers and number of replicates."""
+    """Return the settings that determine the results of a scenario, except its synthesizers and number of replicates."""
     return (
         scenario.name, scenario.n, scenario.size, scenario.family, scenario.priors, scenario.data, scenario.stand_in,
         scenario.study, scenario.unit, scenario.files, scenario.key.number,

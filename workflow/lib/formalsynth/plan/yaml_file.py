@@ -63,7 +63,7 @@ class _Bounded(Composer):
 
 
 def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
-    """Number of values of a node with its aliases written out; ``known`` has the nodes that were counted."""
+    """Return the number of values of a node with its aliases written out; ``known`` has the nodes that were counted."""
     if id(node) not in known:
         known[id(node)] = LARGEST + 1  # found again below itself, it would have no end
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
@@ -102,7 +102,7 @@ for _tag in REFUSED:
 
 
 def check_size(path: Path) -> Path:
-    """A path, if it is that of a file of a size that people write.
+    """Return a path if its file has a size that people write.
 
     Raises:
         ConfigError: it is a pipe or a device, or too large.
