@@ -82,7 +82,7 @@ def test_invalid_targets_and_columns_are_refused(folder, capsys, arguments, word
     [
         ("a,b\n1,2\n", "missing columns: status, mechanism, parameters, family"),
         ("status,epsilon,mechanism,n,parameters,family\nok,much,x,1,c=1,beta\n", "epsilon: the column is not numeric"),
-        (None, "is damaged (it is no file)"),
+        (None, "is damaged (it is not a file)"),
     ],
 )
 def test_an_invalid_table_is_refused(tmp_path, capsys, text, words):

@@ -5,7 +5,7 @@ from formalsynth.runtime.benchmarks import about, job_seconds
 
 
 def seconds(benchmark):
-    """How long one job is likely to take."""
+    """Seconds that one job is likely to take."""
     return job_seconds([benchmark])[0]
 
 

@@ -36,11 +36,11 @@ ARRAYS = {"draw:beta": np.arange(6.0).reshape(2, 3), "status": np.array(["ok", "
 
 def test_arrays_come_back_as_they_were(tmp_path):
     write_arrays(tmp_path / "one.npz", ARRAYS)
-    found = read_arrays(tmp_path / "one.npz")
-    assert set(found) == set(ARRAYS)
+    arrays = read_arrays(tmp_path / "one.npz")
+    assert set(arrays) == set(ARRAYS)
     for key, value in ARRAYS.items():
-        assert found[key].dtype == value.dtype
-        assert (found[key] == value).all()
+        assert arrays[key].dtype == value.dtype
+        assert (arrays[key] == value).all()
 
 
 def test_arrays_with_little_in_them_take_little_room(tmp_path):
@@ -123,7 +123,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, name, make):
     write_table(tmp_path / "sets.csv", pd.DataFrame({"a": [1]}))
     (tmp_path / name).unlink()
     make(tmp_path / name)
-    with pytest.raises(OSError, match=rf"{re.escape(name)} is damaged \(it is no file\)"):
+    with pytest.raises(OSError, match=rf"{re.escape(name)} is damaged \(it is not a file\)"):
         read_table(tmp_path / "sets.csv")
 
 
@@ -131,7 +131,7 @@ def test_what_is_no_array_is_damaged(tmp_path):
     """Numpy gives the bytes of such a part of an archive as they are."""
     with zipfile.ZipFile(tmp_path / "fit.npz", "w") as archive:
         archive.writestr("draws.npy", b"\x80\x04\x95cos\nsystem\n(S'touch hacked'\ntR.")
-    with pytest.raises(OSError, match=r"fit\.npz is damaged \(draws is no array\)"):
+    with pytest.raises(OSError, match=r"fit\.npz is damaged \(draws is not an array\)"):
         read_arrays(tmp_path / "fit.npz")
 
 
@@ -153,7 +153,7 @@ def test_a_list_of_files_that_leads_out_of_its_folder_removes_nothing_there(tmp_
 def test_a_folder_that_is_something_else_is_named(tmp_path, make):
     check_folders(str(tmp_path), str(tmp_path / "absent"))
     make(tmp_path / "logs")
-    with pytest.raises(NotADirectoryError, match=r"logs is no folder: move it away, and run again"):
+    with pytest.raises(NotADirectoryError, match=r"logs is not a folder: move it away, and run again"):
         check_folders(str(tmp_path / "logs"))
 
 
@@ -293,9 +293,9 @@ NUMBERS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1,
 def test_numbers_keep_all_their_digits(tmp_path_factory, numbers):
     path = tmp_path_factory.mktemp("table") / "numbers.csv"
     write_table(path, pd.DataFrame({"value": numbers, "label": ["NA"] * len(numbers)}))
-    found = read_table(path)
-    assert found["value"].tolist() == numbers
-    assert found["label"].tolist() == ["NA"] * len(numbers)
+    table = read_table(path)
+    assert table["value"].tolist() == numbers
+    assert table["label"].tolist() == ["NA"] * len(numbers)
 
 
 def test_gaps_stay_gaps(tmp_path):
@@ -331,14 +331,14 @@ def test_a_file_holds_while_it_is_whole_and_made_from_the_same(tmp_path):
 
 
 def test_a_digest_of_arrays_is_of_names_types_shapes_and_values():
-    one = {"a": np.arange(6.0), "b": np.array(["x"])}
+    named = {"a": np.arange(6.0), "b": np.array(["x"])}
     others = [
         {"a": np.arange(6.0)}, {"a": np.arange(6.0), "c": np.array(["x"])}, {"a": np.arange(6), "b": np.array(["x"])},
         {"a": np.arange(6.0).reshape(2, 3), "b": np.array(["x"])}, {"a": np.arange(1.0, 7.0), "b": np.array(["x"])},
     ]  # fmt: skip
-    assert len({digest(arrays) for arrays in (one, *others)}) == 6
-    assert digest(dict(reversed(one.items()))) == digest(one)
-    assert digest({**one, "a": np.arange(12.0)[::2] / 2}) == digest(one)
+    assert len({digest(arrays) for arrays in (named, *others)}) == 6
+    assert digest(dict(reversed(named.items()))) == digest(named)
+    assert digest({**named, "a": np.arange(12.0)[::2] / 2}) == digest(named)
 
 
 SHORT = """

@@ -17,7 +17,7 @@ def environment(tmp_path):
     return tmp_path / ".venv", tmp_path / "requirements.txt"
 
 
-def test_what_is_installed_as_locked_is_passed_over_and_the_rest_is_told(environment):
+def test_what_is_installed_as_locked_is_passed_over_and_the_rest_is_reported(environment):
     folder, lock = environment
     lock.write_text(
         f"numpy=={version('numpy')} \\\n    {HASH}\nscipy==0.0.1 \\\n    {HASH} \\\n    {HASH}\nno-such-package==1.0\n"

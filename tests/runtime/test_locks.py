@@ -106,7 +106,7 @@ def test_a_run_that_moved_to_another_machine_is_known_there(tmp_path, run):
     assert run()[1] == 1
 
 
-def test_a_full_disk_is_told_before_anything_starts(small_disk):
+def test_a_full_disk_is_reported_before_anything_starts(small_disk):
     disk = small_disk(8)
     (disk / "others").write_bytes(bytes(8 * 1024))
     reason = rf"{disk}/\.snakemake cannot be written to \(No space left on device\): nothing was started"
@@ -172,7 +172,7 @@ def alive(number):
 
 
 def stopped(number):
-    """Whether every thread of a process has taken note of the signal; without /proc that is taken as given."""
+    """True if every thread of a process has received the signal; assumed where there is no /proc."""
     states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{number}/task").glob("*/stat")]
     return set(states) <= {"T"}
 

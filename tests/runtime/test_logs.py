@@ -1,4 +1,4 @@
-"""What a job prints is in its log, and its last words are somewhere."""
+"""A job prints to its log, and its last error is always somewhere."""
 
 import subprocess
 import sys
@@ -57,14 +57,14 @@ def test_a_job_that_was_started_without_a_terminal_has_its_log(tmp_path, closed)
     assert "OSError: records.csv could not be written" in log.read_text().splitlines()
 
 
-def test_a_job_that_is_short_of_memory_says_what_to_do(tmp_path):
+def test_a_job_that_is_short_of_memory_reports_the_remedy(tmp_path):
     run(NO_ROOM, tmp_path / "job.log")
     lines = (tmp_path / "job.log").read_text().splitlines()
     assert lines[-3] == "MemoryError: Unable to allocate 9 GiB"
     assert lines[-2].startswith("Memory was short: raise the limit")
 
 
-def test_where_the_log_cannot_be_written_the_error_is_told_all_the_same(tmp_path):
+def test_where_the_log_cannot_be_written_the_error_is_still_reported(tmp_path):
     log = tmp_path / "job.log"
     log.symlink_to("/dev/full")
     job = run(LAST_WORDS, log)

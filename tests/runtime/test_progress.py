@@ -1,4 +1,4 @@
-"""Progress is told to somebody who waits, on standard error, and to nobody else."""
+"""Progress goes to a waiting user, on standard error, and to nobody else."""
 
 import pytest
 from formalsynth.runtime import progress
@@ -11,7 +11,7 @@ def _silent(monkeypatch):
     monkeypatch.setattr(progress.log, "level", progress.logging.NOTSET)
 
 
-def test_nothing_is_told_unless_it_is_asked_for(capsys):
+def test_nothing_is_printed_unless_it_is_requested(capsys):
     progress.tell("Comparing")
     assert list(progress.in_turn("abc", "Fitting candidate")) == ["a", "b", "c"]
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""What a process keeps to itself is gone when it has ended, or when the next one starts."""
+"""Scratch folders are removed when their process has ended, or when the next one starts."""
 
 import errno
 import fcntl
@@ -157,10 +157,10 @@ def test_they_go_with_a_job_that_is_killed(tmp_path, start, number):
     job.send_signal(number)
     job.wait(timeout=20)
     deadline = time.monotonic() + 20
-    while len(found := list(tmp_path.iterdir())) > 1:
+    while len(folders := list(tmp_path.iterdir())) > 1:
         assert time.monotonic() < deadline, "what a killed job left is still there"
         time.sleep(0.02)
-    assert made.startswith(f"{found[0]}/")
+    assert made.startswith(f"{folders[0]}/")
     living.communicate()
     assert list(tmp_path.iterdir()) == []
 
@@ -184,7 +184,7 @@ def test_a_job_that_ignores_the_end_of_its_terminal_goes_on(tmp_path, start):
 def test_the_next_job_removes_what_all_of_a_killed_job_left(tmp_path, start):
     """As a cluster kills it: with every process that it started."""
     job, _ = start()
-    (watcher,) = (int(one) for one in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split())
+    (watcher,) = (int(child) for child in Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split())
     os.kill(watcher, signal.SIGKILL)
     job.kill()
     job.wait()

@@ -68,26 +68,26 @@ def test_imports_are_followed_through_packages_and_circles(package):
 
 
 def test_late_and_plain_imports_count(package):
-    found = ["__init__.py", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
-    assert names(sources("formalsynth.steps.second"), package) == found
+    files = ["__init__.py", "late.py", "leaf.py", "steps/__init__.py", "steps/second.py"]
+    assert names(sources("formalsynth.steps.second"), package) == files
 
 
 def test_relative_imports_count(package):
-    found = names(sources("formalsynth.steps.third"), package)
-    assert {"steps/second.py", "rooms/inner.py", "rooms/__init__.py"} <= set(found)
+    files = names(sources("formalsynth.steps.third"), package)
+    assert {"steps/second.py", "rooms/inner.py", "rooms/__init__.py"} <= set(files)
 
 
 def test_every_package_above_a_module_counts(package):
     """Python runs them all, whatever was asked for."""
-    found = ["__init__.py", "late.py", "leaf.py", "plan.py", "rooms/__init__.py", "rooms/deep/__init__.py", "rooms/deep/lake.py"]
-    found += ["rooms/inner.py", "secret.py", "steps/__init__.py", "steps/first.py"]
-    assert names(sources("formalsynth.rooms.deep.lake"), package) == found
+    files = ["__init__.py", "late.py", "leaf.py", "plan.py", "rooms/__init__.py", "rooms/deep/__init__.py", "rooms/deep/lake.py"]
+    files += ["rooms/inner.py", "secret.py", "steps/__init__.py", "steps/first.py"]
+    assert names(sources("formalsynth.rooms.deep.lake"), package) == files
 
 
 def test_several_modules_together_have_the_files_of_each(package):
     together = sources("formalsynth.steps.first", "formalsynth.steps.second")
-    each = {*sources("formalsynth.steps.first"), *sources("formalsynth.steps.second")}
-    assert together == sorted(each)
+    both = {*sources("formalsynth.steps.first"), *sources("formalsynth.steps.second")}
+    assert together == sorted(both)
 
 
 def test_a_list_may_be_changed_by_who_gets_it(package):
@@ -113,7 +113,7 @@ def test_a_digest_is_of_what_files_say_and_of_nothing_else(tmp_path):
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_depends_on_every_module_that_it_loads(job):
-    """What Python itself imports is among the sources."""
+    """All modules that Python imports are among the sources."""
     program = (
         "import importlib, sys\n"
         f"for name in {JOBS[job]!r}:\n"
@@ -160,10 +160,10 @@ def test_a_step_depends_on_no_entry_of_a_register(step):
 
 @pytest.mark.parametrize(("job", "other"), [("fit", "families/beta.py"), ("study", "papers/zcdp/study_coverage.py")])
 def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):
-    found = names(sources(*JOBS[job]))
-    assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in found
+    files = names(sources(*JOBS[job]))
+    assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in files
     assert (PACKAGE / other).is_file()
-    assert other not in found
+    assert other not in files
 
 
 def test_a_job_refuses_code_that_is_not_that_of_the_plan(tmp_path):

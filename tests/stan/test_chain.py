@@ -68,7 +68,7 @@ def test_a_fit_loads_nothing_that_takes_long(program):
 
 
 def test_a_program_on_a_file_system_that_runs_none_is_named(tmp_path):
-    """A file without the permission stands in for noexec: the system says the same."""
+    """A file without the permission replaces noexec: the error of the system is the same."""
     (tmp_path / "program").write_text("#!/bin/sh\n")
     with pytest.raises(OSError, match=r"/program cannot be started \(Permission denied\): is its folder .* noexec"):
         run_chain(tmp_path / "program", {"n": 1}, {}, ["mu"], 1, Lengths(10, 10, 1, 0.8))

@@ -18,7 +18,7 @@ def test_a_program_that_does_not_compile_is_an_error_with_the_compilers_words(cm
 
 
 @pytest.mark.stan
-def test_compiling_leaves_nothing_beside_the_source(program, repository):
+def test_compiling_leaves_nothing_in_the_folder_of_the_source(program, repository):
     assert program.is_file()
     assert os.access(program, os.X_OK)
     assert {path.suffix for path in (repository / "stan").iterdir() if path.is_file()} == {".stan"}
@@ -27,7 +27,7 @@ def test_compiling_leaves_nothing_beside_the_source(program, repository):
 @pytest.mark.stan
 @pytest.mark.parametrize("flags", ["B", " -j8 --jobserver-auth=3,4", "Bk -- CXX=false"])
 def test_the_make_that_compiles_knows_nothing_of_another_make(cmdstan, tmp_path, monkeypatch, flags):
-    """``make -B`` would have it build the user's CmdStan anew. A small makefile stands in for CmdStan's."""
+    """``make -B`` would build the user's CmdStan again. A small makefile replaces CmdStan's."""
     (tmp_path / "makefile").write_text('%/out: ; @echo "$(MAKEFLAGS)|$(MFLAGS)|$(MAKELEVEL)|$(origin CXX)" > $@\n')
 
     def compile_(source, folder, form, functions):
@@ -58,7 +58,7 @@ SAID = [
 
 @pytest.mark.stan
 @pytest.mark.parametrize("said", SAID)
-def test_a_compiler_that_was_ended_from_outside_says_nothing_of_the_program(cmdstan, tmp_path, monkeypatch, said):
+def test_a_compiler_that_was_ended_from_outside_is_no_failure_of_the_program(cmdstan, tmp_path, monkeypatch, said):
     """The portable form is not tried in its place: its draws would be others."""
     tried = []
 

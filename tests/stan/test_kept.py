@@ -19,7 +19,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def counted(program, monkeypatch):
-    """The programs that were compiled; a compiled one stands in for what the compiler makes, which takes long."""
+    """Programs that were compiled; a finished one replaces the result of the compiler, which takes long."""
     compiled = []
 
     def compile_(source, folder, form, functions):

@@ -81,10 +81,10 @@ def test_draws_are_those_that_cmdstanpy_gives_for_the_seed(run, program, data, r
 
 @pytest.mark.stan
 def test_a_seed_is_a_posterior_and_another_seed_is_another(run):
-    one, same, other = run(seed=3), run(seed=3), run(seed=4)
-    assert (one.draws["beta"] == same.draws["beta"]).all()
-    assert (one.draws["sigma"] == same.draws["sigma"]).all()
-    assert not (one.draws["sigma"] == other.draws["sigma"]).any()
+    first, same, other = run(seed=3), run(seed=3), run(seed=4)
+    assert (first.draws["beta"] == same.draws["beta"]).all()
+    assert (first.draws["sigma"] == same.draws["sigma"]).all()
+    assert not (first.draws["sigma"] == other.draws["sigma"]).any()
 
 
 @pytest.mark.stan
@@ -109,8 +109,8 @@ def test_steps_get_shorter_only_where_a_fit_diverged(monkeypatch, divergences, d
     monkeypatch.setattr("formalsynth.stan.sample.run_chain", chain)
     fit = sample(Path("none"), {}, {}, ("mu",), 3, SamplerSettings(draws=400, adapt_delta=0.65, attempts=3, lengthen=4))
     assert fit.status == "failed"
-    assert [each.thin for each in asked] == [1, 4, 16]
-    assert [each.adapt_delta for each in asked] == [0.65, delta, delta]
+    assert [settings.thin for settings in asked] == [1, 4, 16]
+    assert [settings.adapt_delta for settings in asked] == [0.65, delta, delta]
 
 
 @pytest.mark.stan
@@ -136,7 +136,7 @@ def test_a_fit_that_never_passes_has_a_reason_and_no_draws(run, gate, reason):
 
 
 def json_refuses(value):
-    """What Python says of a value that JSON does not have."""
+    """Error of Python for a value that JSON does not have."""
     with pytest.raises(ValueError) as caught:
         json.dumps(value, allow_nan=False)
     return str(caught.value)
@@ -251,7 +251,7 @@ def test_a_chain_that_is_always_ended_from_outside_is_no_fit_at_all(around, name
     """Whatever the settings say of refits, and with the same seed each time."""
     with pytest.raises(OSError) as caught:
         around(f"echo 'Exception: rejected'; kill -s {name} $$", SamplerSettings(attempts=2))
-    ended = f"CmdStan was ended by {of_signal(signal.Signals[f'SIG{name}'])} 3 times, which says nothing of the posterior"
+    ended = f"CmdStan was ended by {of_signal(signal.Signals[f'SIG{name}'])} 3 times, which does not depend on the posterior"
     assert str(caught.value) == f"{ended}: {question} Run again"
     assert around.calls.read_text().split() == ["3", "3", "3"]
 
@@ -284,7 +284,7 @@ def test_lack_of_memory_is_no_failed_fit(around, script):
 @pytest.mark.stan
 @pytest.mark.parametrize("megabytes", [4, 8])
 def test_a_limit_on_memory_is_no_failed_fit(around, megabytes):
-    """What runs out first, the loader or the program, depends on the machine; with a little more room it samples."""
+    """Either the loader or the program runs out first, depending on the machine; with a little more room it samples."""
     with contextlib.suppress(OSError):
         assert around(f"ulimit -v {1024 * megabytes}").status == "ok"
 
@@ -319,13 +319,13 @@ def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
 
 @pytest.mark.stan
 @pytest.mark.parametrize(("weight_total", "outcome"), [(50.0, "ok"), (-1.0, "failed")])
-def test_no_temporary_folder_is_left_behind(run, tmp_path, monkeypatch, weight_total, outcome):
+def test_no_temporary_folder_is_left(run, tmp_path, monkeypatch, weight_total, outcome):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert run(weight_total=weight_total).status == outcome
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_fit_says_so():
+def test_an_empty_fit_has_no_values():
     fit = Fit("failed", "not run")
     assert fit.draws == {}
     assert np.isnan([fit.rhat_max, fit.ess_bulk_min, fit.ess_tail_min]).all()

@@ -127,7 +127,8 @@ def test_a_chain_that_is_always_killed_fails_its_job_and_is_sampled_by_the_next_
     run = snakemake(folder, "--cores", 1, target)
     assert run.returncode != 0
     reason = (
-        "CmdStan was ended by signal 9 (Killed) 3 times, which says nothing of the posterior: is there enough memory? Run again"
+        "CmdStan was ended by signal 9 (Killed) 3 times, which does not depend on the posterior: is there enough memory? "
+        "Run again"
     )
     assert len([line for line in run.stdout.splitlines() if line.endswith(reason)]) == 1, run.stdout
     assert [path.name for path in (folder / BATCH).glob("[!.]*")] == ["data.npz"]

@@ -1,1 +1,1 @@
-"""What the package needs of the machine that it runs on: files, scratch folders, locks, logs, and which code a job needs."""
+"""Requirements on the machine that the package runs on: files, scratch folders, locks, logs, and the source files of a job."""

@@ -1,7 +1,7 @@
-"""What is kept for the user, over all working folders, because making it again takes long.
+"""Files cached for the user, over all working folders, because making them again takes long.
 
-It is in ``formalsynth`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each file holds a
-checksum of everything that it was made from, so that none can be out of date; the folder may be deleted at any time.
+It is in ``formalsynth`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each file contains
+a checksum of everything that it was made from, therefore none can be out of date; the folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from formalsynth.runtime.files import sealed, unbroken
 
 
 def cache_folder(kind: str) -> Path | None:
-    """The folder of what is kept of one kind, the user's own; None where the user has no home, or others may write there."""
+    """Folder of the files of one kind, the user's own; None where the user has no home, or others may write there."""
     try:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = cache / "formalsynth" / kind
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
+        status = folder.stat()
     except (OSError, RuntimeError):
         return None
-    # What is in it is run or read: a folder that somebody else can write to is no place for it.
-    mine = found.st_uid == os.getuid() and not found.st_mode & 0o022
+    # Its files are run or read: a folder that somebody else can write to cannot be trusted.
+    mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
     return folder if cache.is_absolute() and mine and os.access(folder, os.W_OK) else None
 
 
 def kept(kind: str, name: str) -> Path | None:
-    """The kept file, where there is one that is whole."""
+    """Cached file, where there is one that is whole."""
     folder = cache_folder(kind)
     if folder is None or not (folder / f".{name}.sha256").exists():
         return None

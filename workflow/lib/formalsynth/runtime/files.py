@@ -22,22 +22,22 @@ FULL = {
     errno.EDQUOT: "the disk is full ({}): make room",
     errno.EFBIG: "files may not become as large ({}): raise the limit (ulimit -f)",
 }
-"""What the system says of a full disk, of a used-up share of it, and of a limit on the size of files; and what to do."""
+"""Errors of the system for a full disk, a used-up quota, and a limit on the size of files, each with the remedy."""
 NO_MEMORY = "out of memory"
-"""In what pandas says of a table that it has no room for, as of one that is damaged."""
+"""Part of the message of pandas, in an error that is otherwise that of a damaged table."""
 PROBED = 2048
-"""Values of an array at which its kind is seen."""
+"""Number of values of an array that are compressed for a trial."""
 WORTH = 0.8
-"""An array is compressed that takes less than this share of its room then."""
+"""Largest share of its room that a compressed array may take."""
 FILLED = ".files"
 """List of the files that a folder was filled with."""
 MADE_FROM = "# made from "
-"""What stands before a file's specification in its seal."""
+"""Prefix of a file's specification in its seal."""
 
 
 @contextlib.contextmanager
 def whole(path: str | Path) -> Iterator[Path]:
-    """A path to write to; the file takes its name only when the block has ended without an error.
+    """Yield a path to write to; the file takes its name only when the block has ended without an error.
 
     Raises:
         OSError: among others, the disk is full, or files may not become as large; the message names the file.
@@ -57,11 +57,11 @@ def whole(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
-    """As :func:`whole`, for a file that a later job reads: :func:`unbroken` tells whether it was damaged since.
+    """Write a file as :func:`whole` does, with a seal from which :func:`unbroken` recognizes later damage.
 
-    The seal is the file's sha256 in a hidden file beside it, ``.NAME.sha256``: no line of a table is anything else than data,
-    and the checksum inside an ``.npz`` does not cover its list of arrays. What the file was made from follows in a comment,
-    which ``sha256sum -c`` passes over.
+    The seal is the file's sha256 in a hidden file in the same folder, ``.NAME.sha256``: a table has lines of data only, and the
+    checksum inside an ``.npz`` does not cover its list of arrays. A comment, which ``sha256sum -c`` ignores, contains the file's
+    specification.
 
     Args:
         path: the file.
@@ -77,7 +77,7 @@ def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
 
 
 def unbroken(path: str | Path) -> Path:
-    """The path of a :func:`sealed` file, if it holds the bytes that were written; one without a seal is trusted.
+    """Return the path of a :func:`sealed` file if it has the bytes that were written; one without a seal is trusted.
 
     Raises:
         OSError: the file is damaged.
@@ -85,7 +85,7 @@ def unbroken(path: str | Path) -> Path:
     path = Path(path)
     for needed in (path, _seal_of(path)):
         if needed.exists() and not needed.is_file():
-            raise _damaged(needed, "it is no file")
+            raise _damaged(needed, "it is not a file")
     with contextlib.suppress(FileNotFoundError):
         if _seal_of(path).read_text(encoding="ascii", errors="replace").split()[:1] != [checksum(path)]:
             raise _damaged(path, f"its sha256 is not the one in {_seal_of(path).name}")
@@ -93,7 +93,7 @@ def unbroken(path: str | Path) -> Path:
 
 
 def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> None:
-    """Check that sealed files were made from what they are now to be made from; one that does not say is trusted.
+    """Check that sealed files were made from what they are now to be made from; one whose seal does not name it is trusted.
 
     Args:
         paths: the files.
@@ -104,7 +104,7 @@ def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> Non
     """
     others = [Path(path) for path, made_from in zip(paths, expected, strict=True) if _made_from(path) not in ("", made_from)]
     if others:
-        # What lies around such a file is as old: the batches of a scenario, and the tables beside it.
+        # Files around such a file are as old: the batches of a scenario, and the tables in the same folder.
         around = dict.fromkeys(str(path.parents[2] if path.parents[1].name == "batches" else path.parent) for path in others)
         raise OSError(
             f"{others[0]} was made from another configuration or by other code than this run (root seed, sizes, settings, data "
@@ -128,7 +128,7 @@ def check_filled(paths: Iterable[str | Path]) -> None:
 
 
 def holds(path: str | Path, made_from: str) -> bool:
-    """Whether a sealed file is there with the bytes that were written, and was made from this."""
+    """Check that a sealed file exists with the bytes that were written, and was made from this."""
     try:
         return _made_from(path) == made_from and unbroken(path).is_file()
     except OSError:
@@ -136,7 +136,7 @@ def holds(path: str | Path, made_from: str) -> bool:
 
 
 def _made_from(path: str | Path) -> str:
-    """What a file was made from, as its seal says; empty where it does not."""
+    """Specification of a file in its seal; empty where it has none."""
     with contextlib.suppress(FileNotFoundError):
         lines = _seal_of(Path(path)).read_text(encoding="ascii", errors="replace").splitlines()
         return next((line.removeprefix(MADE_FROM) for line in lines if line.startswith(MADE_FROM)), "")
@@ -148,7 +148,7 @@ def _seal_of(path: Path) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """The sha256 of a file."""
+    """Compute the sha256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -159,9 +159,9 @@ def _damaged(path: str | Path, reason: object) -> OSError:
 
 @contextlib.contextmanager
 def filled_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to fill; what it holds goes to its place only when the block has ended without an error.
+    """Yield a folder to fill; its files go to their places only when the block has ended without an error.
 
-    The folder may hold files of others, which stay: only what an earlier call put there is removed, as its list of files says.
+    The folder may hold files of others, which stay: only files on the list of an earlier call are removed.
     """
     path = Path(path)
     with scratch_folder(path.parent, path.name) as folder:
@@ -182,7 +182,7 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _listed(folder: Path) -> list[str]:
-    """What an earlier call put into a folder; names that lead out of it are passed over."""
+    """Names of the files that an earlier call put into a folder, without names that lead out of it."""
     with contextlib.suppress(FileNotFoundError):
         names = (folder / FILLED).read_text(encoding="utf-8").splitlines()
         return [name for name in dict.fromkeys(names) if name.isprintable() and _inside(folder, name)]
@@ -190,20 +190,20 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _inside(folder: Path, name: str) -> bool:
-    """Whether a name is that of something in a folder, and on no way out of it, over a link say."""
+    """Check that a name is inside a folder, and does not lead out of it, for example through a link."""
     above = (folder / name).parent.resolve()
     return Path(name).name != "" and ".." not in Path(name).parts and above.is_relative_to(folder.resolve())
 
 
 def check_folders(*names: str) -> None:
-    """Check that what is to be a folder is none of anything else.
+    """Check that names of folders are not used by anything else.
 
     Raises:
         OSError: something else has that name.
     """
     for path in map(Path, names):
         if (path.is_symlink() or path.exists()) and not path.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, f"{path.absolute()} is no folder: move it away, and run again")
+            raise NotADirectoryError(errno.ENOTDIR, f"{path.absolute()} is not a folder: move it away, and run again")
 
 
 def _remove(folder: Path, name: str) -> None:
@@ -230,20 +230,20 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: 
 
 
 def _shrinks(values: np.ndarray) -> bool:
-    """Whether an array is worth compressing, by its beginning: equal weights and counts are, draws are not."""
+    """Check on the beginning of an array that compression pays: it does for equal weights and counts, not for draws."""
     beginning = values.reshape(-1)[:PROBED].tobytes()
     return len(zlib.compress(beginning, 1)) < WORTH * len(beginning)
 
 
 def digest(arrays: Mapping[str, np.ndarray]) -> str:
-    """The sha256 of named arrays: of their names, types, shapes and values."""
+    """Compute the sha256 of the names, types, shapes and values of arrays."""
     import numpy as np
 
-    found = hashlib.sha256()
+    total = hashlib.sha256()
     for name, values in sorted(arrays.items()):
-        found.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
-        found.update(np.ascontiguousarray(values).tobytes())
-    return found.hexdigest()
+        total.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        total.update(np.ascontiguousarray(values).tobytes())
+    return total.hexdigest()
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
@@ -259,17 +259,17 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     with _reading(path), np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     others = [name for name, values in arrays.items() if not isinstance(values, np.ndarray)]
-    if others:  # numpy gives the bytes of what is no array
-        raise _damaged(path, f"{others[0]} is no array")
+    if others:  # numpy returns bytes for a member that is not an array
+        raise _damaged(path, f"{others[0]} is not an array")
     return arrays
 
 
 @contextlib.contextmanager
 def _reading(path: str | Path) -> Iterator[None]:
-    """Tell a damaged file from one that the system does not give, or that there is no room for."""
+    """Distinguish a damaged file from one that the system refuses, or that memory is too short for."""
     try:
         yield
-    except Exception as error:  # zipfile, zlib, numpy and pandas each have their own complaint about a damaged file
+    except Exception as error:  # zipfile, zlib, numpy and pandas each have their own error for a damaged file
         number = error.errno if isinstance(error, OSError) else None
         if isinstance(error, MemoryError) or number == errno.ENOMEM or NO_MEMORY in str(error):
             raise MemoryError(f"{path} could not be read: {error or NO_MEMORY}") from error
@@ -279,7 +279,7 @@ def _reading(path: str | Path) -> Iterator[None]:
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a table of :func:`write_table`, or some of its columns, with the very numbers that were written.
+    """Read a table of :func:`write_table`, or some of its columns, with exactly the numbers that were written.
 
     Raises:
         OSError: the file is damaged, or cannot be read.

@@ -16,7 +16,7 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def private_folder(path: Path) -> Path:
-    """A folder that only its owner can enter; it is made, with its parents, where it is absent, and closed where it was open."""
+    """Make a folder, with its parents, that only its owner can enter, or close an existing one to others."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except RecursionError:
@@ -61,7 +61,7 @@ def keep_to_owner(folders: Sequence[str | Path]) -> None:
     """Let nobody else read these folders, nor any file that this process makes from now on; no effect where none is named.
 
     Args:
-        folders: made where they are absent.
+        folders: made where they are missing.
     """
     if folders:
         os.umask(0o077)

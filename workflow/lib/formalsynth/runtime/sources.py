@@ -1,4 +1,4 @@
-"""Which source files a job depends on, so that the workflow reruns it when, and only when, its code changes."""
+"""Source files that a job depends on: the workflow reruns it when, and only when, one of them changes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 NEEDED = {".stan": ("formalsynth.families.own_program", "formalsynth.stan.generate")}
-"""Modules behind own files that are not Python, by their endings."""
+"""Modules that own files other than Python need, by the ending of the file."""
 
 
 def sources(*modules: str) -> list[Path]:
-    """Files of the package that any of the modules imports, directly or not, the modules themselves included.
+    """List the files of the package that any of the modules imports, directly or not, the modules themselves included.
 
-    Late imports count, and so does the ``__init__.py`` of every package above a module: Python runs it, too. What is
-    imported through a register does not: a job names those modules itself. A process reads each file once.
+    Late imports count, and so does the ``__init__.py`` of every package above a module: Python runs it, too. A module
+    that a register imports does not: a job names those modules itself. A process reads each file once.
 
     Args:
         modules: dotted names inside the package, or absolute paths of files of own code.
@@ -34,7 +34,7 @@ def sources(*modules: str) -> list[Path]:
 
 
 def source_of(module: str) -> Path:
-    """The file of a module of the package, or of own code.
+    """Return the file of a module of the package, or of own code.
 
     Raises:
         ModuleNotFoundError: the package has no such module.
@@ -46,18 +46,18 @@ def source_of(module: str) -> Path:
 
 
 def code_digest(paths: Iterable[str | Path]) -> str:
-    """The sha256 of what source files say, whenever they were written. A process reads each file once."""
+    """Compute the sha256 of the contents of source files. A process reads each file once."""
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
 def check_code(paths: Iterable[str | Path], planned: str) -> None:
-    """Check that source files say what they said when the run was planned; to be called before a job makes anything.
+    """Check that source files are as they were when the run was planned; a job calls this before it makes anything.
 
-    A job runs the code that it finds, and its files would be labelled with that of the plan.
+    Otherwise it would run changed code, and its files would be labelled with the code of the plan.
 
     Args:
         paths: the source files that the job depends on.
-        planned: what :func:`code_digest` said of them.
+        planned: their :func:`code_digest` at that time.
 
     Raises:
         RuntimeError: one of them was edited, or the repository is at another commit.
@@ -73,21 +73,21 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
-    """The files of the modules and of all that they import, sorted."""
-    found: dict[str, Path] = {}
+    """Files of the modules and of all that they import, sorted."""
+    reached: dict[str, Path] = {}
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
         path = _file(name, package)
-        if path is not None and name not in found:
-            found[name] = path
+        if path is not None and name not in reached:
+            reached[name] = path
             waiting += _needed(name, path, package)
-    return tuple(sorted(found.values()))
+    return tuple(sorted(reached.values()))
 
 
 @functools.cache
 def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
-    """The modules of the package that one of them imports, and the package that it is in."""
+    """Modules of the package that one of them imports, and the package that it is in."""
     if path.suffix in NEEDED:
         return NEEDED[path.suffix]
     outer = module.rpartition(".")[0]
@@ -96,7 +96,7 @@ def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
 
 
 def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
-    """Every name that may be that of an imported module; ``inside`` is the package that relative imports start from."""
+    """Yield every possible name of an imported module; ``inside`` is the package that relative imports start from."""
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -104,12 +104,12 @@ def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
             above = inside.rsplit(".", node.level - 1)[:1] if node.level else []
             start = ".".join([*above, *([node.module] if node.module else [])])
             yield start
-            # Each of these is a module or something inside one.
+            # A module, or a name inside one.
             yield from (f"{start}.{alias.name}" for alias in node.names)
 
 
 def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Statements and those inside them; expressions, the larger part of a tree, hold no import."""
+    """Yield statements and those inside them; expressions, the larger part of a tree, contain no import."""
     for node in body:
         yield node
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -120,7 +120,7 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @functools.cache
 def _file(module: str, package: Path) -> Path | None:
-    """The file of a module, or None for what is neither a module of the package nor a file of own code."""
+    """File of a module, or None for a name that is neither a module of the package nor a file of own code."""
     if Path(module).is_absolute():
         return Path(module) if Path(module).suffix in (".py", *NEEDED) and Path(module).is_file() else None
     head, *rest = module.split(".")

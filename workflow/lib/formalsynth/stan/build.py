@@ -1,4 +1,4 @@
-"""A Stan program compiled for somebody who waits for it."""
+"""Compilation of a Stan program for a waiting user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formalsynth.stan.compile import compile_program
 
 
 def build(source: Path, executable: Path, cmdstan: Path) -> None:
-    """Compile a program, with a line that says so and nothing else printed.
+    """Compile a program, and print one line about it.
 
     Args:
         source: the program.
@@ -20,7 +20,7 @@ def build(source: Path, executable: Path, cmdstan: Path) -> None:
 
     Raises:
         OSError: memory or room on the disk is short.
-        RuntimeError: the program does not compile, with the compiler's words.
+        RuntimeError: the program does not compile, with the compiler's message.
     """
     tell(f"Compiling {source.name} (about half a minute, unless it was compiled before)")
     with contextlib.redirect_stdout(io.StringIO()):

@@ -1,4 +1,4 @@
-"""CmdStan: run one chain, and read what it wrote."""
+"""CmdStan: run one chain, and read its output."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ from formalsynth.core.family import StanData
 
 TREE_DEPTH = 10
 ITS_OWN = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
-"""Signals that a program brings on itself; all others come from outside and say nothing of the posterior."""
+"""Signals that a program causes itself; all others come from outside and do not depend on the posterior."""
 QUESTIONS = {
     signal.SIGBUS: "is the disk full, or was a file replaced?",
     signal.SIGKILL: "is there enough memory?",
     signal.SIGXCPU: "is processor time limited (ulimit -t)?",
 }
-"""What to look for after a signal from outside."""
+"""Question to the user after a signal from outside."""
 PROBE = 2**16
-"""Bytes that have to fit on the disk after a chain has failed, or the disk is to blame."""
+"""Bytes that have to fit on the disk after a failed chain; otherwise the disk is the cause."""
 NO_MEMORY = b"bad_alloc"
-"""In what CmdStan says when memory is short. It may go on all the same: a point that it has no room for is taken as rejected."""
+"""Message of CmdStan when memory is short. It may go on: a point that it has no room for counts as rejected."""
 NOT_LOADED = re.compile(r"error while loading shared libraries: *(.*)|(Library not loaded.*)")
-"""In what the system says of a program whose libraries cannot be loaded."""
+"""Message of the system about a program whose libraries cannot be loaded."""
 COMPLAINT = re.compile(r"^\s*((?:Exception|Error|Gradient evaluated|Log probability evaluates)\b.*)$", re.MULTILINE)
-"""Lines in which CmdStan says what is wrong."""
+"""Lines of CmdStan's output that contain an error."""
 LONGEST_REASON = 200
 
 
 class ChainFailed(Exception):
-    """A chain came to no end, which its data, its start and its seed brought about."""
+    """Failure of a chain by itself: its data, its start and its seed are the cause."""
 
 
 class EndedFromOutside(Exception):
-    """A chain was ended by a signal that its program did not bring on itself."""
+    """End of a chain by a signal from outside."""
 
     def __init__(self, number: int) -> None:
-        """Keep what is to be said of the signal."""
-        super().__init__(f"CmdStan was ended by {_told(number)}")
+        """Keep the message about the signal."""
+        super().__init__(f"CmdStan was ended by {_signal_text(number)}")
         self.question = QUESTIONS.get(signal.Signals(number), "what sent it?")
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long a chain is, and how it is adapted."""
+    """Length and adaptation of a chain."""
 
     warmup: int
     draws: int
-    """That are kept: of ``draws * thin``."""
+    """Number of draws kept after thinning, of ``draws * thin``."""
     thin: int
     adapt_delta: float
 
 
 @dataclass(frozen=True)
 class Chain:
-    """What a chain gave."""
+    """Draws of a chain."""
 
     draws: dict[str, Array]
-    """By parameter, the S draws along the first axis."""
+    """Mapping from a parameter to its S draws, along the first axis."""
     divergences: int
     treedepth_hits: int
 
@@ -88,7 +88,7 @@ def run_chain(
     Raises:
         ChainFailed: it failed by itself, with CmdStan's words.
         EndedFromOutside: a signal ended it that it did not bring on itself.
-        OSError: the environment is to blame, which says nothing of the posterior: the program cannot be started, memory is
+        OSError: the environment is the cause, which does not depend on the posterior: the program cannot be started, memory is
             short, the disk is full, or files may not grow as large.
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
@@ -153,19 +153,19 @@ def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
     wanted = ["treedepth__", "divergent__", *parameters]
     values = np.loadtxt(lines[1:], delimiter=",", usecols=[place for name in wanted for place in columns[name]], ndmin=2)
     ends = np.cumsum([len(columns[name]) for name in wanted])
-    depth, divergent, *found = np.split(values, ends[:-1], axis=1)
-    kept = {name: shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, found, strict=True)}
+    depth, divergent, *parts = np.split(values, ends[:-1], axis=1)
+    kept = {name: shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, parts, strict=True)}
     return Chain(kept, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
 
 
 def shaped(values: Array, last: str) -> Array:
-    """Values (S, elements), whose first index runs fastest, in the shape of their variable; its last element is ``name.i.j``."""
+    """Reshape values (S, elements), whose first index runs fastest, to their variable, whose last element is ``name.i.j``."""
     shape = [int(index) for index in last.split(".")[1:]]
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
 
 
 def _json(folder: str, name: str, values: StanData) -> str:
-    """Path of a JSON file with the values.
+    """Write a JSON file with the values and return its path.
 
     Raises:
         ValueError: a value is not finite.
@@ -177,7 +177,7 @@ def _json(folder: str, name: str, values: StanData) -> str:
 
 
 def require_room(folder: str) -> None:
-    """Refuse to blame a chain for a full disk: CmdStan does not notice that its draws were cut short."""
+    """Check that the disk has room: CmdStan does not notice that its draws were cut short."""
     try:
         Path(folder, "probe").write_bytes(bytes(PROBE))
     except OSError as error:
@@ -186,7 +186,7 @@ def require_room(folder: str) -> None:
 
 
 def limited(folder: str) -> OSError:
-    """What is said where the user's files may not become as large as a chain's."""
+    """Message for a limit on the size of the user's files that is below that of a chain's."""
     reason = f"CmdStan could not write to {folder} ({os.strerror(errno.EFBIG)}): raise the limit (ulimit -f), and run again"
     return OSError(errno.EFBIG, reason)
 
@@ -205,10 +205,10 @@ def check_environment(ran: subprocess.CompletedProcess[bytes], executable: Path,
     """
     if NO_MEMORY in ran.stderr or NO_MEMORY in ran.stdout:
         remedy = "raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
-        raise OSError(errno.ENOMEM, f"CmdStan had not enough memory, which says nothing of the posterior: {remedy}")
-    if ran.returncode and (found := NOT_LOADED.search(ran.stderr.decode(errors="replace"))):
+        raise OSError(errno.ENOMEM, f"CmdStan had not enough memory, which does not depend on the posterior: {remedy}")
+    if ran.returncode and (not_loaded := NOT_LOADED.search(ran.stderr.decode(errors="replace"))):
         remedy = "set CmdStan up again (make setup), or raise the limit on memory (ulimit -v), and run again"
-        raise OSError(errno.ENOEXEC, f"{executable} cannot be started ({found[1] or found[2]}): {remedy}")
+        raise OSError(errno.ENOEXEC, f"{executable} cannot be started ({not_loaded[1] or not_loaded[2]}): {remedy}")
     if -ran.returncode == signal.SIGXFSZ:
         raise limited(folder)
     if ran.returncode < 0 and -ran.returncode not in ITS_OWN:
@@ -217,18 +217,18 @@ def check_environment(ran: subprocess.CompletedProcess[bytes], executable: Path,
 
 def _check(ran: subprocess.CompletedProcess[bytes]) -> None:
     """Raise the reason why a chain failed by itself, if it did."""
-    said, status = ran.stderr.decode(errors="replace"), ran.returncode
+    errors, status = ran.stderr.decode(errors="replace"), ran.returncode
     if status < 0:
-        raise ChainFailed(_tidy(": ".join([_told(-status), *_lines(said)[-1:]])))
+        raise ChainFailed(_tidy(": ".join([_signal_text(-status), *_lines(errors)[-1:]])))
     if status:
-        raise ChainFailed(_tidy(_words(said, ran.stdout.decode(errors="replace")) or f"exit status {status}"))
+        raise ChainFailed(_tidy(_words(errors, ran.stdout.decode(errors="replace")) or f"exit status {status}"))
 
 
 def _words(errors: str, output: str) -> str:
-    """CmdStan's own words: its last complaint, of which those in its output may have been passing ones."""
+    """Last error in CmdStan's messages; those in its output may have been temporary."""
     others = [line for line in _lines(errors) if line != "Initialization failed."]
-    found = COMPLAINT.findall(errors) or others or COMPLAINT.findall(output) or _lines(errors)
-    return found[-1] if found else ""
+    lines = COMPLAINT.findall(errors) or others or COMPLAINT.findall(output) or _lines(errors)
+    return lines[-1] if lines else ""
 
 
 def _lines(text: str) -> list[str]:
@@ -236,9 +236,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _tidy(words: str) -> str:
-    """On one line, without the folder that a program was compiled in."""
+    """Join a message on one line, without the folder that a program was compiled in."""
     return " ".join(re.sub(r"'[^']*/([^'/]+\.stan)'", r"'\1'", words).split())[:LONGEST_REASON]
 
 
-def _told(number: int) -> str:
+def _signal_text(number: int) -> str:
     return f"signal {number} ({signal.strsignal(number)})"

@@ -12,12 +12,12 @@ from formalsynth.stan.driver import cmdstanpy, outside_make
 from formalsynth.stan.kept import fingerprint, keep_program, put, take
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
-"""Has Stan's header read before ours: the compiler takes it in its compiled form only where it comes first."""
+"""Option that includes Stan's header before ours: the compiler uses its precompiled form only where it comes first."""
 CUT_SHORT = re.compile(
     r".*(?:out of memory|memory exhausted|bad_alloc|Cannot allocate memory|No space left|Disk quota exceeded|signal \w+ program"
     r"|File size limit exceeded|Killed|failed to map segment).*"
 )
-"""In what a compiler says that was ended from outside, or has no room: that says nothing of the program."""
+"""Message of a compiler that was ended from outside, or is short of room: it does not depend on the program."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
@@ -25,7 +25,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
 
     A program that includes a function of ``stan/portable`` is compiled with the C++ form in ``stan/native`` where that
     compiles, and with the portable form otherwise: same posterior, but the native form has its gradient in closed form.
-    One that the user has compiled before, from the same sources, is taken from where it was kept.
+    One that the user has compiled before, from the same sources, is taken from the cache.
 
     Args:
         source: the program.
@@ -39,7 +39,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
     Raises:
         OSError: memory or room on the disk is short, or the compiler was ended from outside. The portable form would give other
             draws of the same posterior, so it does not take the native form's place.
-        RuntimeError: the program does not compile, with the compiler's words.
+        RuntimeError: the program does not compile, with the compiler's message.
     """
     cmdstanpy().set_cmdstan_path(str(cmdstan))
     functions = re.findall(r"#include (\w+)\.stan", source.read_text(encoding="utf-8"))
@@ -55,11 +55,11 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
             try:
                 built = _compile(source, Path(folder), form, functions)
             except (ValueError, RuntimeError) as error:
-                if found := CUT_SHORT.search(str(error)):
+                if cut_short := CUT_SHORT.search(str(error)):
                     remedy = (
                         "make room, raise the limit on memory (ulimit -v), or run fewer jobs at once (--cores), and run again"
                     )
-                    raise OSError(f"{source.name} could not be compiled ({found[0].strip()}): {remedy}") from error
+                    raise OSError(f"{source.name} could not be compiled ({cut_short[0].strip()}): {remedy}") from error
                 complaints.append(f"{form}: {error}")
                 continue
             put(Path(built), executable)
@@ -70,7 +70,7 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
 
 
 def _made_from(source: Path, form: str, functions: Sequence[str]) -> list[Path]:
-    """The files that a form of a program is made from; this one says how."""
+    """Files that a form of a program is made from, this one included: it defines the options."""
     endings = {"native": (".stan", ".hpp"), "portable": (".stan",), "plain": ()}[form]
     return [Path(__file__), source, *(source.parent / form / f"{name}{ending}" for name in functions for ending in endings)]
 

@@ -1,4 +1,4 @@
-"""How well one chain was sampled: rank-normalised R-hat, and effective sample sizes of its bulk and of its tails.
+"""Diagnostics of one chain: rank-normalised R-hat, and effective sample sizes of its bulk and of its tails.
 
 Source: Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Bayesian Analysis 16(2); the autocorrelations are cut off by
 Geyer's (1992) initial monotone sequence. A chain is compared with itself: R-hat is that of its four quarters, an effective
@@ -15,11 +15,11 @@ from scipy.special import ndtri
 from formalsynth.core.arrays import Array
 
 FEWEST = 8
-"""Draws of which each quarter has two: of fewer nothing is said."""
+"""Least number of draws: each quarter then has two."""
 CONSTANT = 1e-15
-"""Range of values that counts as none."""
+"""Largest range of values that counts as constant."""
 TAILS = (0.05, 0.95)
-"""Quantiles at which the tails begin."""
+"""Levels of the quantiles at which the tails begin."""
 
 
 def diagnose(draws: Array) -> tuple[float, float, float]:
@@ -102,7 +102,7 @@ def _effective(pieces: Array) -> Array:
 
 
 def _autocovariance(pieces: Array) -> Array:
-    """At all lags, (pieces, n, k), by the fast Fourier transform."""
+    """Autocovariances at all lags, (pieces, n, k), by the fast Fourier transform."""
     n = pieces.shape[1]
     padded = 1 << (2 * n - 1).bit_length()
     spectrum = np.fft.rfft((pieces - pieces.mean(axis=1, keepdims=True)).transpose(0, 2, 1), n=padded)

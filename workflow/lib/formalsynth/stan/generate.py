@@ -18,14 +18,14 @@ from formalsynth.core.family import StanData
 from formalsynth.stan.chain import ChainFailed, EndedFromOutside, check_environment, require_room, shaped, started
 
 SAMPLER = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
-"""Columns that stand before the parameters in a file of draws."""
+"""Columns before the parameters in a file of draws."""
 STANDSTILL = "1e-12"
-"""Step that moves a point by less than rounding shows: the sampler then tells the log density where it was put."""
+"""Step that moves a point by less than rounding shows: the sampler then reports the log density at its starting point."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A program at one point."""
+    """Values of a program at one point."""
 
     log_density: float
     """``lp__``, with the Jacobian of constrained parameters."""
@@ -34,7 +34,7 @@ class Point:
 
 
 def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> Point:
-    """The log density of a program at a point, and everything that the program works out there.
+    """Compute the log density of a program at a point, and everything else that the program computes there.
 
     Args:
         executable: the compiled program.
@@ -49,12 +49,12 @@ def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> P
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
     ]  # fmt: skip
-    found = _run(executable, {"data": data, "inits": at}, seed, options)
-    return Point(float(found["lp__"][0]), {name: values[0] for name, values in found.items() if not name.endswith("__")})
+    values_of = _run(executable, {"data": data, "inits": at}, seed, options)
+    return Point(float(values_of["lp__"][0]), {name: values[0] for name, values in values_of.items() if not name.endswith("__")})
 
 
 def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[str, Array]:
-    """The generated quantities of a program for S draws of its parameters, with the draws along their first axis.
+    """Compute the generated quantities of a program for S draws of its parameters, with the draws along their first axis.
 
     Args:
         executable: the compiled program.
@@ -70,22 +70,22 @@ def generate(executable: Path, data: StanData, draws: Draws, seed: int) -> dict[
 
 
 def visited(executable: Path, data: StanData, inits: StanData, seed: int, number: int) -> list[Point]:
-    """Points of the posterior that a short chain comes to.
+    """Sample points of the posterior with a short chain.
 
     Raises:
         ChainFailed: the chain came to no end, with the program's words.
     """
     options = ["method=sample", f"num_samples={number}", "num_warmup=300", "save_warmup=0"]
-    found = _run(executable, {"data": data, "inits": inits}, seed, options, rows=number)
-    names = [name for name in found if not name.endswith("__")]
-    return [Point(float(found["lp__"][k]), {name: found[name][k] for name in names}) for k in range(number)]
+    values_of = _run(executable, {"data": data, "inits": inits}, seed, options, rows=number)
+    names = [name for name in values_of if not name.endswith("__")]
+    return [Point(float(values_of["lp__"][k]), {name: values_of[name][k] for name in names}) for k in range(number)]
 
 
 def gradient_error(executable: Path, data: StanData, at: StanData) -> float:
-    """How far the gradient of a program is from finite differences at a point, at most: absolute, or relative where it is large.
+    """Largest difference of a program's gradient from finite differences at a point: absolute, or relative where it is large.
 
     Raises:
-        ChainFailed: the program says nothing of its gradient.
+        ChainFailed: the program does not report its gradient.
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         for name, values in {"data": data, "inits": at}.items():
@@ -122,19 +122,19 @@ def _run(
             ran = started(command, folder)
             check_environment(ran, executable, folder)
             output = Path(folder, "output.csv")
-            found = _read(output) if ran.returncode == 0 and output.exists() else {}
-            if not found or any(len(values) != (rows if draws is None else count(draws)) for values in found.values()):
+            result = _read(output) if ran.returncode == 0 and output.exists() else {}
+            if not result or any(len(values) != (rows if draws is None else count(draws)) for values in result.values()):
                 raise ChainFailed(_complaint((ran.stderr + b"\n" + ran.stdout).decode(errors="replace")))
         except EndedFromOutside as error:
-            raise OSError(f"{error}, which says nothing of the program: {error.question} Run again") from None
+            raise OSError(f"{error}, which does not depend on the program: {error.question} Run again") from None
         except ChainFailed:
             require_room(folder)
             raise
-        return found
+        return result
 
 
 def _write_draws(path: Path, draws: Draws) -> None:
-    """Draws as CmdStan writes them, with all their digits."""
+    """Write draws as CmdStan does, with all their digits."""
     names, columns = list(SAMPLER), [np.zeros((count(draws), len(SAMPLER)))]
     for name, values in draws.items():
         # the first index runs fastest
@@ -145,7 +145,7 @@ def _write_draws(path: Path, draws: Draws) -> None:
 
 
 def _read(path: Path) -> dict[str, Array]:
-    """The variables of a file of CmdStan's, each with the draws along its first axis; a last line without its end is left out."""
+    """Read the variables of a file of CmdStan's, with the draws along their first axis; an unfinished last line is left out."""
     import pandas as pd
 
     text = path.read_text(encoding="latin-1")
@@ -153,11 +153,11 @@ def _read(path: Path) -> dict[str, Array]:
     if not whole:
         return {}
     table = pd.read_csv(io.StringIO(whole), comment="#", dtype=float)
-    found: dict[str, list[int]] = {}
+    places_of: dict[str, list[int]] = {}
     for place, name in enumerate(table.columns):
-        found.setdefault(name.partition(".")[0], []).append(place)
+        places_of.setdefault(name.partition(".")[0], []).append(place)
     values = table.to_numpy()
-    return {name: shaped(values[:, places], table.columns[places[-1]]) for name, places in found.items()}
+    return {name: shaped(values[:, places], table.columns[places[-1]]) for name, places in places_of.items()}
 
 
 def _complaint(said: str) -> str:

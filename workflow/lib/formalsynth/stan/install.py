@@ -25,9 +25,10 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
 
+from formalsynth.runtime.files import checksum
 from formalsynth.runtime.scratch import own_temporary_folder, scratch_folder, sweep
 from formalsynth.stan import from_pypi
-from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, sha256, version_of
+from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, version_of
 
 HOME = Path.home() / ".cmdstan"
 """Default folder of CmdStan installations."""
@@ -200,8 +201,8 @@ def _install_release(target: Path) -> str:
             archive = folder.parent / name
             with open(archive, "wb") as out:
                 shutil.copyfileobj(response, out)
-            if (checksum := sha256(archive)) != RELEASE_SHA256[name]:
-                raise CmdStanError(f"the download of {name} has the sha256 {checksum}, not {RELEASE_SHA256[name]}")
+            if (arrived := checksum(archive)) != RELEASE_SHA256[name]:
+                raise CmdStanError(f"the download of {name} has the sha256 {arrived}, not {RELEASE_SHA256[name]}")
             with tarfile.open(archive) as tar:
                 tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.0 to 3.11.3 have none
                 tar.extractall(folder.parent)

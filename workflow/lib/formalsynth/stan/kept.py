@@ -1,4 +1,4 @@
-"""Compiled programs kept for the user, over all working folders: compiling one takes a quarter of a minute."""
+"""Cache of compiled programs for the user, over all working folders: compiling one takes a quarter of a minute."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from formalsynth.runtime.cache import keep, kept
 from formalsynth.stan.toolchain import compiler, version_of
 
 KIND = "stan"
-"""Of what is kept for the user."""
+"""Kind of the files in the user's cache."""
 
 
 def fingerprint(sources: Sequence[Path], cmdstan: Path, form: str) -> str:
-    """A checksum of what a program is made from.
+    """Compute a checksum of everything that a program is made from.
 
     Args:
         sources: the program, and the files of functions that it includes.
@@ -44,24 +44,24 @@ def _compiler_version() -> str:
 
 
 def take(name: str, executable: Path) -> bool:
-    """Copy a kept program, where there is one that is whole."""
-    found = kept(KIND, name)
-    if found is None:
+    """Copy a cached program; False where there is none that is whole."""
+    cached = kept(KIND, name)
+    if cached is None:
         return False
     try:
-        put(found, executable)
+        put(cached, executable)
     except OSError:
         return False
     return True
 
 
 def put(built: Path, executable: Path) -> None:
-    """Copy a program to where it is run from, whole or not at all."""
+    """Copy a program to the place where it is run, whole or not at all."""
     partial = executable.with_name(f".{executable.name}.partial")
     shutil.copy2(built, partial)
     partial.replace(executable)
 
 
 def keep_program(name: str, executable: Path) -> None:
-    """Keep a copy of a program; where that cannot be done, the next working folder compiles it once more."""
+    """Cache a copy of a program; where that fails, the next working folder compiles it once more."""
     keep(KIND, name, lambda path: shutil.copy2(executable, path))

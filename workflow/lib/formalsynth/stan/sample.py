@@ -14,18 +14,18 @@ from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
 
 CAREFUL = 0.95
-"""Acceptance that a refit aims at when an earlier fit diverged or stopped: shorter steps find their way where it lost it.
+"""Acceptance that a refit aims at when an earlier fit diverged or stopped: shorter steps may succeed there.
 
 Where only more effective draws are wanted, shorter steps give fewer of them in the same time."""
 TRIES = 3
-"""How often a chain may be ended from outside before the job is given up."""
+"""Number of times a chain may be ended from outside before the job fails."""
 
 
 def sample(
     executable: Path, data: StanData, inits: StanData, parameters: tuple[str, ...],
     seed: int, settings: SamplerSettings,
 ) -> Fit:  # fmt: skip
-    """Sample one pseudo posterior, gate it on its diagnostics, refit longer where the gate stays shut.
+    """Sample one pseudo posterior, gate it on its diagnostics, refit longer where it does not pass.
 
     Args:
         executable: the compiled program.
@@ -36,7 +36,7 @@ def sample(
         settings: lengths and gate.
 
     Raises:
-        OSError: the environment is to blame, which says nothing of the posterior: the program cannot be started, memory is
+        OSError: the environment is to blame, which does not depend on the posterior: the program cannot be started, memory is
             short, the disk is full, files may not grow as large, or the chain was ended from outside :data:`TRIES` times.
     """
     start = time.perf_counter()
@@ -50,7 +50,9 @@ def sample(
         except EndedFromOutside as error:
             ended += 1
             if ended == TRIES:
-                raise OSError(f"{error} {TRIES} times, which says nothing of the posterior: {error.question} Run again") from None
+                raise OSError(
+                    f"{error} {TRIES} times, which does not depend on the posterior: {error.question} Run again"
+                ) from None
             continue
         lost = lost or fit.divergences > 0 or not fit.draws
         fit.seed = seed + refits
@@ -65,7 +67,7 @@ def sample(
 
 
 def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:
-    """Of a first fit, or of a refit, which keeps as many draws; ``lost``: whether an earlier fit diverged or stopped."""
+    """Settings of a first fit, or of a refit, which keeps as many draws; ``lost``: True if an earlier fit diverged or stopped."""
     thin = settings.lengthen**refits
     return Lengths(settings.warmup * thin, settings.draws, thin, CAREFUL if lost else settings.adapt_delta)
 
