@@ -38,7 +38,7 @@ TWO = SDR + b"5,M,30,52,3,12\n70000,F,40,50,3,12\n"
 DATA_FILES = [
     ("range", {"fatigue": b""}, "scenarios.fatigue.file: .*fatigue.csv: sha256 is .*, the published file has"),
     ("range", {"fatigue": b"stress,cycle\n276,11500\n"}, "fatigue.csv: sha256 is"),
-    ("range", {"fatigue": None}, "scenarios.fatigue.file: .*fatigue.csv: is no file; expected the published one"),
+    ("range", {"fatigue": None}, "scenarios.fatigue.file: .*fatigue.csv: is not a file; expected the published one"),
     ("censor", {"margins": b"variable,code\n"}, "scenarios.salary.stand_in.counts: .*margins.csv: sha256 is"),
     ("reweight", {"margins": b"variable,code\n"}, "scenarios.salary.population.counts: .*margins.csv: sha256 is"),
     ("reps", {"german": b"A11 6\n"}, "scenarios.german.study: .*german.data: sha256 is"),

@@ -1,1 +1,1 @@
-"""What a mechanism, a family or a Stan program of a user's own has to keep to, checked before it is used."""
+"""Contracts of a user's own mechanisms, families and Stan programs, checked before use."""

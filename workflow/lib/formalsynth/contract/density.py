@@ -1,4 +1,4 @@
-"""Whether a log-likelihood is that of a density, and whether predictive values follow it."""
+"""Checks that a log-likelihood belongs to a density, and that predictive values follow it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from scipy.special import expit, kolmogorov
 from formalsynth.core.arrays import Array
 
 LogDensity = Callable[[Array], Array]
-"""From m values to their log density (m,)."""
+"""Function of m values that returns their log density (m,)."""
 NODES = 4001
 MOST = 20_000
-"""Whole numbers at most that are summed over."""
+"""Largest number of integers in a sum."""
 FAR = 14.0
 """Powers of e that the nodes reach beyond the scale of the predictive values."""
 WRONG = 2e-3
-"""Distance from 1 of the whole probability that is told."""
+"""Distance of the total probability from 1 that is reported."""
 UNLIKELY = 1e-6
 """Probability below which predictive values do not follow a density."""
 
 
 @dataclass(frozen=True)
 class Support:
-    """Which values an outcome may have."""
+    """Possible values of an outcome."""
 
     lower: float
     upper: float
@@ -33,12 +33,12 @@ class Support:
 
 
 def check_density(log_density: LogDensity, predicted: Array, support: Support) -> list[str]:
-    """What is wrong with a density at one point of the parameters, each as the end of a sentence.
+    """List the problems of a density at one point of the parameters, each as the end of a sentence.
 
     Args:
-        log_density: of one record.
+        log_density: log density of a record.
         predicted: (m,) predictive values of the record.
-        support: which values it may have.
+        support: possible values of its outcome.
     """
     if not np.isfinite(predicted).all():
         return ["gives predictive values that are not finite"]
@@ -57,14 +57,14 @@ def check_density(log_density: LogDensity, predicted: Array, support: Support) -
 
 
 def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tuple[Array, Array]:
-    """Values in rising order and the probability of each, or of what is around it."""
+    """Values in increasing order and the probability of each, or of the interval around it."""
     if support.whole:
         low = max(support.lower, predicted.min() - 1000) if np.isfinite(support.lower) else predicted.min() - 1000
         values = np.arange(low, min(support.upper, max(4 * predicted.max() + 1000, low), low + MOST) + 1)
-        with np.errstate(over="ignore"):  # a density that is no density is told by its sum
+        with np.errstate(over="ignore"):  # the sum shows that this is not a density
             return values, np.exp(log_density(values))
-    found, number = np.unique(predicted, return_counts=True)
-    atoms = found[number > 1]
+    different, number = np.unique(predicted, return_counts=True)
+    atoms = different[number > 1]
     smooth = predicted[~np.isin(predicted, atoms)]
     values, lengths = _nodes(smooth if len(smooth) else predicted, support)
     inside = ~np.isin(values, atoms)
@@ -74,7 +74,7 @@ def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tupl
 
 
 def _nodes(predicted: Array, support: Support) -> tuple[Array, Array]:
-    """Nodes over the support, dense where values are and at finite ends, and the length that each stands for."""
+    """Nodes over the support, dense near values and at finite ends, and the length of the interval of each."""
     low, high = support.lower, support.upper
     scale = float(np.median(np.abs(predicted - np.median(predicted)))) or 1.0
     if np.isfinite(low) and np.isfinite(high):

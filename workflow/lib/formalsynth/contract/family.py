@@ -1,4 +1,4 @@
-"""The contract of a family: its arithmetic against numeric integrals, its own predictive draws, and its Stan program."""
+"""Contract of a family: its arithmetic against numeric integrals, its own predictive draws, and its Stan program."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from formalsynth.stan.generate import evaluate, gradient_error, visited
 from formalsynth.stan.sample import sample
 
 DRAWS = 3
-"""Draws at which a density is integrated."""
+"""Number of draws at which a density is integrated."""
 POINTS = 20
-"""Points at which it is compared with the Stan program."""
+"""Number of points at which it is compared with the Stan program."""
 PREDICTED = 2000
 INSIDE = (0.8, 1.25)
-"""Ends of the interval around a record whose probability is compared, relative to the record."""
+"""Ends of the interval around a record whose probability is compared, as factors of the record."""
 CLOSE = 1e-5
-"""Relative difference that is rounding, here and of finite differences."""
+"""Relative difference that counts as rounding, also of finite differences."""
 COARSE = 1e-3
-"""Difference of probabilities that is the integral's own."""
+"""Difference of probabilities that counts as error of the integral."""
 SEED = 20260205
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A family with records, draws from their posterior, and the compiled program."""
+    """Family with records, draws from their posterior, and the compiled program."""
 
     family: Family
     records: Records
@@ -42,19 +42,19 @@ class Fitted:
 
 
 RECORDS = 25
-"""Records at most on which a family is tried."""
+"""Largest number of records in a trial of a family."""
 LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
-"""How draws for a trial are sampled."""
+"""Sampler settings of a trial."""
 
 
 def trial(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> Fitted | str:
-    """Family with a few of some records and draws from their posterior; or why there are none."""
+    """Fit a family to a few of some records for a trial; or return the reason why that is not possible."""
     chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
     few: Records = records.take(np.sort(chosen))
     try:
         data = family.stan_data(few, np.ones(len(few)), priors)
         fit = sample(executable, data, family.inits(data), family.parameters, SEED, LENGTHS)
-    except Exception as error:  # whatever the user's own code stumbles over
+    except Exception as error:  # any error of the user's own code
         return f"stops with {type(error).__name__}: {' '.join(str(error).split())}"
     if fit.status != "ok":
         return f"cannot be tried: {len(few)} records could not be fitted ({fit.reason})"
@@ -62,27 +62,27 @@ def trial(family: Family, records: Records, executable: Path, priors: Mapping[st
 
 
 def broken_family(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> list[str]:
-    """What a family does not keep to on a few of some records, a sentence for each; none where all is well."""
+    """List the faults of a family on a few of some records, each as a sentence."""
     tried = trial(family, records, executable, priors)
     return [tried] if isinstance(tried, str) else check_family(tried)
 
 
 def check_family(fitted: Fitted) -> list[str]:
-    """What a family does not keep to, a sentence for each; none where all is well."""
+    """List the faults of a family, each as a sentence."""
     try:
         problems = list(_shapes(fitted))
         return problems or [*_density(fitted), *_intervals(fitted), *_program(fitted)]
     except ChainFailed as error:
         return [f"its Stan program stops: {error}"]
-    except Exception as error:  # whatever the user's own code stumbles over
+    except Exception as error:  # any error of the user's own code
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
 def support(family: Family) -> Support:
-    """Which outcomes a family takes, as far as a few trials tell."""
+    """Support of a family as far as a few test values show."""
     holds = family.outcomes.holds
-    negative = any(holds(np.array([each])) for each in (-1.0, -0.5))
-    below_one = not any(holds(np.array([each])) for each in (1.5, 2.0))
+    negative = any(holds(np.array([value])) for value in (-1.0, -0.5))
+    below_one = not any(holds(np.array([value])) for value in (1.5, 2.0))
     return Support(-np.inf if negative else 0.0, 1.0 if below_one else np.inf, not holds(np.array([0.5])))
 
 
@@ -103,7 +103,7 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
             "fixed number"
         )
     predicted, other = (
-        family.predict(np.random.default_rng(SEED), each, draws) for each in (records, Records(records.x[order], records.design))
+        family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, Records(records.x[order], records.design))
     )
     if predicted.shape != (50, n):
         yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
@@ -112,18 +112,18 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
 
 
 def _moves(family: Family, records: Records, draws: Draws, values: Array) -> bool:
-    """Whether the log-likelihood of a record moves when all others are others, or are not there."""
+    """Check if the log-likelihood of a record changes when all other records are different or missing."""
     n = len(records)
     for i in range(n):
         alone = log_likelihood(family, records.take([i]), draws)[:, 0]
         among = [log_likelihood(family, records.take(np.where(np.arange(n) == i, i, j)), draws)[:, i] for j in (0, n - 1)]
-        if not all(np.allclose(each, values[:, i], rtol=1e-9, atol=1e-9) for each in (alone, *among)):
+        if not all(np.allclose(column, values[:, i], rtol=1e-9, atol=1e-9) for column in (alone, *among)):
             return True
     return False
 
 
 def _density(fitted: Fitted) -> Iterator[str]:
-    """Density integrates to 1, and predictive values follow it."""
+    """Check that the density integrates to 1 and that predictive values follow it."""
     record = fitted.records.take(slice(0, 1))
     for k in range(DRAWS):
         draw = take(fitted.draws, [k])
@@ -135,17 +135,17 @@ def _density(fitted: Fitted) -> Iterator[str]:
             return log_likelihood(fitted.family, rows, draw)[0]
 
         problems = check_density(log_density, predicted, support(fitted.family))
-        yield from (f"at {_told(draw)} {problem}" for problem in problems)
+        yield from (f"at {_in_words(draw)} {problem}" for problem in problems)
         if problems:
             return
 
 
 def _intervals(fitted: Fitted) -> Iterator[str]:
-    """Probabilities of intervals are integrals of the density."""
+    """Check that probabilities of intervals are integrals of the density."""
     family, records, draw = fitted.family, fitted.records.take(slice(0, 5)), take(fitted.draws, [0])
     ends = np.sort(np.outer(INSIDE, records.x), axis=0)
     try:
-        found = np.exp(family.log_interval_probability(records, draw, *ends))[0]
+        probability = np.exp(family.log_interval_probability(records, draw, *ends))[0]
     except (NotImplementedError, AttributeError):
         return
     for k, (low, high) in enumerate(ends.T):
@@ -158,16 +158,16 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
             lengths[[0, -1]] /= 2
         rows = Records(values, np.repeat(records.design[k : k + 1], len(values), axis=0))
         expected = float(np.exp(log_likelihood(family, rows, draw)[0]) @ lengths) if len(values) else 0.0
-        if abs(expected - found[k]) > COARSE:
+        if abs(expected - probability[k]) > COARSE:
             yield (
-                f"gives the probability {found[k]:.4g} where its density integrates to {expected:.4g}, at {_told(draw)}: "
-                "see log_interval_probability"
+                f"gives the probability {probability[k]:.4g} where its density integrates to {expected:.4g}, at "
+                f"{_in_words(draw)}: see log_interval_probability"
             )
             return
 
 
 def _program(fitted: Fitted) -> Iterator[str]:
-    """Stan program has the same density, but for what does not depend on the parameters; and the right gradient."""
+    """Check that the Stan program has the same density, up to a constant in the parameters, and the right gradient."""
     family, records = fitted.family, fitted.records
     weights = np.linspace(0.2, 1.0, len(records))
     data = family.stan_data(records, weights, fitted.priors)
@@ -177,14 +177,14 @@ def _program(fitted: Fitted) -> Iterator[str]:
     for other, its_weights in others:
         its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
         for point in points:
-            one, two = (evaluate(fitted.executable, each, point.values) for each in (data, its_data))
-            draw = {name: np.asarray(one.values[name])[None] for name in family.parameters}
-            if any(not np.allclose(one.values[name], two.values[name], rtol=1e-6) for name in family.parameters):
+            base, changed = (evaluate(fitted.executable, values, point.values) for values in (data, its_data))
+            draw = {name: np.asarray(base.values[name])[None] for name in family.parameters}
+            if any(not np.allclose(base.values[name], changed.values[name], rtol=1e-6) for name in family.parameters):
                 return  # parameters that move with the data cannot be compared like this
             ours = float(
                 (its_weights @ log_likelihood(family, other, draw)[0]) - weights @ log_likelihood(family, records, draw)[0]
             )
-            differences.append(two.log_density - one.log_density - ours)
+            differences.append(changed.log_density - base.log_density - ours)
             largest = max(largest, abs(ours))
         if np.ptp(differences) > CLOSE * largest:
             yield (
@@ -197,6 +197,6 @@ def _program(fitted: Fitted) -> Iterator[str]:
         yield f"its Stan program {family.program} has a gradient that is {error:.2g} off finite differences"
 
 
-def _told(draw: Draws) -> str:
-    """Parameters in words."""
+def _in_words(draw: Draws) -> str:
+    """List the parameters of a draw in words."""
     return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())

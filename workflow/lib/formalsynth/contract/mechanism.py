@@ -1,4 +1,4 @@
-"""The contract of a mechanism, checked on one data set and draws from its posterior."""
+"""Contract of a mechanism, checked on one data set and draws from its posterior."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from formalsynth.core.mechanism import BrokenContract, Context, DirectRelease, F
 from formalsynth.core.streams import MechanismAddress
 
 MOVED = 1e-9
-"""Difference of weights that is rounding."""
+"""Difference of weights that counts as rounding."""
 MANY = 2000
-"""Records of the large data set on which a mechanism is tried."""
+"""Number of records of the large test data set of a mechanism."""
 OWN = "make each weight of its own record and declared numbers alone, or register it as ASYMPTOTIC"
 FAR = (-1e9, 0.0, 1e-9, 1 - 1e-9, 1e9)
-"""Outcomes, and predictors, far from all others; those that the family takes are tried."""
+"""Outliers among outcomes and predictors; those that the family accepts are tried."""
 MIXED = "returns a Form for some data and a DirectRelease for others"
 
 
 @dataclass(frozen=True)
 class Watched(MechanismAddress):
-    """An address that remembers which random streams were taken there."""
+    """Address that records the random streams that were used."""
 
     taken: list[str] = field(default_factory=list, compare=False)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """Seed sequence of one stage, which is noted."""
+        """Seed sequence of one stage, whose use is recorded."""
         self.taken.append(stage)
         return super().sequence(stage, words)
 
@@ -39,14 +39,14 @@ class Watched(MechanismAddress):
 def check_mechanism(
     mechanism: Mechanism, parameters: Mapping[str, float], family: Family, records: Records, draws: Draws
 ) -> list[str]:
-    """Sentences that say what a mechanism does not keep to; none where all is well.
+    """List the faults of a mechanism, each as a sentence.
 
     Args:
-        mechanism: the mechanism.
-        parameters: with which it is called.
-        family: the family of the data.
-        records: the data.
-        draws: from the posterior with all weights 1, which stands for that of every parent.
+        mechanism: mechanism to check.
+        parameters: parameters of its calls.
+        family: family of the data.
+        records: data.
+        draws: draws from the posterior with all weights 1, used as the draws of every parent.
     """
     plain = Sensitive(np.ones(len(records)))
     risk = record_bounds(family, records, draws, [plain])[0].by_record
@@ -58,13 +58,13 @@ def check_mechanism(
         return list(_of_use(trial, made)) or list(_of_claim(trial, made))
     except BrokenContract as error:
         return [error.problem]
-    except Exception as error:  # whatever the user's own code stumbles over
+    except Exception as error:  # any error of the user's own code
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """A mechanism with records on which it is called."""
+    """Mechanism with the records of its calls."""
 
     mechanism: Mechanism
     parameters: Mapping[str, float]
@@ -82,7 +82,7 @@ class _Trial:
         weights: Array | None = None,
         address: Watched | None = None,
     ) -> Form | DirectRelease:
-        """Result for the records at ``index``, perhaps with other draws, risks or weights of parents, or another address.
+        """Call the mechanism on the records at ``index``, with its own or other draws, risks and weights of parents, and address.
 
         Raises:
             BrokenContract: the mechanism writes into its input, or its result breaks the contract.
@@ -91,7 +91,7 @@ class _Trial:
         draws = self.draws if draws is None else draws
         records, risk = self.records.take(index), (self.risk if risk is None else risk)[index]
         weights = np.ones(len(index)) if weights is None else weights[index]
-        # copies: what a mechanism writes into its input must not reach its other calls
+        # copies, because a mechanism that writes into its input must not affect its other calls
         copies = Records(records.x.copy(), records.design.copy())
         parents = [
             Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy(), shared={})
@@ -115,7 +115,7 @@ class _Trial:
         weights: Array | None = None,
         address: Watched | None = None,
     ) -> Form:
-        """Same for a mechanism that gives a form.
+        """Call :meth:`made` for a mechanism that returns a form.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a form.
@@ -126,7 +126,7 @@ class _Trial:
         return made
 
     def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease:
-        """Same for a mechanism that releases directly.
+        """Call :meth:`made` for a mechanism that releases directly.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a release.
@@ -138,21 +138,21 @@ class _Trial:
 
 
 def _of_use(trial: _Trial, form: Form) -> Iterator[str]:
-    """Faults that show when the mechanism is called again, on more records, or on the same in another order."""
+    """Faults of repeated calls: on more records, or on the same records in another order."""
     n = len(trial.records)
     trial.form(np.arange(1, n))
     trial.form(np.arange(MANY) % n)
     trial.form(weights=1 / (1 + trial.risk))
     if _moved(trial.form(), form):
         yield "gives other weights when it is called again: take random numbers from context.address.generator alone"
-    elif not trial.address.taken:  # random numbers belong to places, and weights move with them
+    elif not trial.address.taken:  # random numbers belong to positions, not to records
         order: Index = np.random.default_rng(1).permutation(n)
         if _moved(trial.form(order), form, order):
             yield "gives records other weights when they come in another order: a weight may not depend on the place of a record"
 
 
 def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
-    """Guarantee for every data set needs weights that are fixed functions of their own records."""
+    """Faults of a guarantee for every data set: its weights have to be fixed functions of their own records."""
     if not trial.mechanism.strict:
         return
     n, kind = len(trial.records), trial.mechanism.guarantee
@@ -179,7 +179,7 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
 
 
 def _with_far_records(trial: _Trial) -> _Trial:
-    """Trial with far outcomes behind its records, and with far predictors, if there are any."""
+    """Trial with outliers appended to its records, in the outcome and in predictors, if there are any."""
     records, draws = trial.records, {name: values[:1] for name, values in trial.draws.items()}
     outcomes = [value for value in FAR if trial.family.outcomes.holds(np.array([value]))]
     far = Records(np.array(outcomes), np.repeat(records.design[:1], len(outcomes), axis=0))
@@ -191,7 +191,7 @@ def _with_far_records(trial: _Trial) -> _Trial:
 
 
 def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
-    """Faults of a mechanism that releases noisy counts itself."""
+    """Faults of a mechanism with a direct release."""
     n, kind = len(trial.records), trial.mechanism.guarantee
     if not _same_draws(trial.release(), release):
         yield "gives other draws when it is called again: take random numbers from context.address.generator alone"
@@ -201,8 +201,8 @@ def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
         return
     reverse = np.zeros(n, dtype=int)
     values = [
-        each.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
-        for each, index in [(release, np.arange(n)), (release, reverse), (trial.release(reverse), reverse)]
+        source.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
+        for source, index in [(release, np.arange(n)), (release, reverse), (trial.release(reverse), reverse)]
     ]
     if not all(_equal(values[0], other) for other in values[1:]):
         yield "predicts other values from the same draws when the records change: predict from draws and declared numbers alone"
@@ -216,7 +216,7 @@ def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
 
 
 def _of_counts(trial: _Trial, release: DirectRelease) -> Iterator[str]:
-    """Counts that a neighbour changes by more than the noise covers."""
+    """Check that no neighbour changes the counts by more than the noise covers."""
     n, kind = len(trial.records), trial.mechanism.guarantee
     removed = [np.delete(np.arange(n), i) for i in range(n)]
     order = np.argsort(trial.records.x)
@@ -239,27 +239,27 @@ def _of_counts(trial: _Trial, release: DirectRelease) -> Iterator[str]:
                 return
 
 
-def _loss(one: DirectRelease, other: DirectRelease) -> float:
+def _loss(base: DirectRelease, other: DirectRelease) -> float:
     """Epsilon between the noisy counts of two data sets."""
-    if one.counts is None or other.counts is None or one.counts.counts.shape != other.counts.counts.shape:
+    if base.counts is None or other.counts is None or base.counts.counts.shape != other.counts.counts.shape:
         return float("inf")
-    if one.counts.scale != other.counts.scale:
+    if base.counts.scale != other.counts.scale:
         return float("inf")
-    return float(np.abs(one.counts.counts - other.counts.counts).sum() / one.counts.scale)
+    return float(np.abs(base.counts.counts - other.counts.counts).sum() / base.counts.scale)
 
 
-def _same_draws(one: DirectRelease, other: DirectRelease) -> bool:
-    return set(one.draws) == set(other.draws) and all(_equal(one.draws[name], other.draws[name]) for name in one.draws)
+def _same_draws(base: DirectRelease, other: DirectRelease) -> bool:
+    return set(base.draws) == set(other.draws) and all(_equal(base.draws[name], other.draws[name]) for name in base.draws)
 
 
 def _moved(
-    one: Form, other: Form, at: Index | Sequence[int] | slice = slice(None), place: Sequence[int] | slice = slice(None)
+    form: Form, other: Form, at: Index | Sequence[int] | slice = slice(None), place: Sequence[int] | slice = slice(None)
 ) -> bool:
-    """Whether the weights of one form at ``place``, or its threshold, differ from those of the other at ``at``."""
-    pairs = [(one.weights, other.weights), (one.sensitive.weights, other.sensitive.weights)]
+    """Check if the weights of a form at ``place``, or its threshold, differ from those of another form at ``at``."""
+    pairs = [(form.weights, other.weights), (form.sensitive.weights, other.sensitive.weights)]
     far = any(not np.allclose(mine[place], theirs[at], rtol=MOVED, atol=MOVED) for mine, theirs in pairs)
-    return far or one.sensitive.threshold != other.sensitive.threshold
+    return far or form.sensitive.threshold != other.sensitive.threshold
 
 
-def _equal(one: Array, other: Array) -> bool:
-    return np.array_equal(one, other, equal_nan=True)
+def _equal(values: Array, other: Array) -> bool:
+    return np.array_equal(values, other, equal_nan=True)

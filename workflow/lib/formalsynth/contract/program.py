@@ -1,4 +1,4 @@
-"""The contract of a Stan program of a user's own, checked on made-up records before it is fitted to any."""
+"""Contract of a user's own Stan program, checked on made-up records before it is fitted to real ones."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ from formalsynth.stan.sample import sample
 
 RECORDS = 6
 POINTS = 3
-"""Points of the prior at which a program is looked at."""
+"""Number of points of the prior at which a program is evaluated."""
 FAR = 12.0
-"""Powers of e that far outcomes reach."""
+"""Largest power of e in outlying outcomes."""
 SIZES = (1, 2, 50, 10_000)
-"""Numbers of records at which a program is compared with itself on a few."""
+"""Numbers of records at which a program is compared with itself on :data:`RECORDS` records."""
 SEED = 20260205
 PREDICTED = 2000
 CLOSE = 1e-7
-"""Relative difference that is rounding."""
+"""Relative difference that counts as rounding."""
 LENGTHS = SamplerSettings(warmup=500, draws=300, ess_min=30, attempts=1, divergences_max=100)
-"""How the prior is sampled: to be seen, not to be relied on."""
+"""Sampler settings for the prior: enough for a look, not for inference."""
 LONGER = LENGTHS.model_copy(update={"warmup": 3000, "draws": 1500, "rhat_max": 1.1})
-"""How a prior is sampled in which a short chain does not get around."""
+"""Sampler settings for a prior that a short chain does not explore."""
 ENDLESS = 1e9
-"""A parameter beyond this has no proper prior, or one that says as little."""
+"""Size of a parameter beyond which its prior is improper, or as weak as an improper one."""
 
 
 class ProgramUse(JobInput):
-    """How a study uses a program."""
+    """Use of a program by a study."""
 
     data: dict[str, float]
     lower: float
     upper: float
     predictors: int
-    """Columns of the design, constant included."""
+    """Number of columns of the design, constant included."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A compiled program as a study uses it."""
+    """Compiled program with its use by a study."""
 
     family: ProgramFamily
     executable: Path
@@ -57,30 +57,30 @@ class Checked:
     whole: bool
 
     def at(self, draw: Draws, records: Records, weights: Array, seed: int = SEED) -> Point:
-        """Program at a point of its parameters."""
+        """Evaluate the program at a point of its parameters."""
         data = self.family.stan_data(records, weights, self.use.data)
         return evaluate(self.executable, data, {name: values[0] for name, values in draw.items()}, seed)
 
     def log_lik(self, draws: Draws, records: Records) -> Array:
-        """Its log-likelihood (S, n)."""
+        """Evaluate its log-likelihood (S, n)."""
         data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
         return generate(self.executable, data, draws, SEED)["log_lik"]
 
     def predicted(self, draws: Draws, records: Records, seed: int = SEED) -> Array:
-        """Its predictive values (S, n)."""
+        """Draw its predictive values (S, n)."""
         data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
         return generate(self.executable, data, draws, seed)["x_rep"]
 
 
 def broken(family: Family, executable: Path, uses: Iterable[ProgramUse]) -> list[str]:
-    """What a program does not keep to in any of its uses, a sentence for each; none where all is well."""
+    """List the faults of a program in any of its uses, each as a sentence."""
     own = program(family)
     assert own is not None
     return list(dict.fromkeys(problem for use in uses for problem in check_program(Checked(own, executable, use, own.whole))))
 
 
 def check_program(checked: Checked) -> list[str]:
-    """What a program does not keep to, a sentence for each; none where all is well."""
+    """List the faults of a program, each as a sentence."""
     try:
         prior, problems = _prior(checked)
         return problems or list(dict.fromkeys(_problems(checked, prior)))
@@ -89,14 +89,14 @@ def check_program(checked: Checked) -> list[str]:
 
 
 def made_up(use: ProgramUse, whole: bool, n: int = RECORDS, seed: int = SEED, far: bool = False) -> Records:
-    """Records within the declared bounds, with predictors that vary.
+    """Draw records within the declared bounds, with predictors that vary.
 
     Args:
         use: bounds and predictors.
-        whole: whether outcomes are whole numbers.
+        whole: True if outcomes are integers.
         n: number of records.
-        seed: of the generator.
-        far: whether outcomes are spread far, to the declared bounds where there are any.
+        seed: seed of the generator.
+        far: True to spread outcomes far, up to the declared bounds where there are any.
     """
     generator = np.random.default_rng(seed)
     low, high = use.lower, use.upper
@@ -112,11 +112,11 @@ def made_up(use: ProgramUse, whole: bool, n: int = RECORDS, seed: int = SEED, fa
 
 
 def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
-    """Draws from the prior, which is what is left where all weights are 0; and what is wrong with it (T4)."""
+    """Draws from the prior, by a fit with all weights 0, and its faults (T4)."""
     records = made_up(checked.use, checked.whole)
     data = checked.family.stan_data(records, np.zeros(RECORDS), checked.use.data)
     fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LENGTHS)
-    # where nothing holds it, a chain goes straight on as far as it may at every step: longer does not help
+    # in an improper prior a chain moves the largest distance at every step: a longer chain does not help
     if fit.status != "ok" and fit.treedepth_hits < LENGTHS.draws / 2:
         fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LONGER)
     reached = [fit.draws] if fit.status == "ok" else _visited(checked, data)
@@ -134,7 +134,7 @@ def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
 
 
 def _at_zero_weights(checked: Checked, records: Records) -> bool:
-    """Whether zero weights break the target, at points where other weights do not."""
+    """Check if zero weights break the target at points where other weights do not."""
     ones = checked.family.stan_data(records, np.ones(RECORDS), checked.use.data)
     for draw in _visited(checked, ones):
         named = {name: np.asarray(draw[name])[None] for name in checked.family.parameters}
@@ -152,7 +152,7 @@ def _target(checked: Checked, draw: Draws, records: Records, weights: Array) -> 
 
 
 def _visited(checked: Checked, data: StanData) -> list[Draws]:
-    """Points that a short chain comes to; none where it comes to no end."""
+    """Points of a short chain; none if the chain fails."""
     try:
         return [point.values for point in visited(checked.executable, data, {}, SEED, POINTS)]
     except ChainFailed:
@@ -163,8 +163,8 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
     records, draws = made_up(checked.use, checked.whole), take(prior, np.linspace(0, count(prior) - 1, POINTS).astype(int))
     values = checked.at(take(draws, [0]), records, np.ones(RECORDS)).values
     for name in ("log_lik", "x_rep"):
-        if (found := np.size(values[name])) != RECORDS:
-            yield f"{name} has {found} values for {RECORDS} records: declare vector[n] {name}"
+        if (size := np.size(values[name])) != RECORDS:
+            yield f"{name} has {size} values for {RECORDS} records: declare vector[n] {name}"
             return
     for check in (_weights, _others, _unweighted, _sizes, _seeds):
         if broken := list(check(checked, draws, records)):
@@ -174,20 +174,20 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
     yield from _density(checked, draws)
 
 
-def _differ(one: Array | float, other: Array | float) -> bool:
-    """Whether numbers differ by more than rounding; two that are infinite alike, or both no number, do not."""
-    return not np.allclose(one, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+def _differ(values: Array | float, other: Array | float) -> bool:
+    """Check if numbers differ by more than rounding; equal infinities, and two NaN, do not differ."""
+    return not np.allclose(values, other, rtol=CLOSE, atol=CLOSE, equal_nan=True)
 
 
 def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
-    """T1: the weights are the exponents of the likelihood, and log_lik has none of them."""
+    """T1: the weights are the exponents of the likelihood, and log_lik does not depend on them."""
     generator = np.random.default_rng(SEED)
-    # in the middle, from one end to the other, and near each other
+    # weights in the middle, over the whole range, and close together
     patterns = [generator.uniform(0.1, 0.9, RECORDS), generator.permutation([0.0, 1e-4, 0.02, 0.5, 0.98, 1.0])]
     patterns += [generator.uniform(low, low + 0.1, RECORDS) for low in (0.05, 0.45, 0.85)]
     far = Records(made_up(checked.use, checked.whole, far=True).x, records.design)
     for draw, rows in itertools.product((take(draws, [k]) for k in range(POINTS)), (records, far)):
-        none, full = (checked.at(draw, rows, np.full(RECORDS, each)) for each in (0.0, 1.0))
+        none, full = (checked.at(draw, rows, np.full(RECORDS, weight)) for weight in (0.0, 1.0))
         log_lik = full.values["log_lik"]
         for weights in patterns:
             some = checked.at(draw, rows, weights)
@@ -205,11 +205,11 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
 
 
 def _not_the_sum(none: float, some: float, weights: Array, log_lik: Array) -> Iterator[str]:
-    """Whether a target grows by something else than the weighted sum, between no weights and some."""
-    found, expected = some - none, float(weights @ log_lik)
-    if np.isfinite(expected) and _differ(found, expected):
+    """Check that a target with weights exceeds the one without by the weighted sum."""
+    growth, expected = some - none, float(weights @ log_lik)
+    if np.isfinite(expected) and _differ(growth, expected):
         yield (
-            f"the target does not hold weights[i] * log_lik[i]: with weights it grows by {found:.6g}, their sum is "
+            f"the target does not hold weights[i] * log_lik[i]: with weights it grows by {growth:.6g}, their sum is "
             f"{expected:.6g}; use the same log-likelihood, with all its constants, in the model and in log_lik"
         )
 
@@ -231,7 +231,7 @@ MOVES = (
 
 
 def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records]:
-    """I-th record in its place, among others: changed ones, ones that are far from each other, and copies of itself."""
+    """Yield the i-th record in its place among others: changed records, outliers, and copies of itself."""
     own = np.arange(len(records)) == i
     changed = _changed(checked, records, len(records))
     far = made_up(checked.use, checked.whole, len(records), SEED + 2, far=True)
@@ -240,14 +240,14 @@ def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records
 
 
 def _changed(checked: Checked, records: Records, n: int) -> Records:
-    """Other records, n of them; predictors are nearer to 0, and no program overflows at them that does not at the first ones."""
+    """Other records, n of them; predictors closer to 0, where a program that accepts the first ones does not overflow."""
     generator, design = np.random.default_rng(SEED + 1), records.design[np.arange(n) % len(records)]
     nearer = np.column_stack([design[:, :1], generator.uniform(0, 0.9, (n, 1)) * design[:, 1:]])
     return Records(made_up(checked.use, checked.whole, n, SEED + 1).x, nearer)
 
 
 def _unweighted(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
-    """T3: records of weight 0 might as well be others, or not be there."""
+    """T3: records of weight 0 have no effect."""
     weights, log_lik = np.linspace(0, 1, RECORDS), checked.log_lik(draws, records)
     for k in range(POINTS):
         draw = take(draws, [k])
@@ -257,7 +257,7 @@ def _unweighted(checked: Checked, draws: Draws, records: Records) -> Iterator[st
             return
         none = _target(checked, draw, records, np.zeros(RECORDS))
         for i in range(RECORDS):
-            # with nothing but that record, and with none at all
+            # with that record only, and with no record
             for scale, other in zip((0.7, 0.0, 0.7), _with_others(checked, records, i), strict=True):
                 target = _target(checked, draw, other, np.where(np.arange(RECORDS) == i, scale, 0.0))
                 if _differ(target, none + scale * log_lik[k, i]):
@@ -278,7 +278,9 @@ def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     for size in SIZES:
         same, more = min(size, RECORDS), _changed(checked, records, size)
         far = made_up(checked.use, checked.whole, size, SEED + 2, far=True)
-        x, design = (np.concatenate([one[:same], other[same:]]) for one, other in zip(_parts(records), _parts(more), strict=True))
+        x, design = (
+            np.concatenate([part[:same], other[same:]]) for part, other in zip(_parts(records), _parts(more), strict=True)
+        )
         rows, weights = Records(x, design), np.random.default_rng(SEED).uniform(0, 1, size)
         log_lik = checked.log_lik(draw, rows)[0]
         if _differ(log_lik[:same], before[:same]):
@@ -295,7 +297,7 @@ def _parts(records: Records) -> tuple[Array, Array]:
 
 
 def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
-    """Random numbers belong to x_rep alone, and x_rep has nothing of the outcomes."""
+    """Check that only x_rep uses random numbers, and that it does not depend on the outcomes."""
     points = [checked.at(take(draws, [0]), records, np.ones(RECORDS), seed) for seed in (SEED, SEED + 1)]
     if _differ(points[0].log_density, points[1].log_density) or _differ(*(point.values["log_lik"] for point in points)):
         yield "the target or log_lik moves with Stan's seed: no random numbers may go into them, nor into transformed data"
@@ -326,7 +328,7 @@ def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
 
 
 def _density(checked: Checked, draws: Draws) -> Iterator[str]:
-    """Log-likelihood is that of a density, and x_rep follows it."""
+    """Check that the log-likelihood is that of a density, and that x_rep follows it."""
     record = made_up(checked.use, checked.whole).take(slice(0, 1))
     for k in range(POINTS):
         draw = take(draws, [k])
@@ -343,9 +345,9 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
 
 
 def _reached(checked: Checked, predicted: Array) -> Support:
-    """Support of the density: the declared bounds, or what lies around them where predictive values reach beyond.
+    """Support of the density: the declared bounds, or a wider interval where predictive values exceed them.
 
-    What a model can give need not be what an outcome may be: an income of 1000 or more may have a lognormal model.
+    A model may have a wider support than the outcome: an income of 1000 or more may have a lognormal model.
     """
     lower, upper = checked.use.lower, checked.use.upper
     if predicted.min() < lower:

@@ -1,1 +1,1 @@
-"""Confidential data: registered files and how they are read, and the populations that simulated records are drawn from."""
+"""Confidential data: registered files with their readers, and populations of simulated records."""

@@ -1,4 +1,4 @@
-"""The fatigue data of the range paper."""
+"""Fatigue data of the range paper."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from formalsynth.data.files import FILES, DataError, fetch
 
 
 def main() -> int:
-    """Fetch every registered file; 1 when one of them failed."""
+    """Fetch every registered file; return 1 if one of them failed."""
     FILES.find()
     failed = False
     for name in FILES:

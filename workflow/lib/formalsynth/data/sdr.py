@@ -70,7 +70,7 @@ def _sdr_table(path: Path) -> pd.DataFrame:
 
 
 def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Records:
-    """Records of the salary regression: scaled salary, with constant, gender, age groups and standardised weeks.
+    """Build the records of the salary regression: scaled salary, with constant, gender, age groups and standardised weeks.
 
     Salaries at the ends of the scale are moved half a record inside, so that the Beta density is finite (chosen).
     """
@@ -95,20 +95,20 @@ def read_sdr_margins(path: Path) -> Counts:
             raise DataError(f"{path}: {error}") from error
     if columns != MARGINS:
         raise DataError(f"{path}: columns are {', '.join(columns)}")
-    found: dict[str, list[tuple[float, int]]] = {}
+    counts: dict[str, list[tuple[float, int]]] = {}
     for name, code, _, number, _ in rows:
         value = _value({"M": "1", "F": "0"}.get(code, "") if name == "GENDER" else code)
-        known = found.setdefault(name, [])
+        pairs = counts.setdefault(name, [])
         if value is not None and value != SDR_SKIPS.get(name, -1):
-            known.append((value, int(number)))
+            pairs.append((value, int(number)))
     return {
-        name: (np.array([value for value, _ in found[name]], dtype=float), np.array([number for _, number in found[name]]))
-        for name in sorted(found)
+        name: (np.array([value for value, _ in pairs], dtype=float), np.array([number for _, number in pairs]))
+        for name, pairs in sorted(counts.items())
     }
 
 
 def _value(code: str) -> float | None:
-    """Code as the number that it is; None for any other code."""
+    """Convert a code to its number; None for other codes."""
     try:
         return float(code)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Model families: each file registers its own under the names that config uses."""
+"""Model families: each file registers a family under its names in config."""

@@ -1,6 +1,6 @@
-"""What the count families share.
+"""Base of the count families.
 
-Records enter the Stan programs as unique values with their summed weights, so that the cost of a fit does not grow with n.
+Records enter the Stan programs as unique values with their summed weights; the cost of a fit does not grow with n.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from formalsynth.core.family import StanData
 from formalsynth.families._stan import number
 
 TINY = 1e-280
-"""Below this a probability is summed on the log scale."""
+"""Probability below which sums are computed on the log scale."""
 NEGLIGIBLE = 40.0
-"""A term this much below a sum on the log scale adds nothing in double precision."""
+"""Distance below a sum on the log scale at which a term adds nothing in double precision."""
 MEAN_PRIOR = {"shape": 1.0, "rate": 0.001}
 """Gamma prior of the mean: chosen, weak, and conjugate to the Poisson likelihood."""
 
 
 class CountFamily(ABC):
-    """What the count families share: everything that follows from their mean and dispersion."""
+    """Base of the count families: all methods that follow from mean and dispersion."""
 
     outcomes = Allowed("whole numbers, 0 or more", lambda x: bool(((x >= 0) & (x == np.floor(x))).all()))
 
     @abstractmethod
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
-        """Mean, and phi where there is one, each (S, 1) or (S, n)."""
+        """Mean, and phi if the family has it, each (S, 1) or (S, n)."""
 
     @abstractmethod
     def log_probability(self, x: Array, *arguments: Array) -> Array:
@@ -45,7 +45,7 @@ class CountFamily(ABC):
         """Random counts."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that pick one of them."""
+        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that select one of them."""
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
         return self.log_probability(distinct.x, *self.arguments(distinct, draws)), np.eye(len(first))[inverse]
@@ -54,10 +54,10 @@ class CountFamily(ABC):
         """Log probability (S, n) of the counts in the closed interval [lower, upper], accurate in both tails."""
         arguments = self.arguments(records, draws)
         shape = (len(arguments[0]), len(records.x))
-        arguments = tuple(np.broadcast_to(one, shape) for one in arguments)
+        arguments = tuple(np.broadcast_to(argument, shape) for argument in arguments)
         first, last = (np.broadcast_to(end, shape) for end in (np.ceil(lower), np.floor(upper)))
         below, above = self.tails(first - 1, *arguments), self.tails(last, *arguments)
-        # Above the mean the upper tail is the small one: there the difference is taken of complements.
+        # Above the mean the upper tail is smaller: use the difference of complements there.
         flip = first > arguments[0]
         probability = np.where(flip, below[1] - above[1], above[0] - below[0])
         with np.errstate(divide="ignore"):
@@ -65,7 +65,7 @@ class CountFamily(ABC):
         tiny = (probability < TINY) & (first <= last)
         if tiny.any():
             start, step = np.where(flip, first, last)[tiny], np.where(flip, 1, -1)[tiny]
-            result[tiny] = self._tail_sum(start, step, (last - first)[tiny], [one[tiny] for one in arguments])
+            result[tiny] = self._tail_sum(start, step, (last - first)[tiny], [argument[tiny] for argument in arguments])
         return result
 
     def _tail_sum(self, start: Array, step: Array, width: Array, arguments: list[Array]) -> Array:
@@ -75,7 +75,8 @@ class CountFamily(ABC):
         while len(active):
             k += 1
             at = start[active] + k * step[active]
-            term = np.where(at >= 0, self.log_probability(np.maximum(at, 0), *(one[active] for one in arguments)), -np.inf)
+            at_active = (argument[active] for argument in arguments)
+            term = np.where(at >= 0, self.log_probability(np.maximum(at, 0), *at_active), -np.inf)
             total[active] = np.logaddexp(total[active], term)
             active = active[(k < width[active]) & (term > total[active] - NEGLIGIBLE)]
         return total
@@ -91,11 +92,11 @@ def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Ar
 
     Args:
         rows: (n, k) values.
-        weights: (n,) weights of the rows; rows of weight 0 are left out. None weighs all alike.
+        weights: (n,) weights of the rows; rows of weight 0 are dropped. None for equal weights.
 
     Returns:
         first: (u,) index of the first row of each group.
-        inverse: (m,) the group of each of the rows that are not left out.
+        inverse: (m,) group of each remaining row.
         summed: (u,) summed weights.
     """
     weights = np.ones(len(rows)) if weights is None else weights
@@ -106,10 +107,10 @@ def grouped(rows: Array, weights: Array | None = None) -> tuple[Index, Index, Ar
 
 
 def checked(x: Array, weights: Array, threshold: float | None) -> Array:
-    """Counts (n,).
+    """Check counts (n,) and return them.
 
     Raises:
-        ValueError: they are not counts, no record has weight, or censoring is asked for.
+        ValueError: they are not counts, no record has weight, or censoring is requested.
     """
     if threshold is not None:
         raise ValueError("this family has no censored likelihood")

@@ -15,16 +15,16 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.families._counts import CountFamily
 
 DENSE = 16
-"""Counts up to so many times their number share one table of sums, which is then the fastest way."""
+"""Largest ratio of the maximum to the number of counts at which one table of sums is fastest."""
 NEAR = 16
-"""Up to here logarithms are summed one by one; from here on Stirling's series has all digits."""
+"""Count up to which logarithms are summed; above it Stirling's series has full precision."""
 
 
 class NegativeBinomial(CountFamily):
     """The negative binomial distribution by its mean and phi."""
 
     def log_probability(self, x: Array, *arguments: Array) -> Array:
-        """Log probability of the counts; that of the Poisson distribution as phi grows, with all its digits."""
+        """Log probability of the counts; it converges to the Poisson one with growing phi, in full precision."""
         mean, phi = arguments
         excess = np.log1p(mean / phi)
         values = log_rising(x, 1 / phi)
@@ -38,7 +38,8 @@ class NegativeBinomial(CountFamily):
         from scipy.stats import nbinom
 
         mean, phi = arguments
-        return nbinom.cdf(x, phi, phi / (phi + mean)), nbinom.sf(x, phi, phi / (phi + mean))
+        probability = phi / (phi + mean)
+        return np.asarray(nbinom.cdf(x, phi, probability)), np.asarray(nbinom.sf(x, phi, probability))
 
     def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
         """Random counts: Poisson counts whose means have a gamma distribution."""
@@ -51,7 +52,7 @@ class NegativeBinomial(CountFamily):
 
 
 def moments(y: Array, weight: Array) -> tuple[float, float]:
-    """Mean and ``1 / phi`` from the weighted moments, kept away from 0 and infinity."""
+    """Mean and ``1 / phi`` from the weighted moments, bounded away from 0 and infinity."""
     mean = max(float(np.average(y, weights=weight)), 1e-3)
     variance = float(np.average((y - mean) ** 2, weights=weight))
     return mean, float(np.clip((variance - mean) / mean**2, 1e-3, 1e3))
@@ -70,7 +71,7 @@ def log_rising(x: Array, r: Array) -> Array:
         table = np.arange(-1, most)[:, None] * r[:, 0] + 1
         table[:2] = 1
         np.log(table, out=table)
-        # row by row: along the columns numpy's own sums take four times as long
+        # row by row, because cumulative sums along the columns take four times as long
         for before, row in itertools.pairwise(table):
             row += before
         return table[x.astype(np.intp)].T

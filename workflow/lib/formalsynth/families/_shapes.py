@@ -1,4 +1,4 @@
-"""What both Beta families share: their data terms, and everything that follows from the two shapes."""
+"""Base of both Beta families: their data terms, and all methods that follow from the two shapes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def beta_terms(x: Array) -> Array:
 
 
 def inside(x: Array) -> Array:
-    """Values with those at 0 and 1 moved inwards."""
+    """Values clipped to the open interval (0, 1)."""
     return np.clip(x, SMALLEST, LARGEST)
 
 
 def beta_coefficients(shape1: Array, shape2: Array) -> Array:
-    """Their coefficients: ``shape1 - 1``, ``shape2 - 1`` and ``-log B(shape1, shape2)``, along a new last axis."""
+    """Coefficients of these terms: ``shape1 - 1``, ``shape2 - 1`` and ``-log B(shape1, shape2)``, along a new last axis."""
     return np.stack([shape1 - 1, shape2 - 1, -betaln(shape1, shape2)], axis=-1)
 
 
 class BetaShapes:
-    """What both Beta families share: everything that follows from the two shapes of each draw (and record)."""
+    """Base of both Beta families: all methods that follow from the two shapes of each draw (and record)."""
 
     censors = True
     outcomes = Allowed("numbers from 0 to 1", lambda x: bool(((x >= 0) & (x <= 1)).all()))

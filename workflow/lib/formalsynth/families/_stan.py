@@ -1,4 +1,4 @@
-"""Reading back, with their types, the data that a family has made for Stan."""
+"""Typed access to the data that a family passes to Stan."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from formalsynth.core.family import StanData
 
 
 def array(stan_data: StanData, name: str) -> Array:
-    """Array of the data."""
+    """Read an array of the data."""
     return np.asarray(stan_data[name])
 
 
 def number(stan_data: StanData, name: str) -> float:
-    """Number of the data, whole or not."""
+    """Read a number of the data, integer or not."""
     value = stan_data[name]
     assert not isinstance(value, np.ndarray)
     return value

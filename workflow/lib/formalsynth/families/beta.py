@@ -31,7 +31,7 @@ class BetaFamily(BetaShapes):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Sums of the weighted terms, or the records with positive weight where they are censored."""
+        """Sum the weighted terms; for a censored likelihood pass the records with positive weight instead."""
         kept = weights > 0 if threshold is not None else np.zeros(len(weights), dtype=bool)
         return {
             "term_sums": np.zeros(3) if threshold is not None else (weights[:, None] * beta_terms(records.x)).sum(axis=0),

@@ -15,17 +15,17 @@ from formalsynth.families._counts import grouped
 from formalsynth.families._stan import array, number
 
 TINY = 1e-280
-"""Below this a probability is computed on the log scale."""
+"""Probability below which the log scale is used."""
 NEGLIGIBLE = 1e-16
 """Relative change below which a series or continued fraction has converged."""
 TERMS = 100_000
-"""Of a series or continued fraction, at most."""
+"""Largest number of terms of a series or continued fraction."""
 LARGEST_EXPONENT = 600.0
-"""Of exp: a larger value, times 0 for the records that it does not concern, would not be 0."""
+"""Clip exponents here: exp overflows to inf, and 0 * inf is NaN."""
 STEPS = 20
-"""Of scoring, towards a starting point."""
+"""Number of scoring steps towards a starting point."""
 LONGEST_STEP = 1.0
-"""Of scoring, on the log scale of the means."""
+"""Longest scoring step, on the log scale of the means."""
 
 
 @family("gamma_regression")

@@ -28,7 +28,7 @@ class NegativeBinomialFamily(NegativeBinomial):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Unique counts with their summed weights.
+        """Group the counts into unique values with summed weights.
 
         Raises:
             ValueError: the data are not counts, no record has weight, or censoring is asked for.

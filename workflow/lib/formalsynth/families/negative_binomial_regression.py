@@ -31,11 +31,11 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Distinct records with their summed weights, in an orthonormal basis of the weighted design.
+        """Group equal records and sum their weights, in an orthonormal basis of the weighted design.
 
         Raises:
             ValueError: the data are not counts, the weighted design does not identify the coefficients, or censoring is
-                asked for.
+                requested.
         """
         x, design = checked(records.x, weights, threshold), records.design
         first, _, summed = grouped(np.column_stack([x, design]), weights)

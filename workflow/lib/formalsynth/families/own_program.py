@@ -1,8 +1,8 @@
-"""A family that is nothing but a Stan program of a user's own.
+"""Family that consists of a user's own Stan program.
 
 The program declares data ``n``, ``x``, ``weights`` and, where it has predictors, ``p`` and ``design`` (n, p; the constant is the
 first column); adds ``weights[i]`` times the log-likelihood of each record to the target; and generates ``log_lik``, unweighted,
-and ``x_rep``, a predictive value for each record. What else it declares as data are fixed numbers, which config gives.
+and ``x_rep``, a predictive value for each record. All other declared data are fixed numbers that config sets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from formalsynth.core.family import FAMILIES, Evaluate, StanData, program_name
 from formalsynth.core.registry import OwnCodeError
 
 CONTRACT = ("n", "x", "weights", "p", "design")
-"""Data that the records give."""
+"""Data taken from the records."""
 GENERATED = ("log_lik", "x_rep")
 """Generated quantities, one value for each record."""
 BLOCKS = ("data", "parameters", "generated quantities")
@@ -28,51 +28,51 @@ BLOCKS = ("data", "parameters", "generated quantities")
 
 @dataclass
 class OwnProgram:
-    """The family of one program; :meth:`bind` gives it the compiled program before it is used on draws."""
+    """Family of one program; :meth:`bind` sets its compiled program before use on draws."""
 
     program: str
     parameters: tuple[str, ...]
     data: tuple[str, ...]
-    """Names of the data that it declares."""
+    """Names of its declared data."""
     integers: tuple[str, ...] = ()
-    """Those of them that are whole numbers."""
+    """Names of those data that are integers."""
     priors: Mapping[str, float] = field(default_factory=dict)
-    """Its fixed numbers, as :meth:`bind` was told them."""
+    """Fixed numbers, as passed to :meth:`bind`."""
     censors: bool = False
     evaluate: Evaluate | None = None
 
     @property
     def whole(self) -> bool:
-        """Whether its outcomes are whole numbers."""
+        """True if its outcomes are integers."""
         return "x" in self.integers
 
     @property
     def outcomes(self) -> Allowed:
-        """Finite numbers, or whole ones; a study declares their bounds."""
+        """Finite numbers or integers; a study declares their bounds."""
         if self.whole:
             return Allowed("whole numbers", lambda x: bool((np.isfinite(x) & (x == np.floor(x))).all()))
         return Allowed("finite numbers", lambda x: bool(np.isfinite(x).all()))
 
     @property
     def numbers(self) -> list[str]:
-        """Names of the fixed numbers that config has to give."""
+        """Names of the fixed numbers that config has to set."""
         return [name for name in self.data if name not in CONTRACT]
 
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
-        """Give it what runs the compiled program, and its fixed numbers."""
+        """Set the function that runs the compiled program, and its fixed numbers."""
         self.evaluate, self.priors = evaluate, dict(priors)
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Records and their weights under the names of the contract, and the fixed numbers."""
-        known: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
-        known |= {"x": records.x.astype(int) if self.whole else records.x, "design": records.design}
-        known |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
-        return {name: known[name] for name in self.data}
+        """Collect records and weights under the names of the contract, and the fixed numbers."""
+        values: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
+        values |= {"x": records.x.astype(int) if self.whole else records.x, "design": records.design}
+        values |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
+        return {name: values[name] for name in self.data}
 
     def inits(self, stan_data: StanData) -> StanData:
-        """None: Stan starts where it likes."""
+        """Return nothing: Stan chooses the starting point."""
         return {}
 
     def log_likelihood(self, records: Records, draws: Draws) -> Array:
@@ -84,11 +84,11 @@ class OwnProgram:
         return self._generated("x_rep", records, draws, int(generator.integers(1, 2**31 - 1)))
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """None: the log-likelihood comes as a whole."""
+        """Refuse: the log-likelihood is given as a whole."""
         raise ValueError(f"the Stan program {self.program} gives no factors of its log-likelihood, which this mechanism needs")
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """None: a program of the contract does not integrate its density."""
+        """Refuse: programs of the contract do not integrate their density."""
         raise ValueError(f"the Stan program {self.program} gives no interval probabilities, which this mechanism needs")
 
     def _generated(self, name: str, records: Records, draws: Draws, seed: int) -> Array:
@@ -99,10 +99,10 @@ class OwnProgram:
 
 
 def register(path: Path) -> None:
-    """Register the family of a program under :func:`program_name`, unless it is there.
+    """Register the family of a program under :func:`program_name`, unless it is registered.
 
     Raises:
-        OwnCodeError: the file lacks something of the contract.
+        OwnCodeError: the file does not meet the contract.
     """
     text = path.read_text(encoding="utf-8")
     if program_name(path) not in FAMILIES:
@@ -112,27 +112,33 @@ def register(path: Path) -> None:
 def _family(name: str, text: str) -> OwnProgram:
     blocks = {block: _declared(text, block) for block in BLOCKS}
     data, parameters, generated = (blocks[block] for block in BLOCKS)
-    problems = [f"data {each} are not declared: add them" for each in ("n", "x", "weights") if each not in data]
-    problems += [f"generated quantity {each} is missing: declare vector[n] {each}" for each in GENERATED if each not in generated]
+    problems = [f"data {required} are not declared: add them" for required in ("n", "x", "weights") if required not in data]
+    problems += [
+        f"generated quantity {required} is missing: declare vector[n] {required}"
+        for required in GENERATED
+        if required not in generated
+    ]
     problems += [] if parameters else ["it has no parameters"]
     problems += ["#include is not possible: put everything into the one file"] if re.search(r"^\s*#include", text, re.M) else []
     problems += [] if not ({"design", "p"} & set(data)) or {"design", "p"} <= set(data) else ["declare both p and design"]
-    scalars = [each for each, kind in data.items() if each not in CONTRACT and not re.match(r"(int|real)\b(?!.*\[)", kind)]
-    problems += [f"data {each} are no single number: only n, x, weights, p and design hold more" for each in scalars]
+    scalars = [
+        variable for variable, kind in data.items() if variable not in CONTRACT and not re.match(r"(int|real)\b(?!.*\[)", kind)
+    ]
+    problems += [f"data {variable} are not a single number: only n, x, weights, p and design may be more" for variable in scalars]
     if problems:
         raise OwnCodeError("; ".join(problems))
-    integers = tuple(each for each, kind in data.items() if re.search(r"\bint\b", kind))
+    integers = tuple(variable for variable, kind in data.items() if re.search(r"\bint\b", kind))
     return OwnProgram(name, tuple(parameters), tuple(data), integers)
 
 
 def _declared(text: str, block: str) -> dict[str, str]:
     """Variables that a block declares at its top level, each with its type."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", " ", text, flags=re.S)
-    found = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{", text)
-    if found is None:
+    start = re.search(rf"(?<!transformed )(?<!\w)\b{block.replace(' ', chr(92) + 's+')}\s*\{{", text)
+    if start is None:
         return {}
     declared: dict[str, str] = {}
-    for statement in _statements(text[found.end() :]):
+    for statement in _statements(text[start.end() :]):
         match = re.match(
             r"\s*((?:array\s*\[[^\]]*\]\s*)?(?:int|real|vector|row_vector|matrix|simplex|ordered|positive_ordered|unit_vector|"
             r"cov_matrix|corr_matrix|cholesky_factor_cov|cholesky_factor_corr)\b\s*(?:<[^;]*?>)?\s*(?:\[[^\]]*\])?)\s*(\w+)",
@@ -144,7 +150,7 @@ def _declared(text: str, block: str) -> dict[str, str]:
 
 
 def _statements(text: str) -> list[str]:
-    """Statements at the top level of a block, from behind its opening brace; of inner blocks only what is before them."""
+    """Statements at the top level of a block, after its opening brace; inner blocks are dropped."""
     statements, depth, current = [], 1, ""
     for character in text:
         depth += {"{": 1, "}": -1}.get(character, 0)

@@ -27,7 +27,7 @@ class PoissonFamily(CountFamily):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Weighted number of records and the weighted sum of their counts.
+        """Compute the weighted number of records and the weighted sum of their counts.
 
         Raises:
             ValueError: the data are not counts, no record has weight, or censoring is asked for.
@@ -52,7 +52,7 @@ class PoissonFamily(CountFamily):
         """Both tails."""
         from scipy.stats import poisson
 
-        return poisson.cdf(x, *arguments), poisson.sf(x, *arguments)
+        return np.asarray(poisson.cdf(x, *arguments)), np.asarray(poisson.sf(x, *arguments))
 
     def simulate(self, generator: np.random.Generator, size: tuple[int, int], *arguments: Array) -> Integers:
         """Random counts."""

@@ -1,4 +1,4 @@
-"""Synthesizers of the censor paper that cut or clip what a record may contribute."""
+"""Synthesizers of the censor paper that cut or clip the contribution of a record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
 def weighted_e_refitted(context: Context, *, epsilon: PositiveNumber) -> Form:
     """Parent's weights, but 0 for a record whose bound under the parent's own fit exceeds epsilon / 2.
 
-    The other reading of :func:`weighted_e`: the weighted posterior is narrower about the records that stay, and fewer are cut.
+    The other interpretation of :func:`weighted_e`: the weighted posterior is narrower around the remaining records, and fewer
+    are cut.
     """
     parent = context.parents[0]
     return _without(parent.weights, parent.by_record > epsilon / 2)

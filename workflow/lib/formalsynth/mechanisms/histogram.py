@@ -25,7 +25,7 @@ def perturbed_histogram(
 ) -> DirectRelease:
     """Histogram with Laplace noise on declared bounds, synthetic values uniform inside a bin (censor paper, Section 2.3).
 
-    ``bins`` = 0 takes the whole part of sqrt(n), which the paper names as a choice that does not look at the data.
+    ``bins`` = 0 takes the integer part of sqrt(n), which the paper names as a choice that does not use the data.
     """
     x = context.records.x
     generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
@@ -53,7 +53,7 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
 
 
 def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
-    """Counts that are perturbed, and the scale of the noise; arguments as in :func:`perturb`."""
+    """Count the values in each bin for Laplace noise; arguments as in :func:`perturb`."""
     counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
     return LaplaceCounts(counts.astype(float), SENSITIVITY["replace"] / epsilon)
 
@@ -62,8 +62,8 @@ def shares(noisy: Array) -> Array:
     """Probabilities (S, bins) from noisy counts (S, bins): clamped at 0 and scaled to 1; uniform where all are clamped."""
     kept = np.maximum(noisy, 0)
     total = kept.sum(axis=1, keepdims=True)
-    found: Array = np.where(total > 0, kept / np.where(total > 0, total, 1), 1 / noisy.shape[1])
-    return found
+    probabilities: Array = np.where(total > 0, kept / np.where(total > 0, total, 1), 1 / noisy.shape[1])
+    return probabilities
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class BinPredictor:
     high: float
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """One synthetic data set (n,) for each row of ``probability`` (S, bins)."""
+        """Draw a synthetic data set (n,) for each row of ``probability`` (S, bins)."""
         n = len(records.x)
         rows = []
         for probability in draws["probability"]:

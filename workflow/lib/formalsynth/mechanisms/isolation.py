@@ -1,4 +1,4 @@
-"""CW weights: records are the less protected the more other records lie near them.
+"""CW weights: records with many others near them need less protection.
 
 Source: reweight paper, Section 2.2 and Algorithm 2.
 """
@@ -37,14 +37,14 @@ def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Arr
 
 
 def isolation_risk(x: Array, radius: Array | float) -> Array:
-    """``IR_i``, the share of all n records that lie outside the closed ball of record i: ``|x_j - x_i| > radius_i``.
+    """Share of all n records outside the closed ball of record i, ``IR_i``: ``|x_j - x_i| > radius_i``.
 
-    A record lies inside its own ball, so the risk is at most ``1 - 1 / n``. Distances within rounding of the radius count as
-    equal to it, so that 0.2 times a whole number ends where it should.
+    A record is inside its own ball, so the risk is at most ``1 - 1 / n``. Distances within rounding of the radius count as
+    equal to it, which gives the exact end for 0.2 times an integer.
 
     Args:
         x: (n,) confidential values.
-        radius: (n,) radius of each record's ball, or one for all.
+        radius: (n,) radius of each record's ball, or one radius for all.
 
     Returns:
         (n,) risks in [0, 1), in O(n log n).

@@ -1,4 +1,4 @@
-"""Sensitive ranges: weights and truncated likelihoods for records of which only values near the record are sensitive."""
+"""Sensitive ranges: weights and truncated likelihoods where only values near the record are sensitive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formalsynth.core.weights import lipschitz_weights, outside_shares
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
 RangeEnd = Annotated[Number, Field(strict=True), AsGiven]
-"""An end of a range, relative to the record; infinite for an open one."""
+"""End of a range as a factor of the record; infinite for an open range."""
 
 
 @mechanism(AVERAGED, id=3)
@@ -39,8 +39,8 @@ def range_averaged(
     The share ``top`` of the largest records has the sensitive range ``[wide_a x, wide_b x]`` (Section 4.3).
     """
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
-    known = _known(context, _Ranges(a, b, top, wide_a, wide_b))
-    return Form(known + (1 - known) * alpha, Sensitive((1 - known) * alpha))
+    lambda_ = _outside_share(context, _Ranges(a, b, top, wide_a, wide_b))
+    return Form(lambda_ + (1 - lambda_) * alpha, Sensitive((1 - lambda_) * alpha))
 
 
 @mechanism(TRUNCATED, id=4, truncates=True)
@@ -63,7 +63,7 @@ def range_truncated_printed(context: Context, *, a: RangeEnd, b: RangeEnd, c: No
 
 @dataclass(frozen=True)
 class _Ranges:
-    """The ranges of :func:`range_averaged`."""
+    """Ranges of :func:`range_averaged`."""
 
     a: float
     b: float
@@ -73,21 +73,21 @@ class _Ranges:
 
     @classmethod
     def of(cls, parameters: Mapping[str, float]) -> _Ranges | None:
-        """Those that parameters say, if they say all."""
+        """Ranges from parameters; None if they are incomplete."""
         given = {name: parameters[name] for name in cls.__dataclass_fields__ if name in parameters}
         return cls(**given) if {"a", "b"} <= given.keys() else None
 
     def ends(self, x: Array) -> tuple[Array, Array]:
-        """Lower and upper ends (n,), relative to the records."""
+        """Lower and upper ends (n,) as factors of the records."""
         in_top = x > np.quantile(x, 1 - self.top)
         return np.where(in_top, self.wide_a, self.a), np.where(in_top, self.wide_b, self.b)
 
 
-def _known(context: Context, ranges: _Ranges) -> Array:
-    """``lambda`` from one predictive value for each draw of the parent, the unweighted synthesizer.
+def _outside_share(context: Context, ranges: _Ranges) -> Array:
+    """Estimate ``lambda`` from a predictive value for each draw of the parent, the unweighted synthesizer.
 
-    All ranges of a replicate see the same predictive values, so that their differences are not noise. They are drawn once, for
-    all ranges that the parent's children have.
+    All ranges of a replicate use the same predictive values, so differences between them are not noise. The values are drawn
+    once, for all ranges of the parent's children.
     """
     parent, x = context.parents[0], context.records.x
     if context.cache.outside_share is None and ranges not in parent.shared:
@@ -96,7 +96,7 @@ def _known(context: Context, ranges: _Ranges) -> Array:
         predictive = (context.family.predict(generator, context.records, part) for part in parts)
         others = [_Ranges.of(parameters) for name, parameters in parent.children if name == range_averaged.__name__]
         every = list(dict.fromkeys([ranges, *filter(None, others)]))
-        shares = outside_shares(x, predictive, [each.ends(x) for each in every])
+        shares = outside_shares(x, predictive, [chosen.ends(x) for chosen in every])
         parent.shared.update(zip(every, shares, strict=True))
     if context.cache.outside_share is None:
         context.cache.outside_share = parent.shared[ranges]

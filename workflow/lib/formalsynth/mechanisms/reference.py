@@ -1,4 +1,4 @@
-"""Weights from each record's own risk at a reference parameter that is declared in advance: no other record plays a part."""
+"""Weights from each record's own risk at a reference parameter declared in advance; other records have no influence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formalsynth.core.constraints import AsGiven, PositiveNumber
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 Value = Annotated[float | None, Field(allow_inf_nan=False), AsGiven]
-"""A value of the reference parameter; None where the family has fewer."""
+"""Value of the reference parameter; None where the family has fewer parameters."""
 
 
 @mechanism(ASYMPTOTIC, parents=0)
@@ -47,10 +47,10 @@ def reference_censored(
 
 
 def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:
-    """Weights (n,) in (0, 1]: 0 only for a record whose risk is infinite.
+    """Weights (n,) in (0, 1]; 0 only for a record of infinite risk.
 
     Raises:
-        ValueError: there are not as many values as the family has parameters, or one of them is outside its range.
+        ValueError: the number of values is not that of the family's parameters, or a value is outside its range.
     """
     with np.errstate(over="ignore"):
         risk = np.abs(context.log_likelihood(as_draws(context, theta))[0])
@@ -61,7 +61,7 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """Declared parameter as the one draw of a posterior; of ``beta`` there are as many values as columns of the design."""
+    """Convert the declared parameter to a single posterior draw; ``beta`` takes a value for each column of the design."""
     values = [float(value) for value in theta if value is not None]
     names = context.family.parameters
     columns = context.records.design.shape[1]

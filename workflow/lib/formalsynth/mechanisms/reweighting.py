@@ -1,4 +1,4 @@
-"""Synthesizers of the reweight paper that change the weights of others."""
+"""Synthesizers of the reweight paper that change the weights of their parents."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def scalar_weighted(context: Context) -> Form:
 def reweighted(context: Context, *, k: PositiveNumber) -> Form:
     """Parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
 
-    ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains. It is used as
-    such: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the
+    ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains, which is used
+    here: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the
     limit 1 cuts.
     """
     parent = context.parents[0]

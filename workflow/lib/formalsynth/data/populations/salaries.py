@@ -15,7 +15,7 @@ ROUGH_MARGINS: Counts = {
     "SALARYP": (np.arange(10_000.0, 310_000.0, 10_000.0), np.exp(-0.5 * ((np.arange(30) - 8) / 5) ** 2)),
     "WKSWK": (np.array([36.0, 40.0, 52.0]), np.array([5, 10, 85])),
 }
-"""Margins of our own, for where the published counts are absent."""
+"""Margins of our own, used if the published counts are missing."""
 
 
 @population()
