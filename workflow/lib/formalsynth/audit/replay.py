@@ -134,7 +134,7 @@ class Replay:
         return weights
 
     def release(self, synthesizer: Synthesizer, index: Index) -> DirectRelease:
-        """Result of a direct release on the data set of the records at ``index`` of the universe.
+        """Run a direct release on the data set of the records at ``index`` of the universe.
 
         Raises:
             ValueError: its mechanism has a pseudo posterior.
@@ -211,7 +211,7 @@ class _Universal:
     """Outcomes on D, at a first look."""
 
     def posterior(self, request: Request) -> Any:
-        """The exact pseudo posterior of a form, or a sampled one."""
+        """Exact pseudo posterior of a form, or a sampled one."""
         weights = self.replay.over_universe(self.index, request.form)
         return self.replay.posterior(weights, request.form.sensitive.threshold, self.near.get(request.synthesizer.id))
 
