@@ -1,4 +1,4 @@
-"""The contract of a family: ours keep to it, and what is wrong with others is told."""
+"""Contract of a family: ours meet it, and faults of others are reported."""
 
 import dataclasses
 
@@ -27,17 +27,17 @@ POPULATIONS = {
 def fitted(compiled):
     """A family of ours with records and draws, by name."""
     load([f"formalsynth.families.{name}" for name in ("poisson", "negative_binomial", "linear", "beta", "gamma_regression")])
-    found = {}
+    tried = {}
 
     def fitted(name):
-        if name not in found:
+        if name not in tried:
             family, records = FAMILIES[name], POPULATIONS[name](np.random.default_rng(11))
             executable = compiled(family.program)
             data = family.stan_data(records, np.ones(25), family.priors)
             points = visited(executable, data, family.inits(data), 3, 60)
-            draws = {each: np.array([point.values[each] for point in points]) for each in family.parameters}
-            found[name] = Fitted(family, records, draws, executable, dict(family.priors))
-        return found[name]
+            draws = {parameter: np.array([point.values[parameter] for point in points]) for parameter in family.parameters}
+            tried[name] = Fitted(family, records, draws, executable, dict(family.priors))
+        return tried[name]
 
     return fitted
 
@@ -77,7 +77,7 @@ class Changed:
          "its Stan program poisson has another density"),
     ],
 )  # fmt: skip
-def test_what_breaks_it_is_told(fitted, method, change, words):
+def test_a_fault_is_reported(fitted, method, change, words):
     right = fitted("poisson")
     wrong = Changed(right.family, **{method: change(getattr(right.family, method))})
     problems = check_family(dataclasses.replace(right, family=wrong))
@@ -105,7 +105,7 @@ def test_densities_of_many_shapes_pass_and_wrong_ones_do_not(distribution, suppo
     assert check_density(log_density, np.maximum(shifted, support.lower), support)
 
 
-def test_a_point_mass_beside_a_density_is_counted():
+def test_a_point_mass_next_to_a_density_is_counted():
     generator, support = np.random.default_rng(6), Support(0, np.inf, False)
     predicted = np.where(generator.random(2000) < 0.3, 0, generator.lognormal(size=2000))
 
@@ -125,6 +125,6 @@ def test_a_family_is_tried_before_its_first_fit(fitted):
     wrong = Changed(
         right.family, factors=lambda r, d: (right.family.factors(r, d)[0][:, :2], right.family.factors(r, d)[1][:, :2])
     )
-    assert any("integrates to" in each for each in broken_family(wrong, records, right.executable, right.priors))
+    assert any("integrates to" in problem for problem in broken_family(wrong, records, right.executable, right.priors))
     stops = Changed(right.family, stan_data=lambda r, w, p, t=None: {}["n"])
     assert broken_family(stops, records, right.executable, right.priors) == ["stops with KeyError: 'n'"]

@@ -291,7 +291,7 @@ def with_the_mean(context, *, epsilon: float) -> DirectRelease:
     return DirectRelease({**release.draws, "mean": context.records.x.mean()[None]}, release.predictor, epsilon, release.counts)
 
 
-def says_less(context, *, epsilon: float) -> DirectRelease:
+def claims_less(context, *, epsilon: float) -> DirectRelease:
     return noisy(context, epsilon / 2, 2 / epsilon)
 
 
@@ -312,7 +312,7 @@ def without_counts(context, *, epsilon: float) -> DirectRelease:
         (without_noise, "gives the same draws for another random stream"),
         (with_other_noise, "gives other draws when it is called again"),
         (with_the_mean, "gives other draws for the same counts and noise"),
-        (says_less, "gives epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
+        (claims_less, "gives epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
         (without_counts, "gives no counts by which that could be checked"),
     ],
 )  # fmt: skip
@@ -350,7 +350,7 @@ SHIPPED = {
 @pytest.mark.parametrize("name", SHIPPED)
 def test_our_own_mechanisms_keep_to_it(name):
     MECHANISMS.find()
-    assert set(SHIPPED) == {each for each in MECHANISMS if not MECHANISMS.module(each).startswith("/")}
+    assert set(SHIPPED) == {registered for registered in MECHANISMS if not MECHANISMS.module(registered).startswith("/")}
     assert check_mechanism(MECHANISMS[name], SHIPPED[name], *poisson()) == []
 
 
@@ -362,7 +362,7 @@ def poisson():
 
 
 def problems_of(function, parameters=None, **registered):
-    """What the contract finds in a mechanism."""
+    """List the faults of a mechanism under the contract."""
     with MECHANISMS.trial():
         mechanism(**{"guarantee": ASYMPTOTIC} | registered)(function)
         return check_mechanism(MECHANISMS[function.__name__], parameters or {}, *poisson())
@@ -382,7 +382,7 @@ def problems_of(function, parameters=None, **registered):
         (by_risk, None),
     ],
 )
-def test_what_breaks_the_contract_is_told(function, words):
+def test_a_broken_contract_is_reported(function, words):
     problems = problems_of(function)
     if words is None:
         assert problems == []

@@ -85,7 +85,7 @@ def faulty(cmdstan, tmp_path_factory):
         (10, "when a record of weight 0 is taken out"),
     ],
 )
-def test_a_fault_is_told_in_a_sentence_that_says_what_to_change(faulty, fault, words):
+def test_a_fault_is_reported_with_the_change_it_needs(faulty, fault, words):
     path, executable = faulty
     load([str(path)])
     use = ProgramUse(data={"fault": fault}, lower=0 if fault == 8 else -math.inf, upper=math.inf, predictors=2)
@@ -281,7 +281,7 @@ def test_a_program_that_leaks_other_records_is_refused(leaky, fault, words):
         ("data {\n  int", "#include other.stan\ndata {\n  int", "#include is not possible"),
     ],
 )
-def test_what_a_file_lacks_is_told_before_it_is_compiled(tmp_path, old, new, words):
+def test_missing_parts_of_a_file_are_reported_before_it_is_compiled(tmp_path, old, new, words):
     path = tmp_path / "lacking.stan"
     assert old in PROGRAM
     path.write_text(PROGRAM.replace(old, new, 1), encoding="utf-8")

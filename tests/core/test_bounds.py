@@ -69,18 +69,18 @@ def test_bounds_of_every_form_are_the_naive_maxima(study, generator, monkeypatch
     monkeypatch.setattr(core_arrays, "BLOCK", block)
     records, draws, _ = study
     sensitive = forms(generator)
-    found = dict(zip(sensitive, record_bounds(FAMILY, records, draws, list(sensitive.values())), strict=True))
-    for name, one in found.items():
+    by_name = dict(zip(sensitive, record_bounds(FAMILY, records, draws, list(sensitive.values())), strict=True))
+    for name, result in by_name.items():
         values = np.abs(naive(study, sensitive[name]))
         limit = sensitive[name].threshold or np.inf
-        np.testing.assert_allclose(one.by_record, np.minimum(values, limit).max(axis=0), rtol=1e-9, err_msg=name)
-        np.testing.assert_allclose(one.by_draw, np.minimum(values, limit).max(axis=1), rtol=1e-9, err_msg=name)
-        assert one.delta == one.by_record.max() == one.by_draw.max()
-        assert one.epsilon == 2 * one.delta
+        np.testing.assert_allclose(result.by_record, np.minimum(values, limit).max(axis=0), rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(result.by_draw, np.minimum(values, limit).max(axis=1), rtol=1e-9, err_msg=name)
+        assert result.delta == result.by_record.max() == result.by_draw.max()
+        assert result.epsilon == 2 * result.delta
         beyond = int((values > limit).any(axis=0).sum())
-        assert one.beyond == (None if sensitive[name].threshold is None else beyond)
-    assert 0 < found["censored"].beyond < N
-    assert found["untouched"].delta == 0
+        assert result.beyond == (None if sensitive[name].threshold is None else beyond)
+    assert 0 < by_name["censored"].beyond < N
+    assert by_name["untouched"].delta == 0
 
 
 @given(st.lists(st.integers(0, 5), min_size=N - 3, max_size=N - 3), arrays(float, N, elements=st.sampled_from([0.0, 0.3, 1.0])))
@@ -95,17 +95,17 @@ def test_records_that_repeat_have_the_naive_bounds(study, places, weights):
     ones = np.ones(N)
     sensitive = [Sensitive(weights), Sensitive(ones, (0.4, 1.8), weights), Sensitive(ones, threshold=5.0)]
     values = [weights * f, f - weights * gamma, np.clip(f, -5, 5)]
-    for one, expected in zip(record_bounds(FAMILY, repeated, draws, sensitive), values, strict=True):
-        np.testing.assert_allclose(one.by_record, np.abs(expected).max(axis=0), rtol=1e-9)
-        np.testing.assert_allclose(one.by_draw, np.abs(expected).max(axis=1), rtol=1e-9)
-    assert one.beyond == (np.abs(f) > 5).any(axis=0).sum()
+    for result, expected in zip(record_bounds(FAMILY, repeated, draws, sensitive), values, strict=True):
+        np.testing.assert_allclose(result.by_record, np.abs(expected).max(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(result.by_draw, np.abs(expected).max(axis=1), rtol=1e-9)
+    assert result.beyond == (np.abs(f) > 5).any(axis=0).sum()
 
 
 def test_censored_bounds_reach_their_threshold_and_no_further(study):
     records, draws, _ = study
-    found = record_bounds(FAMILY, records, draws, [Sensitive(np.ones(N), threshold=3.0)])[0]
-    assert found.delta == 3
-    assert found.epsilon == 6
+    result = record_bounds(FAMILY, records, draws, [Sensitive(np.ones(N), threshold=3.0)])[0]
+    assert result.delta == 3
+    assert result.epsilon == 6
 
 
 @given(WEIGHTS)
@@ -119,9 +119,9 @@ def test_bounds_are_monotone_in_the_weights(study, weights):
 def test_permuting_records_permutes_bounds(study, weights, order):
     records, draws, _ = study
     permuted = records.take(order)
-    one = [Sensitive(weights), Sensitive(weights, (0.4, 1.8), weights)]
+    forms = [Sensitive(weights), Sensitive(weights, (0.4, 1.8), weights)]
     other = [Sensitive(weights[order]), Sensitive(weights[order], (0.4, 1.8), weights[order])]
-    before, after = record_bounds(FAMILY, records, draws, one), record_bounds(FAMILY, permuted, draws, other)
+    before, after = record_bounds(FAMILY, records, draws, forms), record_bounds(FAMILY, permuted, draws, other)
     for here, there in zip(before, after, strict=True):
         assert there.by_record == pytest.approx(here.by_record[order], rel=1e-9, abs=1e-12)
         assert there.delta == pytest.approx(here.delta, rel=1e-9)
@@ -152,9 +152,9 @@ def test_a_mechanism_is_measured_alone_as_among_others(study, generator):
     records, draws, _ = study
     sensitive = list(forms(generator).values())
     together = record_bounds(FAMILY, records, draws, sensitive)
-    for one, found in zip(sensitive, together, strict=True):
-        alone = record_bounds(FAMILY, records, draws, [one])[0]
-        assert (alone.by_record == found.by_record).all()
+    for form, expected in zip(sensitive, together, strict=True):
+        alone = record_bounds(FAMILY, records, draws, [form])[0]
+        assert (alone.by_record == expected.by_record).all()
 
 
 class Given:
@@ -182,9 +182,9 @@ def test_a_log_likelihood_that_is_no_number_has_no_finite_bound(monkeypatch, blo
     monkeypatch.setattr(core_arrays, "BLOCK", block)
     values = np.array([[1.0], [2.0], [3.0]])
     values[place] = np.nan
-    found = given_bounds(values)
-    assert found.by_record[0] == np.inf
-    assert found.epsilon == np.inf
+    result = given_bounds(values)
+    assert result.by_record[0] == np.inf
+    assert result.epsilon == np.inf
 
 
 def test_an_infinite_log_likelihood_has_an_infinite_bound():
@@ -193,10 +193,10 @@ def test_an_infinite_log_likelihood_has_an_infinite_bound():
 
 
 def test_a_record_of_weight_zero_has_bound_zero_whatever_its_likelihood():
-    found = record_bounds(
+    result = record_bounds(
         Columns([[1.0, -np.inf], [2.0, np.nan]]), intercept_only(np.arange(2)), {}, [Sensitive(np.array([1.0, 0.0]))]
     )[0]
-    assert found.by_record.tolist() == [2.0, 0.0]
+    assert result.by_record.tolist() == [2.0, 0.0]
 
 
 class Columns(Given):
@@ -215,7 +215,7 @@ def test_monte_carlo_error_of_a_maximum_agrees_with_simulation():
     generator = np.random.default_rng(3)
     repeats, n_draws, scale = 400, 1000, 2.5
     samples = scale * generator.standard_exponential((repeats, n_draws))
-    estimates = np.array([maximum_mcse(one) for one in samples])
+    estimates = np.array([maximum_mcse(sample) for sample in samples])
     exact = scale * np.sqrt((1 / np.arange(1, n_draws + 1.0) ** 2).sum())
     limit = scale * np.pi / np.sqrt(6)
     assert exact == pytest.approx(limit, rel=1e-3)

@@ -70,10 +70,10 @@ def test_analytic_sigma_meets_the_curve_and_is_the_smallest(sensitivity, epsilon
 @given(st.floats(0.01, 100), st.floats(1e-3, 1e3), deltas)
 def test_gaussian_epsilon_is_where_the_curve_meets_delta(sigma, sensitivity, delta):
     epsilon = gaussian.gaussian_epsilon(sigma, sensitivity, delta)
-    found = gaussian.gaussian_delta(sigma, sensitivity, epsilon)
-    assert found <= delta * (1 + 1e-6)
+    smallest = gaussian.gaussian_delta(sigma, sensitivity, epsilon)
+    assert smallest <= delta * (1 + 1e-6)
     if epsilon > 0:
-        assert found == pytest.approx(delta, rel=1e-6)
+        assert smallest == pytest.approx(delta, rel=1e-6)
 
 
 def test_smallest_epsilon_inverts_a_curve():

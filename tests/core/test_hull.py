@@ -45,16 +45,16 @@ def over_all_draws(*arguments):
         return record_bounds(*arguments)
 
 
-def assert_same(found, expected):
+def assert_same(result, expected):
     """Bounds and Monte Carlo error from corners are those from all draws."""
-    assert found.by_record == pytest.approx(expected.by_record, rel=EXACT, abs=0)
-    assert found.beyond == expected.beyond
+    assert result.by_record == pytest.approx(expected.by_record, rel=EXACT, abs=0)
+    assert result.beyond == expected.beyond
     tail = max(2, round(0.05 * len(expected.by_draw))) + 1
     largest = np.argsort(-expected.by_draw, kind="stable")[:tail]
-    assert found.by_draw[largest] == pytest.approx(expected.by_draw[largest], rel=EXACT, abs=0)
-    assert (found.by_draw <= expected.by_draw * (1 + EXACT)).all()
-    assert found.delta == found.by_record.max() == found.by_draw.max()
-    assert found.delta_mcse == pytest.approx(expected.delta_mcse, rel=1e-9, abs=EXACT * expected.delta)
+    assert result.by_draw[largest] == pytest.approx(expected.by_draw[largest], rel=EXACT, abs=0)
+    assert (result.by_draw <= expected.by_draw * (1 + EXACT)).all()
+    assert result.delta == result.by_record.max() == result.by_draw.max()
+    assert result.delta_mcse == pytest.approx(expected.delta_mcse, rel=1e-9, abs=EXACT * expected.delta)
 
 
 CASES = st.fixed_dictionaries(
@@ -82,11 +82,11 @@ def test_corners_tell_what_all_draws_tell(case):
     alpha = np.random.default_rng(case["seed"]).choice([0, 0.2, 0.7, 1], case["n"])
     inside = (case["a"], case["b"])
     forms = [Sensitive(alpha), Sensitive(alpha, inside, alpha), Sensitive(np.ones(case["n"]), inside, np.ones(case["n"]))]
-    forms = [Sensitive(one.weights, one.range, one.range_weights, case["threshold"]) for one in forms]
+    forms = [Sensitive(form.weights, form.range, form.range_weights, case["threshold"]) for form in forms]
     with always():
-        found = record_bounds(FAMILY, records, draws, forms)
-    for one, expected in zip(found, over_all_draws(FAMILY, records, draws, forms), strict=True):
-        assert_same(one, expected)
+        results = record_bounds(FAMILY, records, draws, forms)
+    for result, expected in zip(results, over_all_draws(FAMILY, records, draws, forms), strict=True):
+        assert_same(result, expected)
 
 
 @pytest.mark.parametrize(("scale", "share"), [(1.0, 0.2), (100.0, 0.2), (1e-4, 1.2)])
@@ -96,11 +96,11 @@ def test_most_records_need_the_corners_only(scale, share):
     draws = draws_of(1, records, 1000)
     alpha = np.random.default_rng(2).uniform(size=1000)
     counting = Counting()
-    found = record_bounds(counting, records, draws, [Sensitive(alpha, (0.4, 1.8), alpha)])[0]
+    result = record_bounds(counting, records, draws, [Sensitive(alpha, (0.4, 1.8), alpha)])[0]
     assert share / 2 < counting.computed / 1000**2 < share
     expected = over_all_draws(FAMILY, records, draws, [Sensitive(alpha, (0.4, 1.8), alpha)])[0]
-    assert_same(found, expected)
-    assert found.delta_mcse == maximum_mcse(found.by_draw) > 0
+    assert_same(result, expected)
+    assert result.delta_mcse == maximum_mcse(result.by_draw) > 0
 
 
 @pytest.mark.parametrize("watched", [1, 20, 64])
@@ -111,13 +111,13 @@ def test_watched_records_tell_what_all_draws_tell(watched, threshold):
     records = intercept_only(generator.beta(0.5, 3, 200))
     draws = {"phi": generator.normal(0.14, 0.01, n_draws), "lambda": generator.normal(3.5, 0.3, n_draws)}
     weights = [np.ones(200), generator.uniform(size=200), generator.choice([0, 0.5], 200), np.zeros(200)]
-    forms = [Sensitive(one, threshold=threshold) for one in weights]
+    forms = [Sensitive(values, threshold=threshold) for values in weights]
     with patch.multiple(bounds, LEAST_WORK=0, WATCHED=watched):
-        found = record_bounds(FAMILIES["beta"], records, draws, forms)
-    for one, expected in zip(found, over_all_draws(FAMILIES["beta"], records, draws, forms), strict=True):
-        np.testing.assert_array_equal(one.by_record, expected.by_record)
-        assert one.delta_mcse == expected.delta_mcse
-        assert_same(one, expected)
+        results = record_bounds(FAMILIES["beta"], records, draws, forms)
+    for result, expected in zip(results, over_all_draws(FAMILIES["beta"], records, draws, forms), strict=True):
+        np.testing.assert_array_equal(result.by_record, expected.by_record)
+        assert result.delta_mcse == expected.delta_mcse
+        assert_same(result, expected)
 
 
 class Counting:
@@ -160,11 +160,11 @@ def test_a_corner_that_is_no_number_has_no_finite_bound(value, place):
     records = Records(np.arange(1.0, 6.0), np.ones((5, 1)))
     arguments = Stub(values, natural), records, {"s": np.arange(50.0)}, [Sensitive(np.array([0, 1, 1, 0.5, 1.0]), threshold=1e3)]
     with always():
-        found = record_bounds(*arguments)[0]
+        result = record_bounds(*arguments)[0]
     expected = over_all_draws(*arguments)[0]
-    assert found.by_record.tolist() == expected.by_record.tolist()
-    assert found.beyond == expected.beyond == 4
-    np.testing.assert_equal(found.delta_mcse, expected.delta_mcse)
+    assert result.by_record.tolist() == expected.by_record.tolist()
+    assert result.beyond == expected.beyond == 4
+    np.testing.assert_equal(result.delta_mcse, expected.delta_mcse)
 
 
 def test_what_is_not_concave_is_taken_over_all_draws():
@@ -174,18 +174,18 @@ def test_what_is_not_concave_is_taken_over_all_draws():
     alpha = np.linspace(0.1, 1, 30)
     forms = [Sensitive(alpha, (0.6, 1.2), np.ones(30)), Sensitive(-alpha), Sensitive(alpha, (0.6, 1.2), alpha)]
     with always():
-        found = record_bounds(FAMILY, records, draws, forms)
+        results = record_bounds(FAMILY, records, draws, forms)
     expected = over_all_draws(FAMILY, records, draws, forms)
-    for one, other in zip(found[:2], expected[:2], strict=True):
-        assert one.by_draw.tolist() == other.by_draw.tolist()
-    assert_same(found[2], expected[2])
+    for result, other in zip(results[:2], expected[:2], strict=True):
+        assert result.by_draw.tolist() == other.by_draw.tolist()
+    assert_same(results[2], expected[2])
 
 
 def test_where_nothing_is_sensitive_the_bounds_are_zero():
     records = data(3, 30)
     with always():
-        found = record_bounds(FAMILY, records, draws_of(3, records, 200), [Sensitive(np.zeros(30), (0.4, 1.8), np.zeros(30))])[0]
-    assert found.delta == 0
+        result = record_bounds(FAMILY, records, draws_of(3, records, 200), [Sensitive(np.zeros(30), (0.4, 1.8), np.zeros(30))])[0]
+    assert result.delta == 0
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(60, 200))
@@ -193,34 +193,34 @@ def test_every_linear_function_is_largest_at_a_corner(seed, p, n_draws):
     records = data(seed, 20, p)
     draws = draws_of(seed, records, n_draws)
     with always():
-        found = hull_of(FAMILY, draws)
+        hull = hull_of(FAMILY, draws)
     natural = FAMILY.natural(draws)
     direction = np.random.default_rng(seed).standard_normal((natural.shape[1], 50)) / natural.std(axis=0)[:, None]
-    assert (natural @ direction)[found.corners].max(axis=0) == pytest.approx((natural @ direction).max(axis=0), rel=1e-12)
-    assert len(found.mirrored["sigma"]) == len(found.corners) + 1
-    centre, *mirrored = FAMILY.natural(found.mirrored)
+    assert (natural @ direction)[hull.corners].max(axis=0) == pytest.approx((natural @ direction).max(axis=0), rel=1e-12)
+    assert len(hull.mirrored["sigma"]) == len(hull.corners) + 1
+    centre, *mirrored = FAMILY.natural(hull.mirrored)
     assert centre == pytest.approx(natural.mean(axis=0))
-    assert np.array(mirrored) == pytest.approx(centre - found.reach * (natural[found.corners] - centre))
-    assert 0 < found.reach <= 1
+    assert np.array(mirrored) == pytest.approx(centre - hull.reach * (natural[hull.corners] - centre))
+    assert 0 < hull.reach <= 1
 
 
 def test_draws_far_from_the_centre_are_mirrored_less_far():
     """One precision is a thousand times the others: mirrored at the centre it would be negative."""
     sigma = np.linspace(0.9, 1.1, 100)
     sigma[0] = 0.03
-    found = hull_of(FAMILY, {"beta": np.random.default_rng(1).standard_normal((100, 1)) / sigma[:, None], "sigma": sigma})
-    assert found is None or found.reach < 1
+    hull = hull_of(FAMILY, {"beta": np.random.default_rng(1).standard_normal((100, 1)) / sigma[:, None], "sigma": sigma})
+    assert hull is None or hull.reach < 1
 
 
 def one_natural(natural):
-    """A family that says these are the natural parameters."""
+    """Family with the given natural parameters."""
     natural = np.asarray(natural, dtype=float)
     return SimpleNamespace(natural=lambda draws: natural, of_natural=lambda points: {"s": points}), {"s": natural}
 
 
 def test_the_corners_of_one_parameter_are_its_ends():
-    found = hull_of(*one_natural(np.arange(40.0)[:, None] % 17))
-    assert found.corners.tolist() == [0, 16]
+    hull = hull_of(*one_natural(np.arange(40.0)[:, None] % 17))
+    assert hull.corners.tolist() == [0, 16]
 
 
 CIRCLE = np.column_stack([np.cos(np.arange(100)), np.sin(np.arange(100))])
@@ -248,9 +248,9 @@ def test_families_are_as_concave_as_they_say(name, seed, share):
     for parameter, values in draws.items():
         assert back[parameter] == pytest.approx(values, rel=1e-12)
     between = family.of_natural(share * natural[:1] + (1 - share) * natural[1:])
-    for one in (Sensitive(np.ones(12)), Sensitive(np.ones(12), (0.5, 1.5), np.ones(12))):
+    for form in (Sensitive(np.ones(12)), Sensitive(np.ones(12), (0.5, 1.5), np.ones(12))):
         index = np.arange(12)
-        ends, middle = (bounds._Likelihood.of(family, records, some).sensitive(one, index) for some in (draws, between))
+        ends, middle = (bounds._Likelihood.of(family, records, some).sensitive(form, index) for some in (draws, between))
         assert (middle[0] >= share * ends[0] + (1 - share) * ends[1] - 1e-9 * np.abs(ends).max(axis=0)).all()
 
 

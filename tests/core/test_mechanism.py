@@ -42,9 +42,9 @@ def test_other_mechanisms_claim_nothing_for_every_data_set(name, relation):
 
 
 def test_exactly_the_mechanisms_with_a_strict_kind_have_a_strict_claim():
-    kinds = {one.guarantee for one in MECHANISMS.values() if one.strict}
+    kinds = {entry.guarantee for entry in MECHANISMS.values() if entry.strict}
     assert kinds == {"DP (add/remove)", "DP (replace-one)"}
-    assert not kinds & {one.guarantee for one in MECHANISMS.values() if not one.strict}
+    assert not kinds & {entry.guarantee for entry in MECHANISMS.values() if not entry.strict}
 
 
 @pytest.mark.parametrize(

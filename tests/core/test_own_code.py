@@ -57,7 +57,7 @@ def test_what_a_file_registers_is_known_by_the_path_of_the_file(write):
     assert path not in sys.modules
 
 
-def test_nothing_is_written_beside_it(write, tmp_path):
+def test_nothing_is_written_to_its_folder(write, tmp_path):
     load([write(CODE.format(name="even", more=""))])
     assert [path.name for path in tmp_path.iterdir()] == ["my.py"]
 
@@ -103,10 +103,10 @@ def test_what_it_registered_before_it_failed_is_forgotten(write):
 
 def test_a_job_depends_on_the_file_and_on_what_it_imports(write):
     path = write(CODE.format(name="even", more=""))
-    found = [str(file) for file in sources(path)]
-    assert path in found
-    assert str(source_of("formalsynth.core.mechanism")) in found
-    assert str(source_of("formalsynth.mechanisms.lipschitz")) not in found
+    files = [str(file) for file in sources(path)]
+    assert path in files
+    assert str(source_of("formalsynth.core.mechanism")) in files
+    assert str(source_of("formalsynth.mechanisms.lipschitz")) not in files
     before = code_digest([path])
     other = write(CODE.format(name="even", more="") + "# more\n", "other.py")
     assert code_digest([other]) != before

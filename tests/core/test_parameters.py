@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 
 def example(context, *, epsilon: PositiveNumber, low: Finite = 0.0, high: Finite = 1.0, bins: CountOrZero = 0):
-    """What it does (Section 1). More
+    """Purpose of the example (Section 1). More
     of it.
 
     And the rest.

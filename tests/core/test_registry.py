@@ -60,7 +60,7 @@ def test_a_register_imports_the_files_that_may_hold_entries_and_no_others(packag
     assert builtins.imported_here == [f"made_up_package{part}" for part in ("", ".room", ".room.a", ".room.b")]
 
 
-def test_a_job_imports_the_modules_that_it_is_told(package):
+def test_a_job_imports_the_modules_in_its_input(package):
     import builtins
 
     load(["made_up_package.room.b"])

@@ -1,4 +1,4 @@
-"""The way of a search: where it ends, and what it says when it does not."""
+"""Search for a parameter: its end, and its message without one."""
 
 import pytest
 from formalsynth.core.job import Search

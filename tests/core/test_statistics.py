@@ -29,7 +29,7 @@ def test_the_error_of_a_median_agrees_with_theory(generator):
 
 
 def test_the_error_of_a_median_of_an_even_number_of_values_is_not_zero():
-    """Where the two values in the middle are equal the jackknife says 0."""
+    """The jackknife error is 0 where the two middle values are equal."""
     values = np.array([1.0, 2, 3, 4, 5, 5, 6, 7, 8, 9])
     assert standard_error(values, "median") == quantile_error(values, 0.5) > 0.5
 
@@ -78,9 +78,9 @@ def test_few_values_have_no_error():
 
 def test_copies_of_a_quantile_are_those_of_the_bootstrap(generator):
     values = generator.standard_normal((400, 2))
-    found = scatter(values, "median", 500, generator).error()
+    error = scatter(values, "median", 500, generator).error()
     # the sd of 500 resampled medians of 400 normal values is within 40 % of the error of theory but for one run in some millions
-    assert found == pytest.approx(np.full(2, np.sqrt(np.pi / 800)), rel=0.4)
+    assert error == pytest.approx(np.full(2, np.sqrt(np.pi / 800)), rel=0.4)
 
 
 def test_equal_copies_have_no_error_and_differences_have_their_own(generator):
@@ -88,12 +88,12 @@ def test_equal_copies_have_no_error_and_differences_have_their_own(generator):
     copies = scatter(values, "mean", 100, generator)
     assert copies.error()[0] == 0
     common = scatter(values[:, [1, 1]] + [0, 3], "mean", 100, generator)
-    assert common.error(lambda each: each[:, 1] - each[:, 0]) == pytest.approx(0, abs=1e-12)
+    assert common.error(lambda cells: cells[:, 1] - cells[:, 0]) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value", "ignore:overflow")
 @given(SETS)
 def test_statistics_of_sorted_sets_are_those_of_numpy_bit_by_bit(sets):
-    for name, found in statistics_of_sets(sets, STATISTICS).items():
-        np.testing.assert_array_equal(found, [STATISTICS[name](one) for one in sets], err_msg=name)
-        np.testing.assert_array_equal(statistics_of_sets(sets[0], [name])[name], found[0], err_msg=name)
+    for name, values in statistics_of_sets(sets, STATISTICS).items():
+        np.testing.assert_array_equal(values, [STATISTICS[name](units) for units in sets], err_msg=name)
+        np.testing.assert_array_equal(statistics_of_sets(sets[0], [name])[name], values[0], err_msg=name)

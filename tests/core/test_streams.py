@@ -30,9 +30,9 @@ def test_a_stream_is_its_address_and_nothing_else(key):
 
 
 @given(KEYS, KEYS)
-def test_different_addresses_have_different_streams(one, other):
+def test_different_addresses_have_different_streams(key, other):
     # 126 random bits: two different streams agree by chance with a probability below 1e-37
-    assert (one == other) == (first(one) == first(other))
+    assert (key == other) == (first(key) == first(other))
 
 
 @pytest.mark.parametrize("field", ["root", "paper", "scenario", "n", "replicate"])
@@ -87,10 +87,10 @@ def test_words_tell_mechanisms_and_parameters_apart():
 def test_words_tell_which_parameters_are_given(name):
     mechanism = MECHANISMS[name]
     names = list(mechanism.parameters.model_fields)
-    chosen = [one for size in range(len(names) + 1) for one in itertools.combinations(names, size)]
-    assert len({mechanism.words(dict.fromkeys(one, 0.5)) for one in chosen}) == len(chosen)
+    chosen = [subset for size in range(len(names) + 1) for subset in itertools.combinations(names, size)]
+    assert len({mechanism.words(dict.fromkeys(subset, 0.5)) for subset in chosen}) == len(chosen)
 
 
 def test_mechanism_ids_are_never_shared():
-    ids = [one.id for one in MECHANISMS.values()]
+    ids = [entry.id for entry in MECHANISMS.values()]
     assert len(set(ids)) == len(ids)

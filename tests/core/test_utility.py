@@ -18,7 +18,7 @@ def brute_force(data, synthetic):
     """Both distances by counting, value by value."""
     at = [*data, *synthetic]
     differences = [np.mean([d <= t for d in data]) - np.mean([s <= t for s in synthetic]) for t in at]
-    return max(abs(one) for one in differences), sum(one**2 for one in differences) / len(differences)
+    return max(abs(difference) for difference in differences), sum(difference**2 for difference in differences) / len(differences)
 
 
 @given(VALUES | SPREAD, VALUES | SPREAD)
@@ -56,32 +56,32 @@ def test_separate_samples_are_as_far_apart_as_can_be():
 
 @given(SPREAD)
 def test_quantiles_are_of_type_seven(x):
-    found, ordered = statistics(x), np.sort(x)
+    values, ordered = statistics(x), np.sort(x)
     for name, p in (("q15", 0.15), ("median", 0.5), ("q90", 0.9)):
         place = (len(x) - 1) * p
         low, high = ordered[int(np.floor(place))], ordered[int(np.ceil(place))]
-        assert found[name] == pytest.approx(low + (place - np.floor(place)) * (high - low), rel=1e-9, abs=1e-6)
-    assert found["mean"] == pytest.approx(sum(x) / len(x), rel=1e-9, abs=1e-6)
+        assert values[name] == pytest.approx(low + (place - np.floor(place)) * (high - low), rel=1e-9, abs=1e-6)
+    assert values["mean"] == pytest.approx(sum(x) / len(x), rel=1e-9, abs=1e-6)
 
 
 def test_utility_has_every_column():
-    found = utility(np.arange(5.0), np.arange(5.0) + 1)
-    assert tuple(found) == COLUMNS
+    values = utility(np.arange(5.0), np.arange(5.0) + 1)
+    assert tuple(values) == COLUMNS
     assert set(UTILITY) < set(COLUMNS)
-    assert found["mean"] == 3
-    assert found["ecdf_max"] == pytest.approx(0.2)
+    assert values["mean"] == 3
+    assert values["ecdf_max"] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_synthetic_data_that_are_no_numbers_have_no_utility(bad):
-    found = utility(np.arange(3.0), np.array([0.0, bad, 1.0]))
-    assert tuple(found) == COLUMNS
-    assert np.isnan(list(found.values())).all()
+    values = utility(np.arange(3.0), np.array([0.0, bad, 1.0]))
+    assert tuple(values) == COLUMNS
+    assert np.isnan(list(values.values())).all()
 
 
 @given(arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 9)), elements=st.floats(-1e6, 1e6)))
 def test_a_centre_is_the_average_of_a_statistic_over_data_sets(sets):
-    one_by_one = [statistics(one) for one in sets]
-    expected = [np.mean([found[name] for found in one_by_one]) for name in UTILITY]
+    one_by_one = [statistics(values) for values in sets]
+    expected = [np.mean([summary[name] for summary in one_by_one]) for name in UTILITY]
     assert list(centres(sets)) == list(CENTRES)
     assert list(centres(sets).values()) == pytest.approx(expected, rel=1e-9, abs=1e-6)

@@ -97,7 +97,7 @@ def test_an_open_end_stays_open_where_the_record_is_zero(a, b, ends):
     lower, upper = sensitive_range(np.zeros(3), a, b)
     assert (lower.tolist(), upper.tolist()) == ([ends[0]] * 3, [ends[1]] * 3)
     wide = sensitive_range(np.zeros(1), np.array([a]), np.array([b]))
-    assert [one.item() for one in wide] == list(ends)
+    assert [end.item() for end in wide] == list(ends)
 
 
 PREDICTIONS = arrays(float, (20, 6), elements=st.floats(0, 100))
@@ -105,7 +105,7 @@ POSITIVE = arrays(float, 6, elements=st.floats(0.01, 100))
 
 
 def known_share(x, predictive, a, b):
-    """Of one range."""
+    """Share outside one range."""
     return outside_shares(x, predictive, [(a, b)])[0]
 
 
@@ -139,5 +139,5 @@ def test_permuting_records_permutes_what_is_known(x, predictive, order):
 @given(PREDICTIONS)
 def test_each_record_may_have_its_own_range(predictive):
     x, a, b = np.full(6, 10.0), np.linspace(0, 1, 6), np.linspace(1, 5, 6)
-    each = [known_share(x[i : i + 1], [predictive[:, i : i + 1]], a[i], b[i])[0] for i in range(6)]
-    assert (known_share(x, [predictive], a, b) == each).all()
+    alone = [known_share(x[i : i + 1], [predictive[:, i : i + 1]], a[i], b[i])[0] for i in range(6)]
+    assert (known_share(x, [predictive], a, b) == alone).all()

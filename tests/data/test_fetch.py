@@ -49,20 +49,20 @@ def test_an_address_out_of_reach_is_a_sentence(served, tmp_path):
         fetch(name, tmp_path / "resources")
 
 
-def test_a_file_without_an_address_says_where_it_is_published(served, tmp_path):
+def test_the_message_about_a_file_without_an_address_names_its_publication(served, tmp_path):
     assert "to be fetched by hand (nowhere)" in fetch(changed(served, url=""), tmp_path / "resources")
 
 
 def test_the_command_fetches_every_registered_file(served, tmp_path, monkeypatch, capsys):
-    """Also those that a paper's room registers; one that cannot be had is told, and the others follow."""
+    """Files of papers are fetched too; a failure is reported, and the other files follow."""
     with FILES.trial():
         for name in FILES:
             monkeypatch.setitem(FILES._entries, name, replace(FILES[name], url="" if name != "served" else served.url))
         FILES.add("unreachable", replace(served, file="other.csv", url=(tmp_path / "absent").as_uri()), __name__)
         monkeypatch.setattr("sys.argv", ["fetch", str(tmp_path / "resources")])
         assert main() == 1
-    told = capsys.readouterr().out
-    assert len(told.splitlines()) == len(FILES) + 1
-    assert "adult.data: to be fetched by hand" in told
-    assert "copy.csv: downloaded" in told
-    assert "other.csv" in told
+    output = capsys.readouterr().out
+    assert len(output.splitlines()) == len(FILES) + 1
+    assert "adult.data: to be fetched by hand" in output
+    assert "copy.csv: downloaded" in output
+    assert "other.csv" in output

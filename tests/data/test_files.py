@@ -37,8 +37,8 @@ def test_the_data_folder_comes_before_the_environment(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("no_real_data")
 def test_a_file_that_is_not_the_published_one_is_refused(tmp_path):
     (tmp_path / "fatigue.csv").write_text("\n".join(ROWS))
-    found = hashlib.sha256("\n".join(ROWS).encode()).hexdigest()
-    with pytest.raises(DataError, match=rf"fatigue\.csv: sha256 is {found}, the published file has {FILES['fatigue'].sha256}"):
+    sha256 = hashlib.sha256("\n".join(ROWS).encode()).hexdigest()
+    with pytest.raises(DataError, match=rf"fatigue\.csv: sha256 is {sha256}, the published file has {FILES['fatigue'].sha256}"):
         load("fatigue", tmp_path)
 
 
@@ -72,7 +72,7 @@ def test_rows_that_cannot_be_left_out_are_refused(registered, tmp_path, rows, wo
         load(name, tmp_path, rows)
 
 
-def test_what_holds_no_records_is_not_loaded_as_records(registered, tmp_path):
+def test_a_file_without_records_is_not_loaded_as_records(registered, tmp_path):
     counts = {"AGE": (np.array([30.0]), np.array([5.0]))}
     name = registered("counts.csv", counts, holds="counts")
     assert load_counts(name, tmp_path) == counts
@@ -86,6 +86,6 @@ def test_counts_that_are_absent_are_none(tmp_path):
     assert load_counts("sdr2017_margins", tmp_path) is None
 
 
-def test_every_registered_file_says_what_it_holds():
+def test_every_registered_file_names_its_content():
     held = {"fatigue": "records", "sdr2017": "records", "sdr2017_margins": "counts", "adult_training": "columns"}
     assert {name: FILES[name].holds for name in held} == held

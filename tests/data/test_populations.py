@@ -88,7 +88,7 @@ def test_salaries_without_the_published_counts_are_counts_too():
 
 @pytest.mark.parametrize(("shape1", "shape2"), [(0.5, 3), (2, 0.7), (4.0, 4.0)])
 def test_the_statistics_of_a_beta_population_are_exact(shape1, shape2):
-    """By quadrature of the density."""
+    """Quadrature of the density."""
     truth = POPULATIONS["beta"].truth(shape1=shape1, shape2=shape2)
     law = stats.beta(shape1, shape2)
     assert set(truth) == {"mean", "median", "q15", "q90"}

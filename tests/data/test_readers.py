@@ -33,12 +33,12 @@ def test_no_reader_ends_in_anything_but_contents_or_a_data_error(tmp_path_factor
     with FILES.trial():
         FILES.add("any", Dataset("data", None, None, "nowhere", reader), __name__)
         try:
-            found = contents("any", path.parent)
+            result = contents("any", path.parent)
         except DataError as error:
             assert str(error).startswith(f"{path}: ")
         else:
-            if isinstance(found, Records):
-                assert np.isfinite(found.x).all()
+            if isinstance(result, Records):
+                assert np.isfinite(result.x).all()
 
 
 def test_counts_are_those_of_the_codebook_by_variable(tmp_path):
@@ -47,5 +47,5 @@ def test_counts_are_those_of_the_codebook_by_variable(tmp_path):
     (tmp_path / "margins.csv").write_text("\n".join([",".join(MARGINS), *lines]))
     counts = read_sdr_margins(tmp_path / "margins.csv")
     assert list(counts) == ["GENDER", "SALARYP", "WKSWK"]
-    found = {name: [values.tolist(), number.tolist()] for name, (values, number) in counts.items()}
-    assert found == {"GENDER": [[1.0, 0.0], [3, 2]], "SALARYP": [[], []], "WKSWK": [[52.0], [7]]}
+    tables = {name: [values.tolist(), number.tolist()] for name, (values, number) in counts.items()}
+    assert tables == {"GENDER": [[1.0, 0.0], [3, 2]], "SALARYP": [[], []], "WKSWK": [[52.0], [7]]}

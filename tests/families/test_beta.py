@@ -84,18 +84,18 @@ def test_posterior_agrees_with_the_grid(compiled, case):
 @pytest.mark.stan
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
 def test_native_and_portable_forms_are_the_same_density(compiled, family):
-    one = FAMILIES[family]
+    kind = FAMILIES[family]
     records = salary_sample(150) if family == "beta_regression" else records_of(150)
-    check_same_path(compiled, one, one.stan_data(records, np.ones(150), one.priors, 2.5))
+    check_same_path(compiled, kind, kind.stan_data(records, np.ones(150), kind.priors, 2.5))
 
 
 @pytest.mark.stan
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
 @pytest.mark.parametrize("native", [True, False])
 def test_gradient_agrees_with_finite_differences(compiled, family, native, tmp_path):
-    one = FAMILIES[family]
+    kind = FAMILIES[family]
     records = salary_sample(80) if family == "beta_regression" else records_of(80)
-    data = one.stan_data(records, np.linspace(0.1, 1, 80), one.priors, 1.5)
+    data = kind.stan_data(records, np.linspace(0.1, 1, 80), kind.priors, 1.5)
     assert check_gradient(compiled(family, native), data, tmp_path) == (2 if family == "beta" else data["p"] + 1)
 
 
@@ -107,12 +107,12 @@ def salary_sample(n):
 
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
 def test_factors_are_the_log_density(family):
-    one, generator = FAMILIES[family], np.random.default_rng(2)
+    kind, generator = FAMILIES[family], np.random.default_rng(2)
     records = salary_sample(60) if family == "beta_regression" else records_of(60)
     draws = {"lambda": generator.uniform(0.2, 30, 20)}
     draws |= {"phi": generator.random(20)} if family == "beta" else {"coefficient": generator.normal(0, 0.5, (20, 11))}
-    left, right = one.factors(records, draws)
-    shape1, shape2 = one.shapes(records, draws)
+    left, right = kind.factors(records, draws)
+    shape1, shape2 = kind.shapes(records, draws)
     expected = stats.beta(shape1, shape2).logpdf(records.x)
     np.testing.assert_allclose(left @ right.T, expected, rtol=1e-9, atol=1e-8)
 
@@ -138,30 +138,30 @@ def test_heavy_draws_near_zero_are_exact():
 
 @pytest.mark.parametrize("family", ["beta", "beta_regression"])
 def test_uncensored_terms_add_up_to_the_weighted_log_likelihood(family):
-    """What Stan is given reproduces the weighted log-likelihood at any parameter."""
-    one = FAMILIES[family]
+    """The input of Stan reproduces the weighted log-likelihood at any parameter."""
+    kind = FAMILIES[family]
     records = salary_sample(60) if family == "beta_regression" else records_of(60)
     weights = np.linspace(0, 1, 60)
-    data = one.stan_data(records, weights, one.priors)
+    data = kind.stan_data(records, weights, kind.priors)
     draws = {"lambda": np.array([4.0])}
     draws |= {"phi": np.array([0.2])} if family == "beta" else {"coefficient": np.linspace(-1, 1, 11)[None]}
-    left, right = one.factors(records, draws)
+    left, right = kind.factors(records, draws)
     expected = (weights * (left @ right.T)[0]).sum()
     if family == "beta":
-        found = data["term_sums"] @ left[0]
+        result = data["term_sums"] @ left[0]
     else:
-        coefficients = beta_coefficients(*one._shapes_at(data["design"] @ np.linalg.inv(data["inverse_factor"]), draws))[0]
-        found = (data["term_sums"] * coefficients).sum()
-    assert found == pytest.approx(expected, rel=1e-10)
+        coefficients = beta_coefficients(*kind._shapes_at(data["design"] @ np.linalg.inv(data["inverse_factor"]), draws))[0]
+        result = (data["term_sums"] * coefficients).sum()
+    assert result == pytest.approx(expected, rel=1e-10)
 
 
 def test_intervals_match_the_distribution_function():
     draws = {"phi": np.array([0.2, 0.6]), "lambda": np.array([3.0, 40.0])}
     records = Records(np.array([0.1, 0.5, 0.95]), np.ones((3, 1)))
     lower, upper = np.array([0.05, 0.3, 0.9]), np.array([0.2, 0.9, 1.7])
-    found = BETA.log_interval_probability(records, draws, lower, upper)
+    result = BETA.log_interval_probability(records, draws, lower, upper)
     distribution = stats.beta(*BETA.shapes(records, draws))
-    np.testing.assert_allclose(np.exp(found), distribution.cdf(upper) - distribution.cdf(lower), rtol=1e-9)
+    np.testing.assert_allclose(np.exp(result), distribution.cdf(upper) - distribution.cdf(lower), rtol=1e-9)
 
 
 def test_prior_draws_have_the_prior_quantiles():

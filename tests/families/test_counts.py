@@ -65,9 +65,9 @@ def naive_log_likelihood(family, records, draws):
 
 
 def fitted(compiled, family, records, weights, priors=None, inits=None):
-    one = FAMILIES[family]
-    data = one.stan_data(records, weights, one.priors | (priors or {}))
-    fit = sample(compiled(one.program), data, one.inits(data) | (inits or {}), one.parameters, 7, LONG)
+    kind = FAMILIES[family]
+    data = kind.stan_data(records, weights, kind.priors | (priors or {}))
+    fit = sample(compiled(kind.program), data, kind.inits(data) | (inits or {}), kind.parameters, 7, LONG)
     assert fit.status == "ok", fit.reason
     return fit
 
@@ -94,8 +94,8 @@ def negative_binomial_grid(records, weights, priors):
     # d mu = mu d log mu and d (1 / phi) = (1 / phi) d log (1 / phi) on the grid
     density = stats.gamma(priors["shape"], scale=1 / priors["rate"]).logpdf(mu) + log_mu
     density += stats.halfcauchy(scale=priors["dispersion"]).logpdf(1 / phi) + log_reciprocal
-    x, one = records.x[:, None], phi[:1]
-    density += weights @ (gammaln(x + one) - gammaln(one) - gammaln(x + 1))
+    x, first_phi = records.x[:, None], phi[:1]
+    density += weights @ (gammaln(x + first_phi) - gammaln(first_phi) - gammaln(x + 1))
     density += weights.sum() * phi * np.log(phi / (phi + mu)) + weights @ records.x * np.log(mu / (phi + mu))
     mass = np.exp(density - density.max())
     mass /= mass.sum()
@@ -126,17 +126,17 @@ def test_negative_binomial_posterior_agrees_with_the_grid(compiled, case):
 @pytest.mark.stan
 @pytest.mark.parametrize("family", ["negative_binomial", "negative_binomial_regression"])
 def test_native_and_portable_forms_are_the_same_density(compiled, family):
-    one, records = FAMILIES[family], records_for(family)
+    kind, records = FAMILIES[family], records_for(family)
     # counts below, at and above the place where Stirling's series begins
     records = Records(np.where(np.arange(60) < 25, np.arange(60), records.x), records.design)
-    check_same_path(compiled, one, one.stan_data(records, np.linspace(0.1, 1, 60), one.priors))
+    check_same_path(compiled, kind, kind.stan_data(records, np.linspace(0.1, 1, 60), kind.priors))
 
 
 @pytest.mark.stan
 def test_native_and_portable_forms_are_the_same_density_for_few_large_counts(compiled):
     """There the portable form, too, takes Stirling's series."""
-    one, x = FAMILIES["negative_binomial"], np.array([0.0, 3, 15, 16, 17, 300, 900, 5000])
-    check_same_path(compiled, one, one.stan_data(Records(x, np.ones((8, 1))), np.linspace(0.1, 1, 8), one.priors))
+    kind, x = FAMILIES["negative_binomial"], np.array([0.0, 3, 15, 16, 17, 300, 900, 5000])
+    check_same_path(compiled, kind, kind.stan_data(Records(x, np.ones((8, 1))), np.linspace(0.1, 1, 8), kind.priors))
 
 
 @pytest.mark.stan
@@ -145,27 +145,27 @@ def test_native_and_portable_forms_are_the_same_density_for_few_large_counts(com
 @pytest.mark.parametrize("reciprocal_phi", [3.0, 0.004, 1e-7, 1e-12, 1e-40])
 def test_gradient_agrees_with_finite_differences(compiled, family, native, reciprocal_phi, tmp_path):
     """However near to the Poisson distribution, where differences of lgamma and digamma have no digits left."""
-    one, records = FAMILIES[family], records_for(family)
-    data = one.stan_data(Records(records.x % 40, records.design), np.linspace(0.01, 0.1, 60), one.priors)
+    kind, records = FAMILIES[family], records_for(family)
+    data = kind.stan_data(Records(records.x % 40, records.design), np.linspace(0.01, 0.1, 60), kind.priors)
     inits = {"mu": 15.0} if family == "negative_binomial" else {"sd": np.array([0.5, 2.0]), "standardised": np.array([0.3, -1])}
-    init = one.inits(data) | inits | {"reciprocal_phi": reciprocal_phi}
-    assert check_gradient(compiled(one.program, native), data, tmp_path, init) == (2 if family == "negative_binomial" else 6)
+    init = kind.inits(data) | inits | {"reciprocal_phi": reciprocal_phi}
+    assert check_gradient(compiled(kind.program, native), data, tmp_path, init) == (2 if family == "negative_binomial" else 6)
 
 
 @pytest.mark.stan
 @pytest.mark.parametrize("start", [0.05, 1e-30])
 def test_the_log_density_is_that_of_its_definition(compiled, start):
     """Up to a constant, along a chain; from the far end it climbs through all that may round."""
-    one, records, weights = FAMILIES["negative_binomial"], mixture_of(100), np.linspace(0.2, 1, 100)
-    data = one.stan_data(records, weights, one.priors)
+    kind, records, weights = FAMILIES["negative_binomial"], mixture_of(100), np.linspace(0.2, 1, 100)
+    data = kind.stan_data(records, weights, kind.priors)
     init, names = {"mu": 100.0, "reciprocal_phi": start}, ("lp__", "mu", "reciprocal_phi")
-    log_density, mu, r = run_chain(compiled(one.program), data, init, names, 1, Lengths(20, 60, 1, 0.8)).draws.values()
+    log_density, mu, r = run_chain(compiled(kind.program), data, init, names, 1, Lengths(20, 60, 1, 0.8)).draws.values()
     assert (r.min() < 1e-20) == (start < 1e-20)
-    rising = np.array([[np.log1p(np.arange(x) * one).sum() for x in records.x] for one in r]) @ weights
+    rising = np.array([[np.log1p(np.arange(x) * rate).sum() for x in records.x] for rate in r]) @ weights
     total, summed = weights.sum(), weights @ records.x
     exact = rising + summed * np.log(mu) - (summed + total / r) * np.log1p(mu * r)
     # both priors, and the Jacobians of both logarithms
-    exact += -one.priors["rate"] * mu + np.log(mu) - np.log1p((r / one.priors["dispersion"]) ** 2) + np.log(r)
+    exact += -kind.priors["rate"] * mu + np.log(mu) - np.log1p((r / kind.priors["dispersion"]) ** 2) + np.log(r)
     assert np.ptp(log_density - exact) < 1e-8
 
 
@@ -178,7 +178,7 @@ def coefficient_prior(beta, priors, nodes=16):
     node, weight = np.polynomial.legendre.leggauss(nodes)
     # quantiles of the half-t: integration over its own distribution function
     sd = stats.t(priors["df"], scale=priors["scale"]).ppf(0.5 + (node + 1) / 4)
-    sd1, sd2, rho = (one.ravel() for one in np.meshgrid(sd, sd, node, indexing="ij"))
+    sd1, sd2, rho = (values.ravel() for values in np.meshgrid(sd, sd, node, indexing="ij"))
     mass = (weight[:, None, None] * weight[:, None] * weight).ravel() * (1 - rho**2) ** (priors["correlation"] - 1)
     a, b = beta[:, :1] / sd1, beta[:, 1:] / sd2
     log_density = -(a**2 - 2 * rho * a * b + b**2) / (2 * (1 - rho**2)) - np.log(sd1 * sd2 * np.sqrt(1 - rho**2))
@@ -215,15 +215,15 @@ def regression_grid(records, weights, priors):
 @pytest.mark.parametrize("given", [{}, {"dispersion": 0.3, "correlation": 2.0, "df": 6.0, "scale": 0.3}])
 def test_regression_posterior_agrees_with_the_grid(compiled, given):
     """Few records, so that every prior is seen."""
-    one, records, weights = FAMILIES["negative_binomial_regression"], regression_records(14), np.linspace(0.3, 1, 14)
-    data = one.stan_data(records, weights, one.priors | given)
+    kind, records, weights = FAMILIES["negative_binomial_regression"], regression_records(14), np.linspace(0.3, 1, 14)
+    data = kind.stan_data(records, weights, kind.priors | given)
     names = ("beta", "phi", "sd", "correlation_factor")
-    found = run_chain(compiled(one.program), data, one.inits(data), names, 11, Lengths(1000, 4000, 1, 0.8)).draws
-    draws = {"b0": found["beta"][:, 0], "b1": found["beta"][:, 1], "log_phi": np.log(found["phi"])}
-    draws |= {"log_sd": np.log(found["sd"][:, 0]), "correlation": found["correlation_factor"][:, 1, 0]}
+    sampled = run_chain(compiled(kind.program), data, kind.inits(data), names, 11, Lengths(1000, 4000, 1, 0.8)).draws
+    draws = {"b0": sampled["beta"][:, 0], "b1": sampled["beta"][:, 1], "log_phi": np.log(sampled["phi"])}
+    draws |= {"log_sd": np.log(sampled["sd"][:, 0]), "correlation": sampled["correlation_factor"][:, 1, 0]}
     _, bulk, tail = diagnose(np.column_stack(list(draws.values())))
     assert min(bulk, tail) > 1000
-    for name, (mean, sd) in regression_grid(records, weights, one.priors | given).items():
+    for name, (mean, sd) in regression_grid(records, weights, kind.priors | given).items():
         check_moments(draws[name], mean, sd, min(bulk, tail) / 2, name)
 
 
@@ -265,10 +265,10 @@ def test_negative_binomial_keeps_its_digits_in_the_poisson_limit(counts):
 )
 def test_rising_sums_are_those_of_their_definition(counts, log_r, dense):
     r, x = np.exp([log_r, log_r + 1]), np.array(counts, dtype=float)
-    expected = np.array([[math.fsum(np.log1p(np.arange(count) * one)) for count in counts] for one in r])
-    found = log_rising(np.tile(x, 1300), r[:, None])[:, : len(x)] if dense else log_rising(np.tile(x, (2, 1)), r[:, None])
+    expected = np.array([[math.fsum(np.log1p(np.arange(count) * rate)) for count in counts] for rate in r])
+    result = log_rising(np.tile(x, 1300), r[:, None])[:, : len(x)] if dense else log_rising(np.tile(x, (2, 1)), r[:, None])
     # A table holds rounded sums of as many logarithms.
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15 * x.max(initial=1))
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-15 * x.max(initial=1))
 
 
 @pytest.mark.parametrize("phi", [1, 2, 7])
@@ -278,31 +278,31 @@ def test_negative_binomial_agrees_with_exact_fractions(phi):
     exact = [comb(x + phi - 1, x) * p**phi * (1 - p) ** x for x in range(40)]
     records = Records(np.arange(40.0), np.ones((40, 1)))
     left, right = FAMILIES["negative_binomial"].factors(records, {"mu": np.array([12.0]), "phi": np.array([float(phi)])})
-    np.testing.assert_allclose(np.exp(left @ right.T)[0], [float(one) for one in exact], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(left @ right.T)[0], [float(value) for value in exact], rtol=1e-12)
 
 
 @pytest.mark.parametrize("family", COUNTS)
 def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood(family):
     """Up to terms without parameters: differences between two parameter values are compared."""
-    one, records, draws = FAMILIES[family], records_for(family), draws_for(family, 2)
+    kind, records, draws = FAMILIES[family], records_for(family), draws_for(family, 2)
     weights = np.linspace(0, 1, 60)
-    data = one.stan_data(records, weights, one.priors)
+    data = kind.stan_data(records, weights, kind.priors)
     naive = (weights * naive_log_likelihood(family, records, draws)).sum(axis=1)
     if family == "poisson":
-        found = data["weighted_sum"] * np.log(draws["mu"]) - data["weight_total"] * draws["mu"]
+        result = data["weighted_sum"] * np.log(draws["mu"]) - data["weight_total"] * draws["mu"]
     else:
         design = data["basis"] @ np.linalg.inv(data["inverse_factor"]) if "basis" in data else np.ones((data["u"], 1))
         distinct = Records(data["y"].astype(float), design)
-        found = naive_log_likelihood(family, distinct, draws) @ data["weight"]
+        result = naive_log_likelihood(family, distinct, draws) @ data["weight"]
         assert data["u"] < (weights > 0).sum()
         assert len(np.unique(np.column_stack([distinct.x, design.round(9)]), axis=0)) == data["u"]
-    assert found[1] - found[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
+    assert result[1] - result[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
 
 
 def test_size_of_the_stan_data_does_not_grow_with_n():
-    one = FAMILIES["negative_binomial"]
+    kind = FAMILIES["negative_binomial"]
     x = np.tile(np.arange(30.0), 1000)
-    data = one.stan_data(Records(x, np.ones((len(x), 1))), np.full(len(x), 0.5), one.priors)
+    data = kind.stan_data(Records(x, np.ones((len(x), 1))), np.full(len(x), 0.5), kind.priors)
     assert data["u"] == 30
     np.testing.assert_allclose(data["weight"], 500)
 
@@ -326,46 +326,46 @@ def test_grouping_is_complete():
     ],
 )
 def test_unusable_data_are_refused(family, x, weights, threshold, message):
-    one = FAMILIES[family]
+    kind = FAMILIES[family]
     records = Records(np.array(x), np.ones((3, 1)))
     with pytest.raises(ValueError, match=message):
-        one.stan_data(records, np.array(weights, dtype=float), one.priors, threshold)
+        kind.stan_data(records, np.array(weights, dtype=float), kind.priors, threshold)
 
 
 def test_unidentified_regression_is_refused():
-    one = FAMILIES["negative_binomial_regression"]
+    kind = FAMILIES["negative_binomial_regression"]
     with pytest.raises(ValueError, match="identify"):
-        one.stan_data(Records(np.arange(5.0), np.ones((5, 2))), np.ones(5), one.priors)
+        kind.stan_data(Records(np.arange(5.0), np.ones((5, 2))), np.ones(5), kind.priors)
 
 
 @pytest.mark.parametrize("family", COUNTS)
 def test_start_is_finite_for_awkward_data(family):
-    one = FAMILIES[family]
+    kind = FAMILIES[family]
     for x in (np.zeros(4), np.full(4, 7.0), np.array([0.0, 0, 0, 1e6])):
-        data = one.stan_data(Records(x, np.ones((4, 1))), np.full(4, 0.1), one.priors)
-        inits = one.inits(data)
+        data = kind.stan_data(Records(x, np.ones((4, 1))), np.full(4, 0.1), kind.priors)
+        inits = kind.inits(data)
         assert all(np.isfinite(value).all() for value in inits.values())
         assert all(inits[name] > 0 for name in ("mu", "reciprocal_phi") if name in inits)
 
 
 @pytest.mark.parametrize("family", COUNTS)
 def test_intervals_are_closed_and_match_the_sum_of_probabilities(family):
-    one, records, draws = FAMILIES[family], records_for(family), draws_for(family)
+    kind, records, draws = FAMILIES[family], records_for(family), draws_for(family)
     lower, upper = 0.6 * records.x, 1.4 * records.x
-    found = one.log_interval_probability(records, draws, lower, upper)
+    result = kind.log_interval_probability(records, draws, lower, upper)
     for i in range(0, 60, 7):
         inside = np.arange(np.ceil(lower[i]), np.floor(upper[i]) + 1)
         design = np.tile(records.design[i], (len(inside), 1))
         expected = logsumexp(naive_log_likelihood(family, Records(inside, design), draws), axis=1)
-        np.testing.assert_allclose(found[:, i], expected, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(result[:, i], expected, rtol=1e-8, atol=1e-9)
 
 
 def test_intervals_with_special_ends():
-    one, records = FAMILIES["poisson"], Records(np.zeros(5), np.ones((5, 1)))
+    kind, records = FAMILIES["poisson"], Records(np.zeros(5), np.ones((5, 1)))
     lower, upper = np.array([3.0, 0, 2.2, 0, -4]), np.array([3.0, np.inf, 2.9, 0, 0])
-    found = one.log_interval_probability(records, {"mu": np.array([2.0])}, lower, upper)[0]
+    result = kind.log_interval_probability(records, {"mu": np.array([2.0])}, lower, upper)[0]
     law = stats.poisson(2)
-    np.testing.assert_allclose(found, [law.logpmf(3), 0, -np.inf, -2, -2], atol=1e-12)
+    np.testing.assert_allclose(result, [law.logpmf(3), 0, -np.inf, -2, -2], atol=1e-12)
 
 
 @pytest.mark.parametrize(("low", "high"), [(3000, 3050), (1600, np.inf), (0, 3), (-5, 0), (1500, 1500)])
@@ -374,28 +374,28 @@ def test_intervals_deep_in_a_tail_do_not_underflow(family, low, high):
     mu = 2000.0 if high < 100 else 100.0
     records = Records(np.array([1.0]), np.ones((1, 1)))
     draws = {"mu": np.array([mu])} | ({} if family == "poisson" else {"phi": np.array([1e4])})
-    found = FAMILIES[family].log_interval_probability(records, draws, np.array([low]), np.array([high]))
+    result = FAMILIES[family].log_interval_probability(records, draws, np.array([low]), np.array([high]))
     inside = np.arange(max(low, 0), min(high, 4000) + 1.0)
     terms = naive_log_likelihood(family, Records(inside, np.ones((len(inside), 1))), draws)
-    assert found.item() < -600
-    assert found.item() == pytest.approx(logsumexp(terms), rel=1e-9)
+    assert result.item() < -600
+    assert result.item() == pytest.approx(logsumexp(terms), rel=1e-9)
 
 
 def test_negative_binomial_counts_are_those_of_a_mixed_poisson_distribution_drawn_at_once():
     mean, phi, size = np.linspace(0.5, 90, 12).reshape(4, 3), np.array([[0.2], [1.0], [7.5], [80.0]]), (4, 3)
-    found = FAMILIES["negative_binomial"].simulate(np.random.default_rng(3), size, mean, phi)
+    counts = FAMILIES["negative_binomial"].simulate(np.random.default_rng(3), size, mean, phi)
     generator = np.random.default_rng(3)
-    np.testing.assert_array_equal(found, generator.poisson(generator.gamma(phi, mean / phi, size)))
+    np.testing.assert_array_equal(counts, generator.poisson(generator.gamma(phi, mean / phi, size)))
 
 
 @pytest.mark.parametrize("family", COUNTS)
 def test_predictive_values_have_the_model_moments(family):
-    one, generator = FAMILIES[family], np.random.default_rng(6)
+    kind, generator = FAMILIES[family], np.random.default_rng(6)
     design = np.array([[1.0, 0.0], [1.0, 1.5]]) if family.endswith("regression") else np.ones((2, 1))
     draw = {"beta": np.array([2.0, 1.0]), "phi": 4.0} if family.endswith("regression") else {"mu": 30.0, "phi": 4.0}
     size = 40_000
     draws = {name: np.tile(value, (size,) + (1,) * np.ndim(value)) for name, value in draw.items()}
-    values = one.predict(generator, Records(np.zeros(2), design), draws)
+    values = kind.predict(generator, Records(np.zeros(2), design), draws)
     assert values.shape == (size, 2)
     np.testing.assert_array_equal(values, np.floor(values))
     mean = np.exp(design @ draw["beta"]) if "beta" in draw else np.full(2, 30.0)

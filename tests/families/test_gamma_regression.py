@@ -49,11 +49,11 @@ def grid_moments(records, weights, priors):
     mass = np.exp(density - density.max())
     mass /= mass.sum()
     marginals = [mass.sum(axis=tuple({0, 1, 2} - {axis})) for axis in range(3)]
-    assert max(max(one[0], one[-1]) for one in marginals) < 1e-5, "the grid does not hold the posterior"
-    found = {}
+    assert max(max(marginal[0], marginal[-1]) for marginal in marginals) < 1e-5, "the grid does not hold the posterior"
+    moments = {}
     for name, values, p in zip(("b0", "b1", "log_shape"), (b0, b1, log_shape), marginals, strict=True):
-        found[name] = (values @ p, np.sqrt((values - values @ p) ** 2 @ p))
-    return found
+        moments[name] = (values @ p, np.sqrt((values - values @ p) ** 2 @ p))
+    return moments
 
 
 STRONG = {"coefficient_sd": 0.5, "shape_shape": 5.0, "shape_rate": 4.0}
@@ -117,9 +117,9 @@ def test_factors_of_one_constant_column_have_rank_4():
 def test_a_mean_too_small_for_a_number_leaves_the_other_records_alone():
     records = Records(np.array([2.0, 3.0]), np.array([[1.0, 0.0], [1.0, -900.0]]))
     left, right = GAMMA.factors(records, {"beta": np.array([[0.5, 1.0]]), "shape": np.array([2.0])})
-    found = left @ right.T
-    assert found[0, 0] == pytest.approx(stats.gamma(2, scale=np.exp(0.5) / 2).logpdf(2.0))
-    assert found[0, 1] < -1e200
+    result = left @ right.T
+    assert result[0, 0] == pytest.approx(stats.gamma(2, scale=np.exp(0.5) / 2).logpdf(2.0))
+    assert result[0, 1] < -1e200
 
 
 def test_bounds_take_the_family():
@@ -136,10 +136,10 @@ def test_what_stan_is_given_adds_up_to_the_weighted_log_likelihood():
     assert data["groups"] == 4
     eta = data["basis"] @ np.linalg.solve(data["inverse_factor"], draws["beta"].T)
     shape = draws["shape"]
-    found = data["weight"].sum() * (shape * np.log(shape) - gammaln(shape))
-    found += shape * (data["weighted_log_sum"] - data["weight"] @ eta - data["weighted_sum"] @ np.exp(-eta))
+    result = data["weight"].sum() * (shape * np.log(shape) - gammaln(shape))
+    result += shape * (data["weighted_log_sum"] - data["weight"] @ eta - data["weighted_sum"] @ np.exp(-eta))
     naive = law_of(records.design, draws).logpdf(records.x) @ weights
-    assert found[1] - found[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
+    assert result[1] - result[0] == pytest.approx(naive[1] - naive[0], rel=1e-10)
 
 
 def test_size_of_the_stan_data_does_not_grow_with_n():
@@ -151,10 +151,10 @@ def test_size_of_the_stan_data_does_not_grow_with_n():
 
 def test_a_record_of_weight_0_is_not_there():
     records, weights = records_of(), np.where(np.arange(40) < 5, 0.0, 0.7)
-    one = GAMMA.stan_data(records, weights, GAMMA.priors)
+    data = GAMMA.stan_data(records, weights, GAMMA.priors)
     other = GAMMA.stan_data(records.take(slice(5, None)), weights[5:], GAMMA.priors)
-    assert set(one) == set(other)
-    for key, value in one.items():
+    assert set(data) == set(other)
+    for key, value in data.items():
         np.testing.assert_allclose(value, other[key], rtol=1e-12, err_msg=key)
 
 
@@ -204,21 +204,21 @@ def test_which_outcomes_it_takes():
 def test_intervals_are_the_integral_of_the_density():
     records, draws = records_of(8), draws_of(6)
     lower, upper = 0.6 * records.x, 1.4 * records.x
-    found = GAMMA.log_interval_probability(records, draws, lower, upper)
-    assert found.shape == (6, 8)
+    result = GAMMA.log_interval_probability(records, draws, lower, upper)
+    assert result.shape == (6, 8)
     for s in range(6):
         shape = draws["shape"][s]
         for i in range(8):
             law = stats.gamma(shape, scale=np.exp(draws["beta"][s] @ records.design[i]) / shape)
-            assert np.exp(found[s, i]) == pytest.approx(integrate.quad(law.pdf, lower[i], upper[i])[0], rel=1e-7, abs=1e-12)
+            assert np.exp(result[s, i]) == pytest.approx(integrate.quad(law.pdf, lower[i], upper[i])[0], rel=1e-7, abs=1e-12)
 
 
 def test_intervals_with_special_ends():
     records = Records(np.ones(5), np.ones((5, 1)))
     lower, upper = np.array([0, -1, -2, 3, 1]), np.array([np.inf, 2, -1, 3, np.inf])
-    found = GAMMA.log_interval_probability(records, {"beta": np.array([[0.0]]), "shape": np.array([1.0])}, lower, upper)[0]
+    result = GAMMA.log_interval_probability(records, {"beta": np.array([[0.0]]), "shape": np.array([1.0])}, lower, upper)[0]
     # with shape 1 and mean 1 it is the exponential distribution
-    np.testing.assert_allclose(found, [0, np.log(-np.expm1(-2)), -np.inf, -np.inf, -1], atol=1e-12)
+    np.testing.assert_allclose(result, [0, np.log(-np.expm1(-2)), -np.inf, -np.inf, -1], atol=1e-12)
 
 
 def interval_of(shape, low, high):
@@ -249,17 +249,17 @@ def log_mass(shape, low, high):
 @given(shape=st.floats(0.5, 1e4), depth=st.floats(650, 5000), width=st.floats(0.01, 10))
 def test_intervals_deep_in_the_upper_tail_do_not_underflow(shape, depth, width):
     low = shape * deep(depth / shape, 1, 1e6)
-    found = interval_of(shape, low, low + width)
-    assert found < -600
-    assert found == pytest.approx(log_mass(shape, low, low + width), rel=1e-7)
+    result = interval_of(shape, low, low + width)
+    assert result < -600
+    assert result == pytest.approx(log_mass(shape, low, low + width), rel=1e-7)
 
 
 @given(shape=st.floats(30, 1e4), depth=st.floats(650, 5000), share=st.floats(0.01, 1))
 def test_intervals_deep_in_the_lower_tail_do_not_underflow(shape, depth, share):
     high = shape * deep(depth / shape, 1e-300, 1)
-    found = interval_of(shape, high * (1 - share), high)
-    assert found < -600
-    assert found == pytest.approx(log_mass(shape, high * (1 - share), high), rel=1e-7)
+    result = interval_of(shape, high * (1 - share), high)
+    assert result < -600
+    assert result == pytest.approx(log_mass(shape, high * (1 - share), high), rel=1e-7)
 
 
 def test_intervals_deep_in_a_tail_that_have_no_end():

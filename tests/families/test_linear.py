@@ -50,7 +50,7 @@ def case(name, generator, request):
 
 @pytest.fixture(scope="module", params=CASES)
 def sampled(request, program):
-    """A pseudo posterior from Stan beside the exact one."""
+    """Compare a pseudo posterior from Stan with the exact one."""
     generator = np.random.default_rng(11)
     records, weights = case(request.param, generator, request)
     data = LOGNORMAL.stan_data(records, weights, PRIORS)
@@ -109,13 +109,13 @@ def test_an_integer_weight_is_a_repeated_record(generator):
     records = skewed(generator, 30)
     counts = generator.integers(0, 4, 30)
     repeated = records.take(np.repeat(np.arange(30), counts))
-    one = LOGNORMAL.stan_data(records, counts.astype(float), PRIORS)
+    weighted = LOGNORMAL.stan_data(records, counts.astype(float), PRIORS)
     other = LOGNORMAL.stan_data(repeated, np.ones(counts.sum()), PRIORS)
-    for data in (one, other):
+    for data in (weighted, other):
         factor = data.pop("inverse_factor")
         # the signs of a QR factorisation are free; what Stan makes of them is not
         data["estimate"], data["spread"] = factor @ data.pop("theta_hat"), factor @ factor.T
-    for key, value in one.items():
+    for key, value in weighted.items():
         assert value == pytest.approx(other[key], rel=1e-10), key
 
 
@@ -182,21 +182,21 @@ def log_mass(low, high):
 def test_interval_probability_in_log_space(low, width):
     high = low + width
     records, draws = one_record(0.0, 1.0)
-    found = NORMAL.log_interval_probability(records, draws, np.array([low]), np.array([high]))
-    assert found.shape == (1, 1)
+    result = NORMAL.log_interval_probability(records, draws, np.array([low]), np.array([high]))
+    assert result.shape == (1, 1)
     # a difference of distribution functions loses the digits of 1 / width; a log near 0 has only absolute accuracy
-    assert found[0, 0] == pytest.approx(log_mass(low, high), rel=1e-9, abs=1e-12)
+    assert result[0, 0] == pytest.approx(log_mass(low, high), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("centre", [-300.0, -38.5, -37.0, -8.0, -0.3, 0.0, 0.3, 8.0, 37.0, 38.5, 300.0])
 def test_interval_probability_agrees_with_scipys_distribution_functions(centre):
     low, high = centre - 0.4, centre + 0.5
     records, draws = one_record(0.0, 1.0)
-    found = NORMAL.log_interval_probability(records, draws, np.array([low]), np.array([high]))[0, 0]
+    result = NORMAL.log_interval_probability(records, draws, np.array([low]), np.array([high]))[0, 0]
     larger, smaller = (
         (stats.norm.logsf(low), stats.norm.logsf(high)) if low > 0 else (stats.norm.logcdf(high), stats.norm.logcdf(low))
     )
-    assert found == pytest.approx(larger + np.log1p(-np.exp(smaller - larger)), rel=1e-11)
+    assert result == pytest.approx(larger + np.log1p(-np.exp(smaller - larger)), rel=1e-11)
 
 
 def test_interval_probability_of_a_lognormal(generator):
@@ -204,17 +204,17 @@ def test_interval_probability_of_a_lognormal(generator):
     draws = posterior(records.design, np.log(records.x), np.ones(25)).draws(generator, 20)
     lower, upper = 0.4 * records.x, 1.8 * records.x
     law = stats.lognorm(draws["sigma"][:, None], scale=np.exp(draws["beta"] @ records.design.T))
-    found = LOGNORMAL.log_interval_probability(records, draws, lower, upper)
-    np.testing.assert_allclose(np.exp(found), law.cdf(upper) - law.cdf(lower), rtol=1e-8)
+    result = LOGNORMAL.log_interval_probability(records, draws, lower, upper)
+    np.testing.assert_allclose(np.exp(result), law.cdf(upper) - law.cdf(lower), rtol=1e-8)
 
 
 def test_the_whole_half_line_has_probability_one(generator):
     records = skewed(generator, 25)
     draws = posterior(records.design, np.log(records.x), np.ones(25)).draws(generator, 20)
-    found = LOGNORMAL.log_interval_probability(records, draws, np.zeros(25), np.full(25, np.inf))
-    assert (found == 0).all()
+    result = LOGNORMAL.log_interval_probability(records, draws, np.zeros(25), np.full(25, np.inf))
+    assert (result == 0).all()
     below = LOGNORMAL.log_interval_probability(records, draws, np.full(25, -np.inf), np.full(25, np.inf))
-    assert below.tolist() == found.tolist()
+    assert below.tolist() == result.tolist()
 
 
 @pytest.mark.parametrize("log", [True, False])

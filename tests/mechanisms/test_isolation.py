@@ -21,7 +21,7 @@ def brute_force(x, radius):
 def test_risk_is_exact_also_at_the_edge_of_the_ball(x, r):
     """Whole values put many records exactly on the edge; floating point must not push them out."""
     values = np.array(x, dtype=float)
-    expected = brute_force(x, [r * abs(one) for one in x])
+    expected = brute_force(x, [r * abs(value) for value in x])
     np.testing.assert_allclose(isolation_risk(values, float(r) * np.abs(values)), expected, atol=1e-12)
     np.testing.assert_allclose(isolation_weights(values, float(r)), 1 - expected, atol=1e-12)
 

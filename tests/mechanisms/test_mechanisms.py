@@ -49,7 +49,7 @@ def apply(name, seed, **parameters):
 def bounds_of(seed, *forms):
     """Bounds of several forms given the same draws."""
     records, _, later = STUDY[seed]
-    return [one.by_record for one in record_bounds(FAMILY, records, later, [form.sensitive for form in forms])]
+    return [bounds.by_record for bounds in record_bounds(FAMILY, records, later, [form.sensitive for form in forms])]
 
 
 def test_unweighted_protects_the_whole_likelihood():
@@ -164,8 +164,8 @@ def test_all_ranges_of_a_replicate_are_found_from_one_set_of_predictions(monkeyp
     predict = type(FAMILY).predict
     monkeypatch.setattr(type(FAMILY), "predict", lambda *given: blocks.append(len(given[3]["sigma"])) or predict(*given))
     for ranges, expected in zip(RANGES, alone, strict=True):
-        found = MECHANISMS["range_averaged"].function(Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent]), **ranges)
-        assert (found.weights == expected.weights).all()
+        form = MECHANISMS["range_averaged"].function(Context(FAMILY, records, Address(1, 1, 1, N, 0), [parent]), **ranges)
+        assert (form.weights == expected.weights).all()
     assert sum(blocks) == N_DRAWS
     assert len(parent.shared) == len(RANGES)
 
@@ -216,6 +216,6 @@ def test_ends_that_make_no_range_are_refused(ends):
 
 def test_every_mechanism_names_the_kind_of_its_guarantee():
     """Never a bare "aDP", which elsewhere means approximate DP."""
-    for name, one in MECHANISMS.items():
-        assert one.guarantee, name
-        assert "adp" not in one.guarantee.lower().split(), name
+    for name, entry in MECHANISMS.items():
+        assert entry.guarantee, name
+        assert "adp" not in entry.guarantee.lower().split(), name

@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "OWN_MECHANISM.md").read_text(encod
 
 def names(kind):
     """Fields of a dataclass."""
-    return [each.name for each in fields(kind)]
+    return [part.name for part in fields(kind)]
 
 
 def test_the_table_has_every_field_that_a_mechanism_may_use():

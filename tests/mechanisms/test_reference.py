@@ -41,7 +41,7 @@ def test_weights_are_a_smooth_cap_on_the_risk_at_the_reference(seed, scale):
 def test_no_other_record_plays_a_part(seed, far):
     records = sample(seed)
     more = Records(np.append(records.x, far), np.concatenate([records.design, [[1.0, far]]]))
-    ours, theirs = (MECHANISMS["reference"].function(context("normal", each), scale=5.0, **REFERENCE) for each in (records, more))
+    ours, theirs = (MECHANISMS["reference"].function(context("normal", rows), scale=5.0, **REFERENCE) for rows in (records, more))
     np.testing.assert_allclose(theirs.weights[:-1], ours.weights, rtol=1e-7)
 
 

@@ -82,8 +82,8 @@ def test_repeated_records_are_looked_at_once_and_counted_each():
     records = Records(generator.integers(0, 6, 300).astype(float), np.ones((300, 1)))
     draws = {"beta": generator.normal(2, 0.3, (50, 1)), "sigma": generator.uniform(0.5, 2, 50)}
     weights = np.where(records.x > 3, 0.3, 1.0)
-    found = record_bounds(FAMILY, records, draws, [Sensitive(weights, threshold=1.5)])[0]
+    bounds = record_bounds(FAMILY, records, draws, [Sensitive(weights, threshold=1.5)])[0]
     left, right = FAMILY.factors(records, draws)
     exact = np.abs(left @ (weights[:, None] * right).T).max(axis=0)
-    np.testing.assert_allclose(found.by_record, np.minimum(exact, 1.5), rtol=1e-12)
-    assert found.beyond == (exact > 1.5).sum()
+    np.testing.assert_allclose(bounds.by_record, np.minimum(exact, 1.5), rtol=1e-12)
+    assert bounds.beyond == (exact > 1.5).sum()

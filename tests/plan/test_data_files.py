@@ -42,7 +42,7 @@ DATA_FILES = [
     ("censor", {"margins": b"variable,code\n"}, "scenarios.salary.stand_in.counts: .*margins.csv: sha256 is"),
     ("reweight", {"margins": b"variable,code\n"}, "scenarios.salary.population.counts: .*margins.csv: sha256 is"),
     ("reps", {"german": b"A11 6\n"}, "scenarios.german.study: .*german.data: sha256 is"),
-    ("reps", {"german": None}, "scenarios.german.study: .*german.data: is no file"),
+    ("reps", {"german": None}, "scenarios.german.study: .*german.data: is not a file"),
     ("censor", {"sdr": b""}, "scenarios.salary.file: .*EPSD17.DAT: neither a CSV with SALARYP nor fixed-width"),
     ("censor", {"sdr": b"SALARYP\n5\n"}, "EPSD17.DAT: is not in the form of 2017 Survey.*: .*columns"),
     ("censor", {"sdr": b"SALARYP;GENDER\n5;M\n"}, "EPSD17.DAT: is not in the form of"),
@@ -59,7 +59,7 @@ DATA_FILES = [
     ("censor", {"sdr": b" " * 346 + b"\n"}, "EPSD17.DAT: neither a CSV with SALARYP nor fixed-width records of 347"),
     ("censor", {"sdr": b"x" * 347 + b"\n"}, "EPSD17.DAT: no record is of the sample"),
     ("censor", {"sdr": b"\x00" * 347}, "EPSD17.DAT: "),
-    ("censor", {"sdr": None}, "EPSD17.DAT: is no file"),
+    ("censor", {"sdr": None}, "EPSD17.DAT: is not a file"),
 ]
 
 

@@ -361,7 +361,7 @@ def test_a_data_file_that_is_no_file_is_named_and_what_is_absent_is_skipped(writ
     make(written.parent / "resources" / "fatigue.csv")
     found = changed(written, "paper", "scenarios.real", REAL)
     if (written.parent / "resources" / "fatigue.csv") in (written.parent / "resources").iterdir():
-        assert "scenarios.real.file: resources/fatigue.csv: is no file" in found
+        assert "scenarios.real.file: resources/fatigue.csv: is not a file" in found
     else:
         assert any("fatigue.csv is absent" in one for one in found.skipped)
 
