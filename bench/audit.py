@@ -1,4 +1,4 @@
-"""What the audit is worth, and what it finds: python bench/audit.py COMMAND [data sets].
+"""Accuracy and results of the audit: python bench/audit.py COMMAND [data sets].
 
 estimator: losses from 1000 draws of each posterior against exact ones, for random pairs over all families (200 by default).
 table: claimed, audited and attacked epsilon of each mechanism, lognormal regression with n = 2000 (20 data sets).
@@ -7,8 +7,8 @@ small: the worst neighbours of the smallest data sets.
 pi: the share of data sets whose audited loss exceeds the claim, against n.
 removals: all n removals of a data set, against the few that the audit tries.
 attacks: telling the worst neighbours apart by one synthetic data set.
-refute: whether min-max weights cost less elsewhere: with other priors, sizes and draws, and for records that are not far out.
-stan: the same losses from draws of CmdStan by bridge sampling, beside the exact ones (after a run, which compiles the program).
+refute: losses of min-max weights with other priors, sizes and draws, and for records closer to the centre.
+stan: the same losses from draws of CmdStan by bridge sampling, with the exact ones (after a run, which compiles the program).
 
 Tables are also written to the folder results.
 """
@@ -88,7 +88,7 @@ def one_data_set(replicate: int, n: int = 2000) -> list[dict[str, Any]]:
     """Rows of one data set; in the first few, the weights' random numbers are also mixed over."""
     settings = AuditSearch(streams=16 if replicate < 2 else 0, each=2, random=3, refined=1, attack=1000 if replicate == 0 else 0)
     replay = lognormal(n, replicate)
-    rows = audit(replay, n, [each.id for each in SYNTHESIZERS], settings, replicate)
+    rows = audit(replay, n, [synthesizer.id for synthesizer in SYNTHESIZERS], settings, replicate)
     return [row.row() | {"replicate": replicate} for row in rows]
 
 
@@ -100,15 +100,15 @@ def table(data_sets: int) -> None:
         for more in pool.map(one_data_set, reversed(range(data_sets))):
             rows += more
             pd.DataFrame(rows).to_csv(RESULTS / "audit_table.csv", index=False)
-    found = pd.DataFrame(rows)
-    worst = found[found.worst | (found.neighbour == "same")]
+    losses = pd.DataFrame(rows)
+    worst = losses[losses.worst | (losses.neighbour == "same")]
     shown = worst.pivot_table(
         index="synthesizer", columns=["neighbour", "streams", "delta", "releases"], values="audited", aggfunc=summary
     )
     claims = worst.groupby("synthesizer")[["claimed", "claimed_larger", "attacked", "weight"]].agg(summary)
     with pd.option_context("display.width", 300, "display.max_columns", 99):
         print(claims.join(shown).T.to_string())
-    print(f"{time.process_time() - start:.0f} s here, two more processes beside")
+    print(f"{time.process_time() - start:.0f} s in this process, and two more processes")
 
 
 def summary(values: pd.Series) -> str:
@@ -141,29 +141,29 @@ def value(data_sets: int) -> None:
                         replay.losses([base[id]], [held]).epsilon(1e-3),
                     )
                 )
-    found = pd.DataFrame(rows, columns=["synthesizer", "log outcome - mean", "again", "fixed"])
-    found.to_csv(RESULTS / "audit_value.csv", index=False)
-    print(found.groupby(["log outcome - mean", "synthesizer"])[["again", "fixed"]].median().unstack().round(2).to_string())
+    losses = pd.DataFrame(rows, columns=["synthesizer", "log outcome - mean", "again", "fixed"])
+    losses.to_csv(RESULTS / "audit_value.csv", index=False)
+    print(losses.groupby(["log outcome - mean", "synthesizer"])[["again", "fixed"]].median().unstack().round(2).to_string())
 
 
 def estimator(pairs: int) -> None:
     """General estimator against exact posteriors."""
     with ProcessPoolExecutor(2) as pool:
-        found = pd.DataFrame(pool.map(one_pair, range(pairs)))
-    found["difference"] = (found.bridged - found.exact).abs()
-    print(found.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
-    print(found.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
-    found["z"] = found.difference / found.error
-    print(f"in units of its own error: {found.z[found.enough].quantile([0.5, 0.95, 1]).round(2).to_dict()}")
-    print(found.sort_values("difference").tail(12).round(3).to_string())
-    far = found[~found.enough]
+        results = pd.DataFrame(pool.map(one_pair, range(pairs)))
+    results["difference"] = (results.bridged - results.exact).abs()
+    print(results.groupby(["enough", "family"]).difference.describe()[["count", "50%", "max"]].round(3).to_string())
+    print(results.groupby("enough")[["difference", "exact", "error"]].describe().round(3).T.to_string())
+    results["z"] = results.difference / results.error
+    print(f"in units of its own error: {results.z[results.enough].quantile([0.5, 0.95, 1]).round(2).to_dict()}")
+    print(results.sort_values("difference").tail(12).round(3).to_string())
+    far = results[~results.enough]
     print(
         f"overlap too small: {len(far)}; stated bound above the exact epsilon by at most {(far.at_least - far.exact).max():.2f}"
     )
 
 
 def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object]:
-    """Random pair: a record more, weights moved by a random share, of a random family."""
+    """Random pair of data sets: an additional record, weights moved by a random share, a random family."""
     generator = np.random.default_rng([20260205, k])
     name = ("normal", "lognormal_regression", "poisson", "beta", "negative_binomial", "beta")[k % 6]
     threshold = float(generator.uniform(0.5, 3)) if k % 6 == 5 else None
@@ -174,19 +174,19 @@ def one_pair(k: int, draws: int = 1000, delta: float = 1e-2) -> dict[str, object
     weights = np.append(generator.uniform(0.2, 1, n), 0)
     moved = np.clip(weights * (1 + generator.choice([0, 0.02, 0.2, 1]) * generator.uniform(0, 2, n + 1)), 0, 1)
     moved[-1] = generator.uniform(0, 1)
-    one, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
-    truth = exact.losses([one], [other], k).epsilon(delta)
+    base, other = exact.posterior(weights, threshold), exact.posterior(moved, threshold)
+    truth = exact.losses([base], [other], k).epsilon(delta)
     ratio, other_ratio = (
         log_ratio(family, universe, exact.draws(side, generator.random((draws, exact.dimension))), weights, moved, threshold)
-        for side in (one, other)
+        for side in (base, other)
     )
-    found = bridge(ratio, other_ratio)
+    estimate = bridge(ratio, other_ratio)
     return {
         "family": name if threshold is None else f"{name}, censored", "n": n, "exact": truth,
-        "bridged": found.losses.epsilon(delta),
-        "error": float(np.hypot(found.error_of_ratio, found.losses.error(delta))),
-        "overlap": found.overlap, "enough": found.enough,
-        "at_least": found.at_least(delta),
+        "bridged": estimate.losses.epsilon(delta),
+        "error": float(np.hypot(estimate.error_of_ratio, estimate.losses.error(delta))),
+        "overlap": estimate.overlap, "enough": estimate.enough,
+        "at_least": estimate.at_least(delta),
     }  # fmt: skip
 
 
@@ -215,33 +215,35 @@ def small(_: int) -> None:
     for name, records in small_data_sets(source).items():
         spread = Records(records.x, np.column_stack([np.ones(len(records))]))
         universe = joined(spread, additions(spread, OUTCOMES))
-        chain = [each for each in SYNTHESIZERS if each.mechanism not in ("range_averaged", "reference")]
+        chain = [chosen for chosen in SYNTHESIZERS if chosen.mechanism not in ("range_averaged", "reference")]
         replay = Replay(family, family.priors, universe, chain, Address(1, 90, 2, len(records), 0))
-        for row in audit(replay, len(records), [each.id for each in chain], AuditSearch(each=1, random=0, refined=1), 1):
+        for row in audit(replay, len(records), [chosen.id for chosen in chain], AuditSearch(each=1, random=0, refined=1), 1):
             if row.worst and row.delta == 1e-3 and row.releases == 1:
                 rows.append((name, row.synthesizer, row.neighbour, row.audited, row.claimed))
-    found = pd.DataFrame(rows, columns=["data", "synthesizer", "kind", "audited", "claimed"])
-    print(found.pivot_table(index=["data"], columns=["synthesizer", "kind"], values="audited", sort=False).round(1).T.to_string())
+    results = pd.DataFrame(rows, columns=["data", "synthesizer", "kind", "audited", "claimed"])
+    print(
+        results.pivot_table(index=["data"], columns=["synthesizer", "kind"], values="audited", sort=False).round(1).T.to_string()
+    )
 
 
 def pi_of(task: tuple[int, int]) -> list[tuple[object, ...]]:
     """Claimed and audited epsilon of one data set, by synthesizer; records leave, or one of the declared ones joins."""
     n, replicate = task
     settings = AuditSearch(deltas=(1e-3,), each=1, random=0, refined=1, releases=1)
-    audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [each.id for each in SYNTHESIZERS[:7]], settings, replicate)
-    found: list[tuple[object, ...]] = []
+    audited = audit(lognormal(n, replicate, SYNTHESIZERS[:7]), n, [chosen.id for chosen in SYNTHESIZERS[:7]], settings, replicate)
+    results: list[tuple[object, ...]] = []
     for id in {row.synthesizer for row in audited}:
         rows = [row for row in audited if row.synthesizer == id and row.neighbour in ("add", "remove") and row.worst]
-        found += [(n, id, row.neighbour, row.audited, row.claimed) for row in rows]
-    return found
+        results += [(n, id, row.neighbour, row.audited, row.claimed) for row in rows]
+    return results
 
 
 def pi(data_sets: int) -> None:
     """In what share of data sets the loss exceeds the claim, by kind of neighbour."""
     with ProcessPoolExecutor(2) as pool:
         rows = list(itertools.chain.from_iterable(pool.map(pi_of, itertools.product((100, 400, 1600, 6400), range(data_sets)))))
-    found = pd.DataFrame(rows, columns=["n", "synthesizer", "kind", "audited", "claimed", "larger"])
-    for (id, kind, n), cell in found.groupby(["synthesizer", "kind", "n"]):
+    results = pd.DataFrame(rows, columns=["n", "synthesizer", "kind", "audited", "claimed", "larger"])
+    for (id, kind, n), cell in results.groupby(["synthesizer", "kind", "n"]):
         share, both = (exceedance(cell.audited.to_numpy(), cell[claim].to_numpy()) for claim in ("claimed", "larger"))
         print(
             f"{id:28}{kind:8}{n:6} pi {share.share:.2f} [{share.low:.2f}, {share.high:.2f}], larger claim {both.share:.2f}"
@@ -251,43 +253,48 @@ def pi(data_sets: int) -> None:
 
 
 def removals(_: int) -> None:
-    """Whether the removals that are tried hold the worst of all of them."""
+    """Compare the removals that the audit tries with the worst of all removals."""
     n = 2000
     replay = lognormal(n, 0)
     base = replay.run(np.arange(n), bounds=True)
     chosen = to_remove(replay.family, replay.universe.take(np.arange(n)), base, 3, 5, np.random.default_rng(0))
-    tried = {each.removed for each in removed(n, chosen)}
+    tried = {removal.removed for removal in removed(n, chosen)}
     losses = {id: np.zeros(n) for id in base}
     for neighbour in removed(n, {"all": range(n)}):
         near = replay.run(neighbour.index)
         for id in base:
             losses[id][neighbour.removed] = replay.losses([base[id]], [near[id]]).epsilon(1e-3)
-    for id, each in losses.items():
-        found = max(each[k] for k in tried)
+    for id, values in losses.items():
+        largest = max(values[k] for k in tried)
         print(
-            f"{id:28} worst of all {each.max():.3f}, of the {len(tried)} tried {found:.3f}, median of all {np.median(each):.3f}"
+            f"{id:28} worst of all {values.max():.3f}, of the {len(tried)} tried {largest:.3f}, "
+            f"median of all {np.median(values):.3f}"
         )
 
 
 def attacks(data_sets: int) -> None:
-    """Attack on the worst addition and removal, told and untold, beside the audit of the same neighbour."""
+    """Attack on the worst addition and removal, with the audit of the same neighbour."""
     for replicate in range(data_sets):
         n = 2000
         replay = lognormal(n, replicate)
         base = replay.run(np.arange(n), bounds=True)
-        far = max(added(n, len(replay.universe)), key=lambda each: (replay.universe.x[each.added], each.added))
+        far = max(added(n, len(replay.universe)), key=lambda candidate: (replay.universe.x[candidate.added], candidate.added))
         bounds = base["Unweighted"].bounds
         assert bounds is not None
         first = removed(n, {"largest risk": [int(bounds.by_record.argmax())]})[0]
         for neighbour in (far, first):
             near = replay.run(neighbour.index)
-            for each in SYNTHESIZERS:
-                audited = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-3)
-                told = attack_posterior(replay, n, each.id, neighbour, 2000, 1e-3, replicate)
-                print(f"{each.id:28}{neighbour.kind:8} audited {audited:7.2f}  attacked {told.epsilon:6.2f}", told, flush=True)
+            for synthesizer in SYNTHESIZERS:
+                audited = replay.losses([base[synthesizer.id]], [near[synthesizer.id]]).epsilon(1e-3)
+                result = attack_posterior(replay, n, synthesizer.id, neighbour, 2000, 1e-3, replicate)
+                print(
+                    f"{synthesizer.id:28}{neighbour.kind:8} audited {audited:7.2f}  attacked {result.epsilon:6.2f}",
+                    result,
+                    flush=True,
+                )
 
 
-CHECKED = [each for each in SYNTHESIZERS if each.id in ("Unweighted", "LW, min-max", "declared scale 20", "capped at 4")]
+CHECKED = [chosen for chosen in SYNTHESIZERS if chosen.id in ("Unweighted", "LW, min-max", "declared scale 20", "capped at 4")]
 REFUTE: dict[str, dict[str, Any]] = {
     "as in the study": {},
     "prior sd 1": {"priors": {"sd": 1.0}},
@@ -295,13 +302,13 @@ REFUTE: dict[str, dict[str, Any]] = {
     "prior of sigma^2: shape 100, scale 100": {"priors": {"shape": 100.0, "scale": 100.0}}, "10,000 draws": {"draws": 10_000},
     "n = 500": {"n": 500}, "n = 20,000": {"n": 20_000},
 }  # fmt: skip
-"""What is changed."""
+"""Changes of the study."""
 DISTANCES = (1.0, 2.0, 3.0, 4.0, 5.7)
-"""Of the outcome's logarithm from its mean at the record's predictor, in units of sigma, which is 1."""
+"""Distances of the log outcome from its mean at the record's predictor, in units of sigma, which is 1."""
 
 
 def refute(data_sets: int) -> None:
-    """Loss at a delta of 1e-3 of a record that joins, by how far out it is, beside the claim on D."""
+    """Loss of an added record at a delta of 1e-3, by its distance, with the claim on D."""
     rows = []
     for what, change in REFUTE.items():
         n = change.get("n", 2000)
@@ -321,13 +328,13 @@ def refute(data_sets: int) -> None:
                         for id, run in base.items()
                         if run.bounds
                     ]
-    found = pd.DataFrame(rows, columns=["what", "synthesizer", "predictor", "far", "claimed", "audited"])
-    found.to_csv(RESULTS / "audit_refute.csv", index=False)
-    shown = found.pivot_table(index=["what", "synthesizer"], columns="far", values="audited", aggfunc="median", sort=False)
-    shown.insert(0, "claimed", found.groupby(["what", "synthesizer"], sort=False)["claimed"].median())
+    results = pd.DataFrame(rows, columns=["what", "synthesizer", "predictor", "far", "claimed", "audited"])
+    results.to_csv(RESULTS / "audit_refute.csv", index=False)
+    shown = results.pivot_table(index=["what", "synthesizer"], columns="far", values="audited", aggfunc="median", sort=False)
+    shown.insert(0, "claimed", results.groupby(["what", "synthesizer"], sort=False)["claimed"].median())
     with pd.option_context("display.width", 250, "display.max_columns", 30):
         print(shown.round(2).to_string())
-    within = found[found.what == "as in the study"]
+    within = results[results.what == "as in the study"]
     print(
         within.pivot_table(index=["synthesizer", "predictor"], columns="far", values="audited", sort=False).round(2).to_string()
     )
@@ -344,25 +351,25 @@ def stan(data_sets: int) -> None:
         base = replay.run(np.arange(n))
         for neighbour in added(n, len(replay.universe))[::2]:
             near = replay.run(neighbour.index)
-            for each in CHECKED:
-                sides = base[each.id].weights, near[each.id].weights
+            for chosen in CHECKED:
+                sides = base[chosen.id].weights, near[chosen.id].weights
                 ratios = []
                 for weights, seed in zip(sides, (1, 2), strict=True):
                     data = family.stan_data(replay.universe, weights, family.priors)
                     fit = run_chain(executable, data, family.inits(data), family.parameters, seed, Lengths(1000, 4000, 1, 0.8))
                     ratios.append(log_ratio(family, replay.universe, fit.draws, *sides))
-                found = bridge(ratios[0], ratios[1])
-                exact = replay.losses([base[each.id]], [near[each.id]]).epsilon(1e-2)
+                estimate = bridge(ratios[0], ratios[1])
+                exact = replay.losses([base[chosen.id]], [near[chosen.id]]).epsilon(1e-2)
                 print(
-                    f"{each.id:20} outcome {np.log(replay.universe.x[neighbour.added]) - 3:4.1f} sd out: exact {exact:6.2f}, "
-                    f"bridged {found.losses.epsilon(1e-2):6.2f}, effective {found.effective:7.1f}, "
-                    f"{'enough' if found.enough else f'at least {found.at_least(1e-2):.2f}'}", flush=True,
+                    f"{chosen.id:20} outcome {np.log(replay.universe.x[neighbour.added]) - 3:4.1f} sd out: exact {exact:6.2f}, "
+                    f"bridged {estimate.losses.epsilon(1e-2):6.2f}, effective {estimate.effective:7.1f}, "
+                    f"{'enough' if estimate.enough else f'at least {estimate.at_least(1e-2):.2f}'}", flush=True,
                 )  # fmt: skip
 
 
 if __name__ == "__main__":
     DEFAULTS = {estimator: 200, table: 20, value: 3, small: 1, pi: 40, removals: 1, attacks: 1, refute: 2, stan: 1}
-    chosen = next((each for each in DEFAULTS if sys.argv[1:] and each.__name__ == sys.argv[1]), None)
+    chosen = next((command for command in DEFAULTS if sys.argv[1:] and command.__name__ == sys.argv[1]), None)
     if chosen is None:
         sys.exit(__doc__)
     RESULTS.mkdir(exist_ok=True)

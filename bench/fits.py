@@ -31,7 +31,7 @@ from formalsynth.stan.sample import sample
 
 FAMILIES.find()
 ROOT = Path(__file__).parents[1]
-# One attempt, whatever the gate says: both sides are to do the same work. The copy is not checked; config may not say this.
+# One attempt and no limits of the gate, for equal work on both sides. The copy is not validated: config may not set this.
 OPEN_GATE = {"ess_min": 0.0, "rhat_max": float("inf"), "divergences_max": 10_000}
 SETTINGS = SamplerSettings(attempts=1).model_copy(update=OPEN_GATE)
 
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """Every form of our program beside the straightforward one, in turn."""
+    """Compare every form of our program with the straightforward one, in turn."""
     program = FAMILIES[comparison.family].program
     forms = {}
     for native in (True, False):
@@ -169,7 +169,7 @@ def timed(run: Callable[[], Any], seconds: list[float]) -> Any:
 def processor_seconds() -> float:
     """Processor seconds of this process and of the programs that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def line(values: list[float]) -> str:

@@ -1,4 +1,4 @@
-"""What planning a large study costs: python bench/many.py [replicates]. A dry run, nothing is fitted.
+"""Cost of planning a large study: python bench/many.py [replicates]. A dry run, nothing is fitted.
 
 Every simulated scenario of the papers has that many replicates (10,000 when none is given), in jobs of 100 and of 1000.
 """

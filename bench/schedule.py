@@ -1,4 +1,4 @@
-"""How long a finished run would take on more cores: python <clone>/bench/schedule.py [scale] [paper ...], where it was made.
+"""Estimated time of a finished run on more cores: python <clone>/bench/schedule.py [scale] [paper ...], where it was made.
 
 The graph is that of the workflow, a job's duration the processor time in its log. A job starts when those that it needs have
 ended and a core is free, the one with the longest way to the end first; what Snakemake itself needs is left out.
@@ -26,7 +26,7 @@ WILDCARDS = {
     "collect_study": ("paper", "scenario"),
     "judge_claims": ("paper",),
 }
-"""Of the rules, in the order in which their logs are named."""
+"""Wildcards of rules, in the order of the names of their logs."""
 Needs = Mapping[str, Sequence[str]]
 
 
@@ -56,16 +56,16 @@ def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, 
 def label_of(job: str, labels: Mapping[str, str], needs: Needs) -> tuple[str, dict[str, str]]:
     """Rule and wildcards of a job; Snakemake leaves out those that a job shares with what it needs."""
     rule, *wildcards = labels[job].split("\\n")
-    found: dict[str, str] = {}
+    wildcard_values: dict[str, str] = {}
     for needed in needs[job]:
-        found |= label_of(needed, labels, needs)[1]
-    return rule, found | dict(wildcard.split(": ", 1) for wildcard in wildcards)
+        wildcard_values |= label_of(needed, labels, needs)[1]
+    return rule, wildcard_values | dict(wildcard.split(": ", 1) for wildcard in wildcards)
 
 
 def duration(logs: Path, label: tuple[str, dict[str, str]]) -> float:
     """Processor seconds of a job, from its log; 0 for one without."""
-    rule, found = label
-    names = rule.split("_", 2) if rule.startswith("show_") else [rule, *(found[name] for name in WILDCARDS.get(rule, ()))]
+    rule, values = label
+    names = rule.split("_", 2) if rule.startswith("show_") else [rule, *(values[name] for name in WILDCARDS.get(rule, ()))]
     path = logs.joinpath(*names[:-1], f"{names[-1]}.log")
     accounts = SECONDS.findall(path.read_text(encoding="utf-8")) if path.is_file() else []
     return sum(map(float, accounts[-1])) if accounts else 0.0
@@ -77,12 +77,12 @@ def ways(seconds: Mapping[str, float], needs: Needs) -> dict[str, float]:
     for job, those in needs.items():
         for needed in those:
             needed_by[needed].append(job)
-    found: dict[str, float] = {}
+    longest: dict[str, float] = {}
 
     def way(job: str) -> float:
-        if job not in found:
-            found[job] = seconds[job] + max(map(way, needed_by[job]), default=0.0)
-        return found[job]
+        if job not in longest:
+            longest[job] = seconds[job] + max(map(way, needed_by[job]), default=0.0)
+        return longest[job]
 
     return {job: way(job) for job in seconds}
 

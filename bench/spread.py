@@ -28,12 +28,15 @@ def main() -> None:
     for name, bounds in BOUNDS.items():
         values = bounds.rvs((REPLICATES, TRIALS), random_state=generator)
         for measure in ("sd", "spread"):
-            found = np.log(STATISTICS[measure](values))
-            truth = np.log(bounds.std()) if measure == "sd" else np.log(np.median(np.exp(found)))
+            estimates = np.log(STATISTICS[measure](values))
+            truth = np.log(bounds.std()) if measure == "sd" else np.log(np.median(np.exp(estimates)))
             errors = {"jackknife": jackknife(values, "sd").error(np.log)} if measure == "sd" else {}
             errors["bootstrap"] = bootstrap_errors(values, measure, generator)
-            shown = {kind: f"{np.sqrt((each**2).mean()):.3f} ({share(found - truth, each):.2f})" for kind, each in errors.items()}
-            print(f"{name:22} {measure:8} {found.std():.3f}   {shown.get('jackknife', ''):15} {shown['bootstrap']}")
+            shown = {
+                kind: f"{np.sqrt((error**2).mean()):.3f} ({share(estimates - truth, error):.2f})"
+                for kind, error in errors.items()
+            }
+            print(f"{name:22} {measure:8} {estimates.std():.3f}   {shown.get('jackknife', ''):15} {shown['bootstrap']}")
     print("slope over four sample sizes: true, jackknife")
     x = np.log(SIZES) - np.log(SIZES).mean()
     x /= x @ x
@@ -54,7 +57,7 @@ def bootstrap_errors(values: np.ndarray, measure: str, generator: np.random.Gene
 
 
 def share(misses: np.ndarray, errors: np.ndarray) -> float:
-    """How often a miss is within two errors."""
+    """Share of misses within two errors."""
     return float((np.abs(misses) <= 2 * errors).mean())
 
 

@@ -59,8 +59,8 @@ def cores(copy: Path) -> None:
 def account(logs: Path) -> tuple[float, float, float]:
     """Processor seconds of all jobs: starting, the jobs themselves, the programs they ran."""
     line = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
-    found = [match.groups() for path in logs.rglob("*.log") for match in line.finditer(path.read_text(errors="replace"))]
-    start, job, programs = (sum(float(row[k]) for row in found) for k in range(3))
+    accounts = [match.groups() for path in logs.rglob("*.log") for match in line.finditer(path.read_text(errors="replace"))]
+    start, job, programs = (sum(float(row[k]) for row in accounts) for k in range(3))
     return start, job, programs
 
 
