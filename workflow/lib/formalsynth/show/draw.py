@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from formalsynth.runtime.files import sealed
 from formalsynth.show.compose import compose, composition, divided
 from formalsynth.show.drawing import plain_powers, subscripts
-from formalsynth.show.fonts import families
 from formalsynth.show.style import COLUMN, DPI, STYLE
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
     matplotlib.use("Agg")
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
-    matplotlib.rcParams["font.family"] = families()
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
     table = table[table["value"].notna() | (table["density"].notna() if "density" in table else False)]
     drawing = _composed(display, table) if len(table) else _nothing()

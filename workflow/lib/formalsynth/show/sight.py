@@ -1,4 +1,7 @@
-"""Visible difference of two colours, under normal sight and three kinds of colour blindness."""
+"""Visible difference of two colours, under normal sight and three kinds of colour blindness.
+
+Frontiers have more labels than markers: labels of similar colours must not share one. Tests check the palette with it, too.
+"""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ PALETTE = {
 
 STYLE = {
     "svg.hashsalt": "formalsynth",
+    "font.family": "DejaVu Sans",  # part of matplotlib: the same on every machine
     "font.size": TEXT,
     "axes.titlesize": TEXT,
     "axes.labelsize": TEXT,
