@@ -34,9 +34,10 @@ def draws_of(seed, records, n_draws, weight=0.5):
 
 
 @contextmanager
-def always():
-    """Take the corners whether or not they pay."""
-    with patch.multiple(bounds, LEAST_WORK=0, LARGEST_OPEN_SHARE=1), patch.object(hull, "LARGEST_SHARE", 1):
+def always(reach=None):
+    """Take the corners whether or not they pay, with mirrored corners at one distance or at those of the package."""
+    reaches = hull.REACHES if reach is None else (reach,)
+    with patch.multiple(bounds, LEAST_WORK=0, LARGEST_OPEN_SHARE=1), patch.multiple(hull, LARGEST_SHARE=1, REACHES=reaches):
         yield
 
 
@@ -69,6 +70,7 @@ CASES = st.fixed_dictionaries(
         "b": st.floats(1.1, 10) | st.just(np.inf),
         "threshold": st.none() | st.floats(0.1, 20),
         "repeats": st.booleans(),
+        "reach": st.sampled_from([1.0, 0.5, 0.125]),
     }
 )
 
@@ -83,7 +85,7 @@ def test_corners_tell_what_all_draws_tell(case):
     inside = (case["a"], case["b"])
     forms = [Sensitive(alpha), Sensitive(alpha, inside, alpha), Sensitive(np.ones(case["n"]), inside, np.ones(case["n"]))]
     forms = [Sensitive(form.weights, form.range, form.range_weights, case["threshold"]) for form in forms]
-    with always():
+    with always(case["reach"]):
         results = record_bounds(FAMILY, records, draws, forms)
     for result, expected in zip(results, over_all_draws(FAMILY, records, draws, forms), strict=True):
         assert_same(result, expected)
@@ -257,3 +259,31 @@ def test_families_are_as_concave_as_they_say(name, seed, share):
 def test_a_family_may_say_nothing():
     assert {"lognormal", "normal", "lognormal_regression"} <= set(CONCAVE)
     assert concave(FAMILIES["negative_binomial"]) is None
+
+
+class Parabola:
+    """A family with log-likelihood 1.15 - (theta - x)^2: above 0 at draws near x, and lowest at a corner."""
+
+    def natural(self, draws):
+        return draws["theta"][:, None]
+
+    def of_natural(self, natural):
+        return {"theta": natural[:, 0]}
+
+    def factors(self, records, draws):
+        theta, x = draws["theta"], records.x
+        left = np.column_stack([np.ones(len(theta)), theta, theta**2])
+        return left, np.column_stack([1.15 - x**2, 2 * x, -np.ones(len(x))])
+
+
+@pytest.mark.parametrize("reach", [1.0, 0.5, 0.125])
+def test_records_with_their_largest_value_inside_the_hull_are_taken_over_all_draws(reach):
+    """At x = 0.5 it is 1.15, at the corners -1.1 and 0.9, at the centre 0.9."""
+    records = intercept_only(np.linspace(-1, 1, 401))
+    draws = {"theta": np.linspace(-1, 1, 201)}
+    form = Sensitive(np.ones(len(records)))
+    with always(reach):
+        result = record_bounds(Parabola(), records, draws, [form])[0]
+    expected = np.maximum(1.15, (1 + np.abs(records.x)) ** 2 - 1.15)
+    assert result.by_record == pytest.approx(expected, rel=1e-4)
+    assert_same(result, over_all_draws(Parabola(), records, draws, [form])[0])

@@ -2,11 +2,17 @@
 
 import math
 
+import numpy as np
 import pytest
+from formalsynth.core.arrays import intercept_only
+from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import PositiveNumber
-from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, Form, mechanism
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, BrokenContract, Context, Form, mechanism
+from formalsynth.core.streams import Address
 
 MECHANISMS.find()
+FAMILIES.find()
 BOTH = {"add_remove": 1.0, "replace": 2.0}
 
 
@@ -89,3 +95,33 @@ def test_kinds_that_agree_with_their_claim_are_registered(kind, strict, claim):
     with MECHANISMS.trial():
         mechanism(kind, strict=strict)(made_up)
         assert MECHANISMS["made_up"].claim({"epsilon": 3.0}) == claim
+
+
+def applied(weights, share):
+    """Output of a strict mechanism with given weights and a threshold of a share of epsilon 0.7, checked against its contract."""
+
+    def clipped(context, *, epsilon: PositiveNumber) -> Form:
+        """A fixed threshold."""
+        return Form(weights, Sensitive(weights, threshold=share * epsilon))
+
+    context = Context(FAMILIES["lognormal"], intercept_only(np.ones(len(weights))), Address(1, 1, 1, 3, 0))
+    with MECHANISMS.trial():
+        mechanism("DP (add/remove)", strict=BOTH, censors=True)(clipped)
+        return MECHANISMS["clipped"].apply(context, {"epsilon": 0.7})
+
+
+@pytest.mark.parametrize("share", [0.1, 0.49, 0.5])
+def test_a_threshold_of_up_to_half_of_a_strict_claim_keeps_it(share):
+    assert applied(np.ones(3), share).sensitive.threshold == share * 0.7
+
+
+@pytest.mark.parametrize("share", [0.5 + 1e-6, 0.51, 1.0])
+def test_a_threshold_above_half_of_a_strict_claim_is_refused(share):
+    with pytest.raises(BrokenContract, match=r"claims epsilon 0\.7 for add_remove"):
+        applied(np.ones(3), share)
+
+
+@pytest.mark.parametrize("weights", [[-0.1, 0.5], [0.5, 1.1], [-0.1, 1.1]])
+def test_weights_below_0_or_above_1_are_refused(weights):
+    with pytest.raises(BrokenContract, match="from 0 to 1"):
+        applied(np.array(weights), 0.5)
