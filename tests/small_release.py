@@ -62,7 +62,7 @@ class Release:
 
     def findings(self):
         """Sentences of all findings."""
-        return [found.sentence() for found in scan(self.folder, self.confidential)]
+        return [finding.sentence() for finding in scan(self.folder, self.confidential)]
 
     def seal(self):
         """Renew the manifest."""

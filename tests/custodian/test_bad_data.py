@@ -117,9 +117,9 @@ KINDS = {
     ),
     "constant predictor": (changed("age", slice(None), "40"), {}, "age: has the same value in every row"),
     "identifier": (
-        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "tells everybody"
+        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "identifies every"
     ),
-    "rows twice": (written(pd.concat([good(), good().iloc[:2]])), {}, "rows say the same as another one"),
+    "rows twice": (written(pd.concat([good(), good().iloc[:2]])), {}, "rows are equal to another one"),
     "another number of rows": (written(good()), {"rows": 61}, "has 60 rows, the schema declares 61"),
     "a million rows": (million(), {"rows": 1_000_000}, "rows take long to fit"),
     "absent column": (written(good().drop(columns="age")), {}, "has no column age"),
@@ -200,7 +200,7 @@ def test_however_it_is_written_the_same_rows_are_read(kind, tmp_path):
     assert checked.table["income"].tolist() == good()["income"].astype(float).tolist()
 
 
-def test_values_stay_out_of_what_inspect_says(tmp_path):
+def test_values_stay_out_of_the_output_of_inspect(tmp_path):
     (tmp_path / "income.csv").write_bytes(written(good()))
     said = "\n".join(inspect(tmp_path / "income.csv", "income", tmp_path / "studies" / "income"))
     text = (tmp_path / "studies" / "income" / "schema.yaml").read_text()

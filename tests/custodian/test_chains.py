@@ -29,10 +29,10 @@ def test_every_chain_on_a_file_starts_there(income_study, monkeypatch):
     monkeypatch.setattr("formalsynth.steps.fit.sample", sample)
     declared = read_declared(income_study)
     table = made_up(declared.schema, np.random.default_rng(0))
-    found = fit(
+    candidates = fit(
         declared, read_study(declared), records_of(declared.schema, table), Path("none"), ["Unweighted"], SamplerSettings()
     )
-    assert found["Unweighted"].reason == "not sampled"
+    assert candidates["Unweighted"].reason == "not sampled"
     assert len(starts) == 1
     for known, used in starts:
         assert set(known) == set(used)

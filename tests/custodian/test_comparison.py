@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian.comparison import compare_candidates
-from formalsynth.custodian.internal_audit import Audited
+from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Analyses, Regression, ReleaseDraft
 from small_release import COLUMNS, a_schema, histogram
@@ -44,8 +44,8 @@ def compared(**changes):
         predictor=seen,
         draws={"mu": np.zeros((9, 1))},
     )
-    found, audited = {"Line": line, "Histogram": histogram()}, {"Histogram": Audited(1.5, "a row is added", 3)}
-    return table, seen, {one.id: one for one in compare_candidates(schema, table, found, audited, draft)}
+    candidates, audited = {"Line": line, "Histogram": histogram()}, {"Histogram": AuditResult(1.5, "a row is added", 3)}
+    return table, seen, {summary.id: summary for summary in compare_candidates(schema, table, candidates, audited, draft)}
 
 
 def test_synthesized_predictors_are_drawn_and_their_epsilon_is_counted():
@@ -62,15 +62,15 @@ def test_synthesized_predictors_are_drawn_and_their_epsilon_is_counted():
 def test_the_regression_of_a_synthetic_set_is_on_its_own_predictors():
     """Outcomes on a line of synthetic predictors give that line; against the predictors of the file they would give nothing."""
     _, _, both = compared()
-    slope = next(one for one in both["Line"].coefficients if one.name == "age")
+    slope = next(coefficient for coefficient in both["Line"].coefficients if coefficient.name == "age")
     assert slope.synthetic == pytest.approx((60_000, 60_000), rel=1e-3)
 
 
 def test_an_audit_is_held_against_the_claim_for_outcomes():
     """The table of predictors is not audited: 1.5 refutes a claim of 1, whatever the table costs."""
     _, _, both = compared()
-    one = both["Histogram"]
-    assert (one.epsilon, one.claim, one.refuted, one.shown) == (3, 1, True, 3.5)
+    summary = both["Histogram"]
+    assert (summary.epsilon, summary.claim, summary.refuted, summary.shown) == (3, 1, True, 3.5)
 
 
 @pytest.mark.parametrize("missing", ["rows", "predictors_epsilon"])
@@ -79,15 +79,15 @@ def test_what_a_release_needs_is_missing_before_anything_is_fitted(income_study,
     release = {"rows": 2500, "predictors_epsilon": 2, missing: ...}
     incomes.declare(income_study, {"schema.yaml": schema | {"neighbours": "add_remove"}, "release.yaml": release})
     assert main(["compare", str(income_study)]) == 1
-    told = capsys.readouterr().err
-    assert f"{missing}: is missing" in told
-    assert "Fitting" not in told
+    error = capsys.readouterr().err
+    assert f"{missing}: is missing" in error
+    assert "Fitting" not in error
 
 
-def test_a_candidate_that_cannot_be_released_says_why():
+def test_a_candidate_that_cannot_be_released_has_a_reason():
     schema = a_schema()
     table = typed(schema, incomes.incomes().replace("", np.nan))
     other = histogram()
     other = replace(other, synthesizer=other.synthesizer.model_copy(update={"mechanism": "noisy_median"}))
-    (one,) = compare_candidates(schema, table, {"Other": other}, {}, ReleaseDraft(2, None, Analyses(), None, None))
-    assert "the noise of noisy_median is not safe in floating point" in one.reason
+    (summary,) = compare_candidates(schema, table, {"Other": other}, {}, ReleaseDraft(2, None, Analyses(), None, None))
+    assert "the noise of noisy_median is not safe in floating point" in summary.reason

@@ -1,4 +1,4 @@
-"""Failures of a release: each says whether epsilon is spent, and none leaves anything of the file behind."""
+"""Failures of a release: each reports whether epsilon is spent, and none leaves anything of the file."""
 
 import os
 import pwd
@@ -17,7 +17,7 @@ from formalsynth.runtime.private import keep_to_owner
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A declared study, seen from where its file lies."""
+    """Declared study, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
     return incomes.declared_study()
 
@@ -39,7 +39,7 @@ ERRORS = {
 
 @pytest.mark.stan
 @pytest.mark.parametrize("kind", ERRORS)
-def test_every_message_says_that_epsilon_is_spent(study, capsys, monkeypatch, cmdstan, kind):
+def test_every_message_states_that_epsilon_is_spent(study, capsys, monkeypatch, cmdstan, kind):
     monkeypatch.setattr("formalsynth.custodian.release.fit", failing(ERRORS[kind]))
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
@@ -53,14 +53,14 @@ def test_every_message_says_that_epsilon_is_spent(study, capsys, monkeypatch, cm
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_every_message_says_that_nothing_is_spent(study, capsys, monkeypatch, kind):
+def test_every_message_states_that_nothing_is_spent(study, capsys, monkeypatch, kind):
     monkeypatch.setattr("formalsynth.custodian.release.usable", failing(ERRORS[kind]))
     assert main(["release", "studies/income"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
     assert read_ledger(study) == []
 
 
-def test_a_release_that_is_ended_says_that_nothing_is_spent(study, capsys, monkeypatch):
+def test_a_release_that_is_ended_states_that_nothing_is_spent(study, capsys, monkeypatch):
     monkeypatch.setattr("formalsynth.custodian.release.usable", failing(SystemExit(143)))
     with pytest.raises(SystemExit) as ended:
         main(["release", "studies/income"])

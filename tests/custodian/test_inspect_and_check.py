@@ -1,4 +1,4 @@
-"""From a CSV file to a study's folder, and from what is declared there to a file that may be used."""
+"""Study for a CSV file, and check of the file against its declarations."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
         "columns.income.lower",
         "columns.region.categories",
     ):
-        assert f"schema.yaml: {key}: is not declared yet" in str(error.value)
+        assert f"schema.yaml: {key}: is not filled in yet" in str(error.value)
     assert "18 times DECLARE" in capsys.readouterr().out
     assert main(["check", "studies/income"]) == 1
 
@@ -44,9 +44,9 @@ def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
 def test_what_is_confidential_is_for_its_owner_only(folder):
     inspected()
     main(["check", "studies/income"])
-    found = list(Path("studies").rglob("*"))
-    assert len(found) > 5
-    assert [path for path in found if path.stat().st_mode & 0o077] == []
+    paths = list(Path("studies").rglob("*"))
+    assert len(paths) > 5
+    assert [path for path in paths if path.stat().st_mode & 0o077] == []
 
 
 def test_the_values_of_violations_are_in_a_confidential_file_alone(folder, capsys):
@@ -72,7 +72,7 @@ def test_a_declared_file_passes_with_its_warnings(folder, capsys):
     assert "65 of 3000 rows are left out, as declared" in out
     assert "The columns released as_is (age, region, sector) have " in out
     assert "A missing value or an outcome of 0 is not protected in rows that are left out: of 65, " in out
-    assert out.splitlines()[-1] == "The file is what the schema says. Next: formalsynth plan studies/income"
+    assert out.splitlines()[-1] == "The file matches the schema. Next: formalsynth plan studies/income"
 
 
 def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):

@@ -14,7 +14,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.custodian.leak_scan import check
+from formalsynth.custodian.leak_scan import refuse_leaks
 from formalsynth.data.files import DataError
 from small_release import COLUMNS, a_config, a_schema, histogram, made
 
@@ -156,7 +156,7 @@ LEAKS = {
     "an encoded file in a text": append("README.md", encoded),
     "text in a picture": png_with(b"tEXt", b"Comment\0made by jo"),
     "EXIF in a picture": png_with(b"eXIf", b"MM\0*"),
-    "bytes behind a picture": lambda release: (release.folder / "outcomes.png").write_bytes(
+    "bytes after a picture": lambda release: (release.folder / "outcomes.png").write_bytes(
         (release.folder / "outcomes.png").read_bytes() + b"more"
     ),
     "a drawing": new_file("outcomes.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
@@ -166,7 +166,7 @@ LEAKS = {
     "a compressed file under another name": new_file("README.md", zipped),
     "a hidden file": new_file(".notes", b"row 7"),
     "a set more": new_file("synthetic_4.csv", b"income,age,region,sector\n"),
-    "a name that says something": new_file("synthetic_jo_52341.csv", b""),
+    "a name with a value": new_file("synthetic_jo_52341.csv", b""),
     "a folder": lambda release: (release.folder / "logs").mkdir(),
     "a link": link,
 }  # fmt: skip
@@ -193,7 +193,7 @@ def test_a_planted_leak_is_found(leak, clean, tmp_path, monkeypatch):
     LEAKS[leak](release)
     release.seal()
     with pytest.raises(DataError) as error:
-        check(release.folder, release.confidential)
+        refuse_leaks(release.folder, release.confidential)
     assert str(error.value).count("\n") == 0
     assert str(confidential_income(release)) not in str(error.value)
 

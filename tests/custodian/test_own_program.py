@@ -43,7 +43,7 @@ AUDIT = {"each": 1, "random": 1, "refined": 1, "outcomes": 2, "profiles": 1}
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A study of few rows with the program, seen from where its file lies."""
+    """Study of few rows with the program, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
     folder = incomes.declared_study(120)
     (folder / "mine.stan").write_text(PROGRAM, encoding="utf-8")
@@ -80,7 +80,7 @@ def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmds
     assert Path("release/income/synthetic_2.csv").is_file()
     capsys.readouterr()
     assert main(["gate", "studies/income", "release/income"]) == 0
-    assert capsys.readouterr().err == "Looking for what has no place in a release\n"
+    assert capsys.readouterr().err == "Looking for confidential content in a release\n"
 
 
 @pytest.mark.stan
@@ -88,10 +88,10 @@ def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmds
 def test_a_broken_program_is_refused_before_the_file_is_used(study, command, capsys, cmdstan):
     use(study, broken=1)
     assert main([command, "studies/income"]) == 1
-    told = capsys.readouterr().err.splitlines()
-    problem = told[-2] if command == "release" else told[-1]
+    errors = capsys.readouterr().err.splitlines()
+    problem = errors[-2] if command == "release" else errors[-1]
     assert problem.startswith("mine.stan: the weights are not used: add weights[i] * log_lik_i to the target")
-    assert (told[-1] == "No epsilon is spent.") == (command == "release")
-    assert not any(line.startswith("Fitting") for line in told)
+    assert (errors[-1] == "No epsilon is spent.") == (command == "release")
+    assert not any(line.startswith("Fitting") for line in errors)
     assert read_ledger(study) == []
     assert not Path("release").exists()

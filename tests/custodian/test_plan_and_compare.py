@@ -1,4 +1,4 @@
-"""The dry run does not open the file; the internal report is confidential and says what there is to choose from."""
+"""The dry run does not open the file; the internal report is confidential and compares the candidates."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.comparison import CandidateSummary, combined, compare_candidates, overlap, recommend
-from formalsynth.custodian.internal_audit import Audited, additions
+from formalsynth.custodian.internal_audit import AuditResult, additions
 from formalsynth.custodian.outcomes import uses_predictors
 from formalsynth.custodian.records import design_of, made_up, names_of
 from formalsynth.custodian.rows import typed
@@ -103,15 +103,15 @@ def test_intervals_of_posterior_draws_cover(sets, synthesized):
     y = 1.0 * x + generator.standard_normal((runs, n))
     slope, variance = least_squares(x, y)
     residual = variance * (n - 2) * ((x - x.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    found = []
+    opened = []
     for _ in range(sets):
         sigma2 = residual / generator.chisquare(n - 2, runs)
         drawn = slope + np.sqrt(variance * sigma2 / (residual / (n - 2))) * generator.standard_normal(runs)
         new_x = generator.standard_normal((runs, n)) if synthesized else x
-        found.append(
+        opened.append(
             least_squares(new_x, drawn[:, None] * new_x + np.sqrt(sigma2)[:, None] * generator.standard_normal((runs, n)))
         )
-    mean, total = combined(*(np.stack(values) for values in zip(*found, strict=True)))
+    mean, total = combined(*(np.stack(values) for values in zip(*opened, strict=True)))
     coverage = (abs(mean - 1.0) < 1.96 * np.sqrt(total)).mean()
     # .938 to .960 in 12 runs of 4000; the standard error is .0035
     assert 0.932 < coverage < 0.975
@@ -121,7 +121,7 @@ def candidate(id, epsilon, distance, pure=False, reason=""):
     return CandidateSummary(id, "kind", reason, epsilon, pure, distance, {}, (), ())
 
 
-def test_a_recommendation_fits_under_the_ceiling_and_prefers_what_holds_as_it_stands():
+def test_a_recommendation_fits_under_the_ceiling_and_prefers_strict_guarantees():
     many = [candidate("pure", 1, 0.05, pure=True), candidate("near", 3, 0.04), candidate("failed", 1, 0.01, reason="why")]
     assert recommend(many, None).id == "pure"
     assert recommend([candidate("far", 1, 0.3, pure=True), *many[1:]], None).id == "near"
@@ -165,28 +165,28 @@ def test_a_histogram_loses_a_declared_regression_and_a_model_keeps_it():
     compared = compare_candidates(
         schema, table, {"Histogram": histogram(), "Model": model}, {}, ReleaseDraft(5, None, analyses, None, None)
     )
-    assert {one.id: "log income on age" in one.lost for one in compared} == {"Histogram": True, "Model": False}
+    assert {summary.id: "log income on age" in summary.lost for summary in compared} == {"Histogram": True, "Model": False}
     chosen = recommend(compared, None)
     assert chosen.id == "Model"
     assert "Histogram loses log income on age" in chosen.reason
 
 
 def seen(epsilon, tried=3):
-    return Audited(epsilon, "a row is replaced", tried)
+    return AuditResult(epsilon, "a row is replaced", tried)
 
 
 def test_a_claim_below_what_the_audit_found_is_not_recommended():
     refuted = replace(candidate("near", 3, 0.01), audited=seen(4))
-    stands = replace(candidate("far", 3, 0.3), audited=seen(2))
+    kept = replace(candidate("far", 3, 0.3), audited=seen(2))
     assert refuted.refuted
-    assert not stands.refuted
-    chosen = recommend([refuted, stands], None)
+    assert not kept.refuted
+    chosen = recommend([refuted, kept], None)
     assert chosen.id == "far"
     assert "near is out: it claims 3, and the audit found at least 4" in chosen.reason
     assert "at least 2 among 3 neighbours" in chosen.weakness
     assert recommend([refuted], None) is None
-    # one whose audit has no number stands on its claim
-    unknown = replace(refuted, audited=Audited(float("nan"), "why"))
+    # without a number of the audit, the claim counts
+    unknown = replace(refuted, audited=AuditResult(float("nan"), "why"))
     assert recommend([unknown], None).id == "near"
     assert "It is the only candidate" in recommend([unknown], 5).reason
 
@@ -206,7 +206,7 @@ def test_rows_to_add_reach_every_declared_end_and_stay_within(income_study):
 def test_the_audit_of_the_report_can_be_left_out_or_named(income_study, capsys, cmdstan):
     incomes.declare(income_study, {"study.yaml": {"internal_audit": False}, "release.yaml": {"ceiling": 200}})
     assert main(["plan", str(income_study)]) == 0
-    assert "study.yaml says internal_audit: false" in (income_study / "plan.html").read_text()
+    assert "study.yaml has internal_audit: false" in (income_study / "plan.html").read_text()
     incomes.declare(income_study, {"study.yaml": {"internal_audit": {"synthesizers": ["Nobody"]}}})
     assert main(["plan", str(income_study)]) == 1
     assert "internal_audit.synthesizers: given 'Nobody'" in capsys.readouterr().err

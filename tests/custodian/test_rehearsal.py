@@ -15,7 +15,7 @@ from formalsynth.custodian.budget import read_ledger
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A declared study of a histogram, which needs no Stan, seen from where its file lies."""
+    """A declared study of a histogram, which needs no Stan, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("formalsynth.custodian.release.compiled", lambda *_: contextlib.nullcontext(Path("none")))
     return incomes.declared_study()
@@ -123,7 +123,7 @@ def test_what_contradicts_itself_stops_a_release_before_epsilon_is_spent(study, 
 BROKEN = {
     "a library": ("formalsynth.custodian.noise.noisy_counts", "formalsynth.custodian.outcomes.noisy_counts"),
     "a text": ("formalsynth.custodian.release_folder.texts_of",),
-    "the gate": ("formalsynth.custodian.rehearsal.check",),
+    "the scan": ("formalsynth.custodian.rehearsal.refuse_leaks",),
     "a figure": ("formalsynth.custodian.release_folder.draw_outcomes",),
     "the file": ("formalsynth.custodian.release.read_text",),
 }

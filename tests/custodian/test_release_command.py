@@ -13,7 +13,7 @@ SEEDS = ("root_seed", "seed", "random_state")
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A declared study, seen from where its file lies."""
+    """Declared study, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
     return incomes.declared_study()
 
@@ -35,7 +35,7 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
 
 
 @pytest.mark.stan
-def test_a_release_of_posterior_draws_says_its_kind(study, capsys, cmdstan):
+def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdstan):
     incomes.declare(study, {"release.yaml": {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}})
     assert main(["release", "studies/income"]) == 0
     card = Path("release/income/deployment.yaml").read_text()
@@ -68,7 +68,7 @@ def test_a_damaged_ledger_stops_every_release(study, capsys):
     assert "is damaged; nothing is released" in capsys.readouterr().err
 
 
-def test_what_an_unexpected_error_says_is_not_told(study, capsys, monkeypatch):
+def test_the_message_of_an_unexpected_error_is_left_out(study, capsys, monkeypatch):
     def fail(*_):
         raise KeyError("73519")
 
@@ -113,7 +113,7 @@ def test_a_place_that_cannot_be_costs_no_budget(study, capsys, place):
     assert read_ledger(study) == []
 
 
-def test_names_in_what_a_command_says_are_text(tmp_path, monkeypatch, capsys):
+def test_names_in_the_output_of_a_command_are_text(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("\x1b[31mred.csv").write_text("income,age\n1,2\n")
     assert main(["inspect", "\x1b[31mred.csv", "--outcome", "income"]) == 1

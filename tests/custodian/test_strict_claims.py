@@ -15,8 +15,8 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.words import guarantee
 from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
 from formalsynth.custodian.candidates import read_study
-from formalsynth.custodian.guarantees import sentences
-from formalsynth.custodian.internal_audit import Audited
+from formalsynth.custodian.guarantees import guarantee_sentence
+from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.schema import read_declared
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.model import find_all
@@ -56,7 +56,7 @@ def study(tmp_path, monkeypatch):
 
 
 def texts(folder):
-    """What a release says about its guarantee, by file."""
+    """Sentences of a release on its guarantee, by file."""
     card = yaml.safe_load((folder / "deployment.yaml").read_text(encoding="utf-8"))["deployment"]
     numbers = card["privacy_loss"].get("privacy_parameters", {})
     return {
@@ -73,7 +73,7 @@ def texts(folder):
     ("neighbours", "sets", "claim"), [("add_remove", 1, "5"), ("replace", 1, "10"), ("add_remove", 3, "15"), ("replace", 3, "30")]
 )
 def test_a_ceiling_below_the_guarantee_is_refused_before_anything_is_spent(study, capsys, name, neighbours, sets, claim):
-    """Twice the bound of the file is below 2: nothing of it reaches a censoring threshold of 2.5."""
+    """Twice the bound of the file is below 2: it stays below a censoring threshold of 2.5."""
     release = {
         "synthesizer": name,
         "ceiling": float(claim) - 0.01,
@@ -114,12 +114,14 @@ def test_strict_candidates_claim_their_epsilon_and_are_audited_at_delta_0(study,
     from formalsynth.custodian import compare
 
     seen = {}
-    monkeypatch.setattr(compare, "page", lambda run, compared, chosen: seen.update({one.id: one for one in compared}) or "")
+    monkeypatch.setattr(
+        compare, "page", lambda run, compared, chosen: seen.update({summary.id: summary for summary in compared}) or ""
+    )
     assert main(["compare", "studies/share"]) == 0
     for name in ("Censor_uw", "Reference"):
-        one = seen[name]
-        assert (one.pure, one.direct, one.epsilon, one.refuted) == (True, False, 5.0, False)
-        assert 2 * max(bound for _, bound in one.exposed) < 2.2 < one.audited.epsilon <= 5.0
+        summary = seen[name]
+        assert (summary.pure, summary.direct, summary.epsilon, summary.refuted) == (True, False, 5.0, False)
+        assert 2 * max(bound for _, bound in summary.exposed) < 2.2 < summary.audited.epsilon <= 5.0
     assert 3.7 < seen["Censor_uw"].audited.epsilon < 4.7
     # the histogram with the noise and the bins of a release, which are made for an added or removed record
     histogram = seen["Histogram"]
@@ -127,17 +129,17 @@ def test_strict_candidates_claim_their_epsilon_and_are_audited_at_delta_0(study,
     assert (seen["Censor_w"].pure, seen["Unweighted"].pure) == (False, False)
 
 
-def test_what_is_fixed_in_a_proof_but_made_from_the_data_is_no_guarantee_for_every_file():
+def test_a_guarantee_with_values_from_the_data_does_not_hold_for_every_file():
     assert EVERY_FILE.search(guarantee("DP (add/remove)").meaning)
     for kind in ("DP | fixed weights", "DP (add/remove) | known shape", "(eps, delta)-DP (add/remove) | fixed standardisation"):
-        for text in (guarantee(kind).meaning, sentences(kind, "replace", direct=False)):
+        for text in (guarantee(kind).meaning, guarantee_sentence(kind, "replace", direct=False)):
             assert "does not hold" in text
-            assert not re.search(r"(?<!hold )(?<!stands )for every (file|data set)", text), text
+            assert not re.search(r"(?<!hold )(?<!not a guarantee )for every (file|data set)", text), text
             assert "proven" not in text
 
 
 @pytest.mark.stan
-def test_a_candidate_that_the_audit_refutes_is_released_only_if_asked_for_and_every_text_says_so(study, capsys, cmdstan):
+def test_a_candidate_that_the_audit_refutes_is_released_only_if_asked_for_and_every_text_states_it(study, capsys, cmdstan):
     """A record at a bound that joins changes the weights of all others under Censor_w: it costs several times the claim of 5."""
     incomes.declare(study, {"release.yaml": {"synthesizer": "Censor_w", "ceiling": 20}})
     assert main(["release", "studies/share"]) == 1
@@ -152,19 +154,19 @@ def test_a_candidate_that_the_audit_refutes_is_released_only_if_asked_for_and_ev
     for name, text in texts(Path("release/share")).items():
         words = " ".join(text.split())
         # no text calls a guarantee under fixed weights one for every file
-        assert not re.search(r"(?<!does not hold )(?<!as it stands )for every (file|data set)", words), name
+        assert not re.search(r"(?<!does not hold )(?<!not a guarantee )for every (file|data set)", words), name
         if name != "parameters":
             assert "No epsilon: 20 was claimed, and it does not hold for this file." in words, name
             assert "An audit on this file found a larger loss than the claimed epsilon" in words, name
             assert "DP | fixed weights" in words, name
-            assert "does not hold as it stands for every file" in words, name
+            assert "is not a guarantee for every file" in words, name
             assert "% sure" not in words, name
         assert "psilon at most" not in words, name
     assert "variant_name: Custom" in (Path("release/share") / "deployment.yaml").read_text()
 
 
 @pytest.mark.stan
-def test_a_release_without_an_audit_says_so(study, capsys, cmdstan):
+def test_a_release_without_an_audit_states_it(study, capsys, cmdstan):
     incomes.declare(study, {"study.yaml": {"internal_audit": False}, "release.yaml": {"synthesizer": "Histogram", "ceiling": 1}})
     assert main(["release", "studies/share"]) == 0, capsys.readouterr().err
     for name, text in texts(Path("release/share")).items():
@@ -174,11 +176,11 @@ def test_a_release_without_an_audit_says_so(study, capsys, cmdstan):
 
 
 def test_an_audit_refutes_beyond_its_own_error_alone():
-    assert Audited(5.1, "a row is added").refutes(5)
-    assert not Audited(5.0, "a row is added").refutes(5)
-    assert not Audited(5.1, "a row is added", error=0.1).refutes(5)
-    assert Audited(float("inf"), "a row is added").refutes(300)
-    assert not Audited(float("nan"), "why").refutes(5)
+    assert AuditResult(5.1, "a row is added").refutes(5)
+    assert not AuditResult(5.0, "a row is added").refutes(5)
+    assert not AuditResult(5.1, "a row is added", error=0.1).refutes(5)
+    assert AuditResult(float("inf"), "a row is added").refutes(300)
+    assert not AuditResult(float("nan"), "why").refutes(5)
 
 
 def test_a_search_would_take_a_declared_epsilon_from_the_data(study):

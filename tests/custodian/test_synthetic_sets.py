@@ -1,4 +1,4 @@
-"""What goes out: fresh noise each time, no seed anywhere, nothing beyond the ceiling, nothing outside what was declared."""
+"""Synthetic sets: fresh noise each time, no seed, no claim above the ceiling, no value outside the declarations."""
 
 import json
 import random
@@ -38,36 +38,36 @@ def test_two_releases_of_the_same_data_differ_whatever_is_seeded():
         random.seed(1)
         sets += drawn()[0].sets
     assert len(first) == len(second) == 3
-    for one, other in zip(first, second, strict=True):
-        assert (one["income"].to_numpy() != other["income"].to_numpy()).mean() > 0.9
+    for frame, other in zip(first, second, strict=True):
+        assert (frame["income"].to_numpy() != other["income"].to_numpy()).mean() > 0.9
 
 
 def test_predictors_as_they_are_keep_their_rows_in_another_order():
-    found, table = drawn()
+    release_sets, table = drawn()
     names = ["age", "region", "sector"]
-    for one in found.sets:
-        assert list(one) == ["income", *names]
-        assert one[names].value_counts().to_dict() == table[names].value_counts().to_dict()
-    assert (found.sets[0][names].to_numpy() != table[names].to_numpy()).any()
+    for frame in release_sets.sets:
+        assert list(frame) == ["income", *names]
+        assert frame[names].value_counts().to_dict() == table[names].value_counts().to_dict()
+    assert (release_sets.sets[0][names].to_numpy() != table[names].to_numpy()).any()
 
 
 def test_synthesized_predictors_are_drawn_and_paid_for():
     schema = a_schema(columns=SYNTHESIZED)
     with pytest.raises(DataError, match="predictors_epsilon: is missing"):
         drawn(schema)
-    found, table = drawn(schema, predictors_epsilon=2, ceiling=3)
-    assert found.epsilon == 3
-    share = (found.sets[0]["region"] == "North").mean()
+    release_sets, table = drawn(schema, predictors_epsilon=2, ceiling=3)
+    assert release_sets.epsilon == 3
+    share = (release_sets.sets[0]["region"] == "North").mean()
     assert abs(share - (table["region"] == "North").mean()) < 0.1
-    assert found.sets[0]["age"].between(18, 80).all()
+    assert release_sets.sets[0]["age"].between(18, 80).all()
 
 
 def test_where_being_in_the_file_is_protected_the_number_of_rows_is_declared():
     schema = a_schema(columns=SYNTHESIZED, neighbours="add_remove")
     with pytest.raises(DataError, match="rows: is missing"):
         drawn(schema, predictors_epsilon=1, ceiling=2)
-    found, _ = drawn(schema, predictors_epsilon=1, ceiling=2, rows=2500)
-    assert {len(one) for one in found.sets} == {2500}
+    release_sets, _ = drawn(schema, predictors_epsilon=1, ceiling=2, rows=2500)
+    assert {len(frame) for frame in release_sets.sets} == {2500}
     with pytest.raises(ValueError, match="cannot be add_remove where"):
         a_schema(neighbours="add_remove")
 
@@ -159,14 +159,14 @@ def release(tmp_path_factory):
 
 def test_the_folder_describes_itself(release):
     package = json.loads((release.folder / "datapackage.json").read_text())
-    assert [one["path"] for one in package["resources"]] == ["synthetic_1.csv", "synthetic_2.csv", "synthetic_3.csv"]
+    assert [resource["path"] for resource in package["resources"]] == ["synthetic_1.csv", "synthetic_2.csv", "synthetic_3.csv"]
     tables = json.loads((release.folder / "metadata.json").read_text())["tables"]
     columns = {column["name"]: column["datatype"] for column in tables[0]["tableSchema"]["columns"]}
     assert columns["income"] == {"base": "integer", "minimum": 1000, "maximum": 500_000}
     assert list(columns) == list(pd.read_csv(release.folder / "synthetic_1.csv"))
 
 
-def test_what_readme_says_to_run_runs(release, monkeypatch, capsys):
+def test_the_code_of_readme_runs(release, monkeypatch, capsys):
     code = (release.folder / "README.md").read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(release.folder)
     namespace = runpy.run_path("combine.py")

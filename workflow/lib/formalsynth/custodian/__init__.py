@@ -1,1 +1,1 @@
-"""From a confidential file to a release: declarations, checks, candidates, the internal report, the budget, and the release."""
+"""Way from a confidential file to a release: declarations, checks, candidates, internal report, budget and release."""

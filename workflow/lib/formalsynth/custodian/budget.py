@@ -1,4 +1,4 @@
-"""The ledger of a file: what was spent on it, written down before anything is drawn, and never taken back."""
+"""Ledger of a file: epsilon spent on it, written before anything is drawn, and never removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = 1e-9
 
 
 class LedgerEntry(Model):
-    """A release, or the attempt at one."""
+    """Entry of a release, or of an attempt at one."""
 
     date: str
     synthesizer: str
@@ -32,13 +32,13 @@ class LedgerEntry(Model):
     neighbours: str
     sets: int
     epsilon: float = Field(ge=0)
-    """What it may claim at most: its declared ceiling."""
+    """Largest epsilon that it may claim: its declared ceiling."""
     outcome: str
-    """started, released, or why it was stopped; what was started counts."""
+    """State of the release: started, released or stopped; each of them counts."""
 
 
 def read_ledger(folder: Path) -> list[LedgerEntry]:
-    """Everything that was spent on the file of a study.
+    """Read all entries of the ledger of a study.
 
     Raises:
         DataError: the ledger is damaged, or a link.
@@ -58,7 +58,7 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
 
 
 def spent(ledger: Sequence[LedgerEntry]) -> float:
-    """Epsilon that all entries may claim together: they add up, whatever became of them."""
+    """Sum the epsilon of all entries, whatever their outcome."""
     try:
         return math.fsum(entry.epsilon for entry in ledger)
     except OverflowError:
@@ -66,7 +66,10 @@ def spent(ledger: Sequence[LedgerEntry]) -> float:
 
 
 def start(folder: Path, entry: LedgerEntry, budget: float) -> int:
-    """Write down a release before anything is drawn for it; which entry it is.
+    """Add an entry for a release before anything is drawn for it.
+
+    Returns:
+        Index of the entry.
 
     Raises:
         DataError: it would go beyond the budget.
@@ -88,7 +91,7 @@ def _start(folder: Path, entry: LedgerEntry, budget: float) -> int:
 
 
 def finish(folder: Path, place: int, outcome: str) -> None:
-    """Say what became of an entry; it stays spent."""
+    """Record the outcome of an entry; its epsilon stays spent."""
     with _alone(folder):
         ledger = read_ledger(folder)
         ledger[place] = ledger[place].model_copy(update={"outcome": outcome})
@@ -97,7 +100,7 @@ def finish(folder: Path, place: int, outcome: str) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """The ledger for one release at a time, so that two together do not both find the same rest of the budget."""
+    """Lock the ledger, so that two releases cannot spend the same rest of the budget."""
     private_folder((folder / FILE).parent)
     held = os.open((folder / FILE).parent, os.O_RDONLY)
     try:
@@ -108,7 +111,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def spent_since(folder: Path, entries: int) -> str:
-    """The sentence on what counts as spent by entries that came after the first ``entries`` ones."""
+    """Report the epsilon spent by all entries after the first ``entries``."""
     try:
         epsilon = spent(read_ledger(folder)[entries:])
     except DataError:
@@ -136,13 +139,13 @@ def purge(folder: Path) -> list[str]:
     names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
     return [
         f"Deleted: {names}.",
-        f"Kept: {kept.name}, which says what is spent. The file itself, the results of runs and releases are where they were. "
+        f"Kept: {kept.name}, which records what is spent. The file itself, the results of runs and releases are where they were. "
         "Deleting does not overwrite the disk.",
     ]
 
 
 def today() -> str:
-    """The date, as it stands in the ledger."""
+    """Return the date in the format of the ledger."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -151,7 +154,7 @@ def _write(folder: Path, ledger: Sequence[LedgerEntry]) -> None:
 
 
 def table(ledger: Sequence[LedgerEntry], budget: float | None) -> list[str]:
-    """The ledger in lines."""
+    """Format the ledger, a line for each entry."""
     lines = [
         f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
         f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"

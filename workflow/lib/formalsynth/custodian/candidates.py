@@ -1,4 +1,4 @@
-"""The synthesizers of a study, fitted to one set of records in memory: nothing that is confidential goes to a file."""
+"""Synthesizers of a study, fitted to one set of records in memory: nothing confidential is written to a file."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from formalsynth.steps.fit import StanPosteriors
 
 REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
-"""The mechanism whose noise a release draws anew."""
+"""Mechanism whose noise a release draws again."""
 MOVE = 1e-10
 """Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
 
 
 @dataclass(frozen=True)
-class Study:
-    """What a study compares."""
+class StudySetup:
+    """Settings of a study."""
 
     file: Path
     family: str
     priors: Mapping[str, float]
     program: Path
-    """The Stan program of the family."""
+    """Path of the Stan program of the family."""
     use: ProgramUse | None
-    """How it uses a program of the user's own; None for a family in Python."""
+    """Use of a program of the user's own; None for a family in Python."""
     audit: InternalAudit | None
-    """The audit of the internal report; None for none."""
+    """Settings of the audit in the internal report; None for no audit."""
     expanded: Expanded = field(repr=False)
 
     def ids(self) -> list[str]:
@@ -60,12 +60,12 @@ class Study:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A synthesizer that was fitted. All of it but its name, guarantee and parameters is confidential."""
+    """Fitted synthesizer. All of it is confidential, except its name, guarantee and parameters."""
 
     synthesizer: Synthesizer
     guarantee: str
     reason: str
-    """Why it failed; empty where it did not."""
+    """Reason of a failure; empty otherwise."""
     epsilon: float
     """Claim for one synthetic data set and the declared neighbours; confidential unless it is strict. NaN where it failed."""
     draws: Draws
@@ -77,12 +77,12 @@ class Candidate:
 
     @property
     def pure(self) -> bool:
-        """Whether it claims a declared epsilon for every file."""
+        """True if it claims a declared epsilon for every file."""
         return self.guarantee in STRICT_KINDS
 
     @property
     def direct(self) -> bool:
-        """Whether all its sets come from one noisy table, and not from posterior draws."""
+        """True if all its sets come from one noisy table, False for posterior draws."""
         return self.by_record is None
 
     def per_release(self, sets: int) -> float:
@@ -99,8 +99,8 @@ def strict_claim(synthesizer: Synthesizer, neighbours: Neighbours, sets: int = 1
     return None if claim is None else claim * (1 if mechanism.releases else sets)
 
 
-def read_study(declared: Declared) -> Study:
-    """The study in a folder.
+def read_study(declared: Declared) -> StudySetup:
+    """Read the study in a folder.
 
     Raises:
         ConfigError: a line for each thing that is not declared yet or not allowed.
@@ -110,7 +110,7 @@ def read_study(declared: Declared) -> Study:
     own = read_file(file, declarations(file))
     load_code([own])
     config = validated(PaperConfig, {**ANYWHERE, **own.tree}, file)
-    scenarios = {name: one for name, one in config.scenarios.items() if isinstance(one, FileScenario)}
+    scenarios = {name: entry for name, entry in config.scenarios.items() if isinstance(entry, FileScenario)}
     if len(scenarios) != 1:
         raise ConfigError(f"{file}: scenarios: given {', '.join(config.scenarios)}; allowed: one scenario with a file")
     name, scenario = next(iter(scenarios.items()))
@@ -122,10 +122,10 @@ def read_study(declared: Declared) -> Study:
         _check_program(declared, scenario.model, stan, file, f"scenarios.{name}.family")
         lower, upper = declared.schema.target.ends
         use = ProgramUse(data=stan.data, lower=lower, upper=upper, predictors=len(names_of(declared.schema)))
-        study = Study(file, scenario.model, stan.data, Path(stan.stan), use, own.internal_audit, expanded)
+        study = StudySetup(file, scenario.model, stan.data, Path(stan.stan), use, own.internal_audit, expanded)
     else:
         program, priors = REPOSITORY / "stan" / f"{family.program}.stan", dict(family.priors) | scenario.priors
-        study = Study(file, scenario.model, priors, program, None, own.internal_audit, expanded)
+        study = StudySetup(file, scenario.model, priors, program, None, own.internal_audit, expanded)
     _check(declared, study, chosen.values())
     return study
 
@@ -143,7 +143,7 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
         raise refusal(file, where, "a program of whole numbers", ["an outcome that is declared as type: whole"])
 
 
-def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) -> None:
+def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
     """Check that the family takes all declared values, that histograms have the declared bounds, and that strict claims apply."""
     low, high = declared.schema.target.ends
     inside = np.array([low, (low + high) / 2, high])
@@ -169,7 +169,7 @@ def _check(declared: Declared, study: Study, chosen: Collection[Synthesizer]) ->
 
 
 def fit(
-    declared: Declared, study: Study, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings
+    declared: Declared, study: StudySetup, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings
 ) -> dict[str, Candidate]:
     """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
 
@@ -195,14 +195,16 @@ def fit(
     posteriors = StanPosteriors(executable, study.priors, sampler, secretly_moved)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate")
     return {
-        one.id: _candidate(declared, one, data, results[one.id]) if one.id in results else _failed(one, data, failed[one.id])
-        for one in chain
-        if one.id in ids
+        synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
+        if synthesizer.id in results
+        else _failed(synthesizer, data, failed[synthesizer.id])
+        for synthesizer in chain
+        if synthesizer.id in ids
     }
 
 
 def secretly_moved(inits: StanData) -> StanData:
-    """A starting point that nobody can draw again: Stan's seed is seen in the list of processes, and this file is not.
+    """Move a starting point at random: Stan's seed is visible in the list of processes, and the starting point is not.
 
     The smallest move is enough, since the number of random numbers that a chain uses depends on where it is.
     """

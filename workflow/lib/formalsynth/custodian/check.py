@@ -9,15 +9,15 @@ from formalsynth.custodian.schema import Declared
 from formalsynth.runtime.private import private_folder, write_private
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
-"""Beginning of a cell that spreadsheets compute; a number with a sign is none."""
+"""Beginning of a cell that spreadsheets compute; a number with a sign is not one."""
 VIOLATIONS = "confidential/CONFIDENTIAL-violations.csv"
 
 
 def check(declared: Declared) -> tuple[CheckResult, list[str]]:
-    """Check a file and write down the rows and values that break a rule.
+    """Check a file, and write the rows and values that break a rule to a confidential file.
 
     Returns:
-        What was found, and lines to print, which hold counts and no values.
+        Result of the check, and lines to print, with counts and without values.
 
     Raises:
         DataError: the file cannot be read, or has other columns or another number of rows than declared.
@@ -34,9 +34,9 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"Which rows and values they are is in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
     lines += [f"Warning: {warning}" for warning in checked.warnings]
-    return checked, [*lines, f"The file is what the schema says. Next: formalsynth plan {declared.folder}"]
+    return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
 
 
 def _harmless(value: object) -> object:
-    """A value that no spreadsheet takes for a formula: numbers as they are, others behind an apostrophe where need be."""
+    """Put an apostrophe before a value that a spreadsheet would read as a formula."""
     return f"'{value}" if FORMULA.match(str(value)) else value

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
-from formalsynth.custodian.candidates import Study, fit, read_study
+from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
 from formalsynth.custodian.internal_audit import audit_candidates
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import records_of
-from formalsynth.custodian.report import Run, page
+from formalsynth.custodian.report import TrialInfo, page
 from formalsynth.custodian.rows import check_file, usable
 from formalsynth.custodian.schema import RELEASE, Declared, read_draft
 from formalsynth.custodian.synthetic_sets import check_draft
@@ -30,7 +30,7 @@ def compare(declared: Declared) -> list[str]:
     """Try the candidates on the file, for the internal report.
 
     Returns:
-        What came of it, in sentences that say nothing of the data.
+        Lines to print, without anything from the data.
 
     Raises:
         ConfigError: something is not declared yet, or not allowed.
@@ -46,7 +46,7 @@ def compare(declared: Declared) -> list[str]:
 
 
 def try_candidates(
-    declared: Declared, study: Study, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
+    declared: Declared, study: StudySetup, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
 ) -> tuple[float, list[tuple[str, str]]]:
     """Fit, audit and compare all candidates on some rows, and write the report.
 
@@ -56,13 +56,13 @@ def try_candidates(
     draft, start, schema = read_draft(declared.folder), time.monotonic(), declared.schema
     check_draft(schema, draft)
     with compiled(declared, study) as executable:
-        found = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
-        audited = audit_candidates(declared, study, table, found, executable, draft.sets)
+        candidates = fit(declared, study, records_of(schema, table), executable, study.ids(), SamplerSettings())
+        audited = audit_candidates(declared, study, table, candidates, executable, draft.sets)
         tell("Comparing synthetic data with the rows")
-        compared = compare_candidates(schema, table, found, audited, draft)
+        compared = compare_candidates(schema, table, candidates, audited, draft)
     chosen, seconds = recommend(compared, draft.ceiling), time.monotonic() - start
-    run = Run(
+    run = TrialInfo(
         declared.name, schema.protected, schema.neighbours, len(table), draft.sets, made, seconds, draft.ceiling, warnings
     )  # fmt: skip
     write_private(to, page(run, compared, chosen))
-    return seconds, [(one.id, one.reason) for one in compared if one.reason]
+    return seconds, [(summary.id, summary.reason) for summary in compared if summary.reason]

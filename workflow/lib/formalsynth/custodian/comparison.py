@@ -1,4 +1,4 @@
-"""What each candidate would be worth to analysts and what it would cost, for the custodian's eyes only."""
+"""Utility of each candidate for analysts, and its cost: for the custodian only."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import Candidate
 from formalsynth.custodian.guarantees import SAMPLER
-from formalsynth.custodian.internal_audit import Audited
+from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.records import design_of, names_of
 from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import synthetic_sets, with_predictors
 from formalsynth.data.files import DataError
 
 EXPOSED = 10
-"""Records of the largest risk that are listed."""
+"""Number of listed records with the largest risk."""
 LEVEL = 0.95
 ALIKE = 0.02
 """Difference of two max-ECDF below which they count as alike, and of the level of a quantile below which it is kept."""
@@ -32,7 +32,7 @@ NEAR = 0.1
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient of a regression, in the file and in the synthetic data."""
+    """Coefficient of a regression, in the file and in the synthetic data."""
 
     regression: str
     name: str
@@ -40,18 +40,18 @@ class Coefficient:
     """Interval."""
     synthetic: tuple[float, float]
     overlap: float
-    """Share of the intervals that they have in common: 1 where they agree, below 0 where they lie apart."""
+    """Share of the intervals that they have in common: 1 where they agree, below 0 where they are disjoint."""
 
     @property
     def kept(self) -> bool:
-        """Whether the synthetic value lies in the interval of the file or is near its value."""
+        """True if the synthetic value is in the interval of the file or near its value."""
         file, synthetic = (sum(interval) / 2 for interval in (self.file, self.synthetic))
         return self.file[0] <= synthetic <= self.file[1] or abs(synthetic - file) <= NEAR * abs(file)
 
 
 @dataclass(frozen=True)
 class CandidateSummary:
-    """A candidate with what it is worth."""
+    """Candidate with its utility and its cost."""
 
     id: str
     guarantee: str
@@ -61,16 +61,16 @@ class CandidateSummary:
     pure: bool
     ecdf_max: float
     quantiles: Mapping[float, tuple[float, float]]
-    """At each level that of the file and the mean of those of the synthetic sets."""
+    """Quantile of the file and mean quantile of the synthetic sets, by level."""
     coefficients: tuple[Coefficient, ...]
     exposed: tuple[tuple[int, float], ...]
-    """Rows, of those that are used, with the largest bounds."""
-    audited: Audited | None = None
-    """What the audit found; None where there was none."""
+    """Used rows with the largest bounds."""
+    audited: AuditResult | None = None
+    """Result of the audit; None for no audit."""
     direct: bool = False
-    """Whether all its sets come from one noisy table, and not from posterior draws."""
+    """True if all its sets come from one noisy table, False for posterior draws."""
     lost: tuple[str, ...] = ()
-    """Declared analyses that do not give with its synthetic data what they give with the file."""
+    """Declared analyses whose results from its synthetic data differ from those of the file."""
     predictors: float = 0.0
     """Part of epsilon for the noisy table of predictors, which is not audited."""
 
@@ -81,20 +81,20 @@ class CandidateSummary:
 
     @property
     def shown(self) -> float:
-        """The epsilon that has to be reckoned with: what is claimed, or what was found where that is more."""
+        """Larger one of the claimed and the audited epsilon."""
         if self.audited is None or not self.audited.done:
             return self.epsilon
         return self.predictors + max(self.claim, self.audited.epsilon)
 
     @property
     def refuted(self) -> bool:
-        """Whether the audit found more than is claimed."""
+        """True if the audit found a larger loss than the claim."""
         return self.audited is not None and self.audited.refutes(self.claim)
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Which candidate, why, and what speaks against it."""
+    """Recommended candidate, with the reason and its weakness."""
 
     id: str
     reason: str
@@ -102,11 +102,12 @@ class Recommendation:
 
 
 def compare_candidates(
-    schema: Schema, table: pd.DataFrame, found: Mapping[str, Candidate], audited: Mapping[str, Audited], draft: ReleaseDraft
+    schema: Schema, table: pd.DataFrame, candidates: Mapping[str, Candidate], audited: Mapping[str, AuditResult],
+    draft: ReleaseDraft,
 ) -> list[CandidateSummary]:  # fmt: skip
-    """The sets that a release of each candidate would have beside the file, with what the audit found of it."""
-    compared = [_drawn(schema, table, one, draft) for one in found.values()]
-    return [replace(one, audited=audited.get(one.id)) for one in compared]
+    """Compare the sets that a release of each candidate would have with the file, and add its audit."""
+    compared = [_drawn(schema, table, candidate, draft) for candidate in candidates.values()]
+    return [replace(summary, audited=audited.get(summary.id)) for summary in compared]
 
 
 def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft) -> CandidateSummary:
@@ -128,13 +129,15 @@ def _compared(
     schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: ReleaseDraft, sets: Sequence[pd.DataFrame]
 ) -> CandidateSummary:
     analyses, epsilon = draft.analyses, with_predictors(schema, draft, candidate.per_release(len(sets)))
-    synthetic = np.stack([each[schema.outcome].to_numpy(dtype=float) for each in sets])
+    synthetic = np.stack([frame[schema.outcome].to_numpy(dtype=float) for frame in sets])
     x = table[schema.outcome].to_numpy(dtype=float)
     levels = {
         level: (float(np.quantile(x, level)), float(np.quantile(synthetic, level, axis=1).mean())) for level in analyses.quantiles
     }
-    coefficients = [one for regression in analyses.regressions for one in _coefficients(schema, table, regression, sets)]
-    lost = [one.regression for one in coefficients if not one.kept]
+    coefficients = [
+        coefficient for regression in analyses.regressions for coefficient in _coefficients(schema, table, regression, sets)
+    ]
+    lost = [coefficient.regression for coefficient in coefficients if not coefficient.kept]
     for level, (_, synthetic_quantile) in levels.items():
         low, high = np.quantile(x, [max(level - ALIKE, 0), min(level + ALIKE, 1)])
         if not low <= synthetic_quantile <= high:
@@ -144,7 +147,7 @@ def _compared(
         exposed = [(int(k) + 1, float(candidate.by_record[k])) for k in np.argsort(-candidate.by_record)[:EXPOSED]]
     return CandidateSummary(
         candidate.synthesizer.id, candidate.guarantee, "", epsilon, candidate.pure,
-        float(np.mean([ecdf_distances(x, each)[0] for each in synthetic])), levels, tuple(coefficients), tuple(exposed),
+        float(np.mean([ecdf_distances(x, outcomes)[0] for outcomes in synthetic])), levels, tuple(coefficients), tuple(exposed),
         direct=candidate.direct, lost=tuple(dict.fromkeys(lost)), predictors=with_predictors(schema, draft, 0),
     )  # fmt: skip
 
@@ -152,7 +155,7 @@ def _compared(
 def _coefficients(schema: Schema, table: pd.DataFrame, regression: Regression, sets: Sequence[pd.DataFrame]) -> list[Coefficient]:
     kept = [name for name in schema.columns if name == schema.outcome or name in regression.predictors]
     part = schema.model_copy(update={"columns": {name: schema.columns[name] for name in kept}})
-    names, (of_file, *of_sets) = names_of(part), [_fit(part, each, regression.log) for each in (table, *sets)]
+    names, (of_file, *of_sets) = names_of(part), [_fit(part, frame, regression.log) for frame in (table, *sets)]
     mean, variance = combined(np.stack([fit[0] for fit in of_sets]), np.stack([fit[1] for fit in of_sets]))
     ours, theirs = _interval(*of_file), _interval(mean, variance)
     label = f"{'log ' * regression.log}{schema.outcome} on {', '.join(regression.predictors)}"
@@ -203,23 +206,24 @@ def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
 
 
 def recommend(compared: Sequence[CandidateSummary], ceiling: float | None) -> Recommendation | None:
-    """The candidate with the best utility among those that fit under the ceiling; None where there is none.
+    """Choose the candidate with the best utility among those under the ceiling; None if there is none.
 
     One of which the audit shows more than is claimed is not recommended. Those that lose the fewest declared analyses come first;
     of these, among candidates that are alike in utility, the one whose guarantee is for every file, then that with less epsilon.
     """
     limit = math.inf if ceiling is None else ceiling
-    fitting = [one for one in compared if not one.reason and one.epsilon <= limit]
-    possible = [one for one in fitting if not one.refuted]
+    fitting = [summary for summary in compared if not summary.reason and summary.epsilon <= limit]
+    possible = [summary for summary in fitting if not summary.refuted]
     if not possible:
         return None
-    fewest = min(len(one.lost) for one in possible)
-    keeping = [one for one in possible if len(one.lost) == fewest]
-    best = min(one.ecdf_max for one in keeping)
+    fewest = min(len(summary.lost) for summary in possible)
+    keeping = [summary for summary in possible if len(summary.lost) == fewest]
+    best = min(summary.ecdf_max for summary in keeping)
     chosen = min(
-        (one for one in keeping if one.ecdf_max <= best + ALIKE), key=lambda one: (not one.pure, one.epsilon, one.ecdf_max)
+        (summary for summary in keeping if summary.ecdf_max <= best + ALIKE),
+        key=lambda summary: (not summary.pure, summary.epsilon, summary.ecdf_max),
     )
-    refuted = [one for one in fitting if one.refuted]
+    refuted = [summary for summary in fitting if summary.refuted]
     limits = "" if ceiling is None else f" whose epsilon is at most {ceiling:g}"
     limits += " with the fewest lost analyses" if len(keeping) < len(possible) else ""
     reason = _reason(chosen, keeping, refuted, best, limits) + _others(possible, keeping)
@@ -227,16 +231,16 @@ def recommend(compared: Sequence[CandidateSummary], ceiling: float | None) -> Re
 
 
 def _others(possible: Sequence[CandidateSummary], keeping: Sequence[CandidateSummary]) -> str:
-    """The candidates that lose more of the declared analyses than the recommended one."""
-    others = [f"{one.id} loses {', '.join(one.lost)}" for one in possible if one not in keeping]
+    """List the candidates that lose more of the declared analyses than the recommended one."""
+    others = [f"{summary.id} loses {', '.join(summary.lost)}" for summary in possible if summary not in keeping]
     return f" Others lose more of the declared analyses: {'; '.join(others)}." if others else ""
 
 
 def _losses(chosen: CandidateSummary, possible: Sequence[CandidateSummary]) -> str:
-    """The declared analyses that the recommended candidate loses, each with the candidates that keep it."""
+    """List the declared analyses that the recommended candidate loses, each with the candidates that keep it."""
     sentences = []
     for analysis in chosen.lost:
-        keeping = [one.id for one in possible if analysis not in one.lost]
+        keeping = [summary.id for summary in possible if analysis not in summary.lost]
         who = f"is kept by {', '.join(keeping)}" if keeping else "no candidate keeps"
         sentences.append(f"It loses {analysis}, which {who}. ")
     return "".join(sentences)
@@ -256,8 +260,8 @@ def _reason(
         reason += (
             "and its guarantee is for every file." if chosen.pure else f"and it needs the least epsilon, {chosen.epsilon:.3g}."
         )
-    for one in refuted:
-        reason += f" {one.id} is out: it claims {one.epsilon:.3g}, and the audit found at least {one.shown:.3g}."
+    for summary in refuted:
+        reason += f" {summary.id} is out: it claims {summary.epsilon:.3g}, and the audit found at least {summary.shown:.3g}."
     return reason
 
 
@@ -270,9 +274,8 @@ def _weakness(chosen: CandidateSummary) -> str:
     if chosen.pure:
         return f"{SAMPLER} Each further synthetic set costs as much again. {_audit_of(chosen)}"
     return (
-        f"Its guarantee is of the kind {chosen.guarantee!r}: epsilon was found from this file, as a maximum over posterior "
-        "draws, and holds in the limit of many records rather than as it stands. Each further synthetic set costs as much again. "
-        + _audit_of(chosen)
+        f"Its guarantee is of the kind {chosen.guarantee!r}: epsilon was computed from this file, as a maximum over posterior "
+        "draws, and holds only in the limit of many records. Each further synthetic set costs as much again. " + _audit_of(chosen)
     )
 
 
@@ -281,4 +284,4 @@ def _audit_of(chosen: CandidateSummary) -> str:
     if audited is None or not audited.done:
         return "It was not audited."
     tried = counted(audited.tried, "neighbour")
-    return f"The audit found at least {audited.epsilon:.3g} among {tried}: what was not tried may cost more."
+    return f"The audit found at least {audited.epsilon:.3g} among {tried}: other neighbours may cost more."

@@ -1,8 +1,8 @@
-"""Whether synthetic rows agree with confidential ones more often than chance has it.
+"""Detection of synthetic rows that agree with confidential ones more often than by chance.
 
-Chance is measured beside each value: a smooth synthesizer hits a confidential outcome as often as the one some steps of the last
-decimal place away from it. Where outcomes are few whole numbers, every value is hit and this says nothing: there only a whole
-set that repeats the file is found, unless outcomes drawn from the file in any order repeat it about as well.
+Chance is measured around each value: a smooth synthesizer hits a confidential outcome as often as the one some steps of the last
+decimal place away from it. Where outcomes are few whole numbers, every value is hit and this test has no power. There only
+a whole set that repeats the file is detected, unless outcomes drawn from the file in any order repeat it about as well.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from formalsynth.core.arrays import Array, Integers
 from formalsynth.custodian.schema import Schema
 
 NEAR = range(-2, 3)
-"""Steps from a confidential outcome that are looked at: a leak may be rounded, or moved a little."""
-BESIDE = [*range(-60, -9), *range(10, 61)]
+"""Tested steps from a confidential outcome: a leak may be rounded, or moved a little."""
+AROUND = [*range(-60, -9), *range(10, 61)]
 """Steps from a confidential outcome at which chance is measured."""
-REACH = max(BESIDE)
+REACH = max(AROUND)
 LEAST_OUTCOMES = 10
 SMOOTH = 400
 """Steps between the quartiles of the outcomes above which they count as smooth."""
@@ -39,15 +39,15 @@ FEWER, DIFFERENT = 4, 10
 
 
 def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) -> Iterator[str]:
-    """What of the confidential rows is in synthetic sets beyond chance, in sentences without a value.
+    """List copies of confidential rows in synthetic sets beyond chance, in sentences without a value.
 
     Args:
-        schema: what is declared of the columns.
+        schema: declared columns.
         table: the confidential rows (n, columns).
         sets: synthetic sets, with the same columns.
     """
-    for k, one in enumerate(sets):
-        if _repeats(schema, table, one):
+    for k, synthetic in enumerate(sets):
+        if _repeats(schema, table, synthetic):
             yield f"set {k + 1} repeats the rows of the file"
     everything = pd.concat(sets, ignore_index=True)
     groups, of_sets = _groups(schema, table, everything)
@@ -65,7 +65,7 @@ def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) ->
 
 
 def _hits(ours: Integers, theirs: Integers) -> Integers:
-    """Numbers of theirs at each step from one of ours, from ``-REACH`` to ``REACH``; in blocks, since each has many near it."""
+    """Count synthetic outcomes at each step, from ``-REACH`` to ``REACH``, from a confidential one; blocks need less memory."""
     known, total = np.unique(ours), np.zeros(2 * REACH + 1, dtype=np.int64)
     for start in range(0, len(theirs), BLOCK):
         block = theirs[start : start + BLOCK]
@@ -78,10 +78,10 @@ def _hits(ours: Integers, theirs: Integers) -> Integers:
 
 
 def _beyond(hits: Integers) -> bool:
-    """Whether at one of the near steps there are more hits than chance gives, by those beside."""
-    beside = int(sum(hits[step + REACH] for step in BESIDE))
-    found = np.array([hits[step + REACH] for step in NEAR])
-    return bool((stats.binom.sf(found - 1, found + beside, 1 / (1 + len(BESIDE)))[found > 0] < RARELY).any())
+    """Return True if a near step has more hits than by chance, measured at the steps around."""
+    around = int(sum(hits[step + REACH] for step in AROUND))
+    near = np.array([hits[step + REACH] for step in NEAR])
+    return bool((stats.binom.sf(near - 1, near + around, 1 / (1 + len(AROUND)))[near > 0] < RARELY).any())
 
 
 def _steps(schema: Schema, table: pd.DataFrame) -> tuple[Integers, NDArray[np.bool_]]:
@@ -92,7 +92,7 @@ def _steps(schema: Schema, table: pd.DataFrame) -> tuple[Integers, NDArray[np.bo
 
 
 def _groups(schema: Schema, table: pd.DataFrame, everything: pd.DataFrame) -> tuple[Integers, Integers]:
-    """A number for each combination of predictors, in the file and in the synthetic sets."""
+    """Assign a number to each combination of predictors, in the file and in the synthetic sets."""
     names = list(schema.predictors)
     if not names:
         return np.zeros(len(table), dtype=np.int64), np.zeros(len(everything), dtype=np.int64)
@@ -101,26 +101,26 @@ def _groups(schema: Schema, table: pd.DataFrame, everything: pd.DataFrame) -> tu
     return numbers[: len(table)], numbers[len(table) :]
 
 
-def _repeats(schema: Schema, table: pd.DataFrame, one: pd.DataFrame) -> bool:
-    """Whether nearly all rows of a set are those of the file, each as often, and many more than chance gives."""
-    groups, of_set = _groups(schema, table, one)
-    outcomes = np.concatenate([table[schema.outcome], one[schema.outcome]])
+def _repeats(schema: Schema, table: pd.DataFrame, synthetic: pd.DataFrame) -> bool:
+    """Return True if nearly all rows of a set are those of the file, with their counts, and many more than by chance."""
+    groups, of_set = _groups(schema, table, synthetic)
+    outcomes = np.concatenate([table[schema.outcome], synthetic[schema.outcome]])
     values, codes = np.unique(outcomes, return_inverse=True)
     ours, theirs = codes[: len(table)], codes[len(table) :]
 
     def different(drawn: Integers) -> int:
         return _different(groups * len(values) + ours, of_set * len(values) + drawn)
 
-    found = different(theirs)
-    if found > (1 - REPEATED) * min(len(table), len(one)):
+    differing = different(theirs)
+    if differing > (1 - REPEATED) * min(len(table), len(synthetic)):
         return False
     generator = np.random.default_rng(0)
-    by_chance = (different(generator.choice(ours, len(one))) for _ in range(RESAMPLED))
-    return all(number > max(FEWER * found, DIFFERENT) for number in by_chance)
+    by_chance = (different(generator.choice(ours, len(synthetic))) for _ in range(RESAMPLED))
+    return all(number > max(FEWER * differing, DIFFERENT) for number in by_chance)
 
 
 def _different(ours: Integers, theirs: Integers) -> int:
-    """Number of entries of the shorter of two lists that the other does not have, or not as often."""
+    """Count entries of the shorter of two lists that the other lacks, or has less often."""
     _, places = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     counts = [np.bincount(part, minlength=places.max() + 1) for part in np.split(places, [len(ours)])]
     return min(len(ours), len(theirs)) - int(np.minimum(*counts).sum())

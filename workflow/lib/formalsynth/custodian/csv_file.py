@@ -1,4 +1,4 @@
-"""A CSV file as text: how it is written is found or declared, and what cannot be read ends in a sentence without its values."""
+"""CSV file as text: its format is guessed or declared, and errors are reported without its values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 5_000_000
 MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
-"""Of a file, from which its delimiter is guessed."""
+"""Number of bytes of a file from which its delimiter is guessed."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 ENDINGS = {
     b"PK\x03\x04": "a spreadsheet or another zip file",
@@ -29,7 +29,7 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """How a CSV file is written."""
+    """Format of a CSV file."""
 
     encoding: str
     delimiter: str
@@ -37,7 +37,7 @@ class CsvFormat:
 
 
 def guess(path: Path) -> CsvFormat:
-    """How a file is written, from its first bytes.
+    """Guess the format of a file from its first bytes.
 
     Raises:
         DataError: it is absent, empty, or no text.
@@ -53,7 +53,7 @@ def guess(path: Path) -> CsvFormat:
 
 
 def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
-    """The rows of a file, each value as text without spaces around it.
+    """Read the rows of a file, each value as text without spaces around it.
 
     Raises:
         DataError: it is absent or empty, is not written as declared, or its rows have different lengths.
@@ -109,7 +109,7 @@ def _encoding(path: Path, head: bytes) -> str:
 
 
 def _with_mark(encoding: str) -> str:
-    """The encoding that also reads files with a byte order mark."""
+    """Return the encoding that also reads files with a byte order mark."""
     return "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
 
 
@@ -119,7 +119,7 @@ def _decimal_commas(text: str, delimiter: str) -> bool:
 
 
 def _check_written(path: Path, written: CsvFormat) -> None:
-    """Check that text can be written so at all."""
+    """Check that encoding and delimiter are valid."""
     try:
         "".encode(written.encoding)
     except LookupError:
@@ -163,7 +163,7 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names of columns for a sentence, unless some are numbers: then the first row may hold values, and is not shown."""
+    """List names of columns, unless some are numbers: then the first row may hold values, and is not shown."""
     if any(map(_is_number, names)):
         return "(not shown, since some are numbers: is the first row a header?)"
     return ", ".join(names)
@@ -198,7 +198,7 @@ def _check_table(path: Path, table: pd.DataFrame, short: int, written: CsvFormat
         )
     if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
         raise DataError(
-            f"{path}: with the delimiter {written.delimiter!r} it has one column only; another one stands in its header: "
+            f"{path}: with the delimiter {written.delimiter!r} it has one column only; its header has another one: "
             "correct delimiter in schema.yaml"
         )
 
@@ -210,14 +210,14 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
     )
 
 
-def _unparsed(path: Path, said: str) -> str:
-    """What a parser says, without the values that it may quote."""
+def _unparsed(path: Path, error: str) -> str:
+    """Reword an error of a parser, without the values that it may quote."""
     import re
 
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", said)
-    if found:
-        wanted, line, saw = found.groups()
-        return f"{path}: line {line} has {saw} values and the header {wanted} names; correct it, or quote what holds a delimiter"
-    if "field larger" in said:
+    lengths = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", error)
+    if lengths:
+        wanted, line, saw = lengths.groups()
+        return f"{path}: line {line} has {saw} values and the header {wanted} names; correct it, or quote values with a delimiter"
+    if "field larger" in error:
         return f"{path}: holds a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"

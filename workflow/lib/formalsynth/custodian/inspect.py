@@ -1,4 +1,4 @@
-"""A first look at a file: types are guessed, all else is asked, and what only the data say goes into a confidential file."""
+"""The command ``inspect``: a study for a file, with guessed types, open questions, and a confidential file of its findings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
-from formalsynth.custodian.metadata import Known
+from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.rows import far_above, with_points
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
@@ -28,29 +28,29 @@ RARE = 5
 
 @dataclass(frozen=True)
 class ColumnGuess:
-    """What a column looks like."""
+    """Guessed type of a column, with questions."""
 
     name: str
     type: str
     decimals: int
     questions: tuple[str, ...]
-    """Confidential: they say what is in the file."""
+    """Questions to its owner; confidential, since they describe the file."""
 
 
-def inspect(csv: Path, outcome: str, folder: Path, known: Known | None = None) -> list[str]:
+def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = None) -> list[str]:
     """Write the folder of a study for a file, with what its owner has to declare left open.
 
     Args:
         csv: the file.
         outcome: the column that is confidential and will be made synthetic.
-        folder: of the study; it must not be there with a schema in it.
-        known: what metadata say of the file already.
+        folder: folder of the study; it must not contain a schema.
+        known: metadata of the file.
 
     Returns:
-        What was written, and what to do next, in sentences without any value of the file.
+        Written files and the next step, in sentences without any value of the file.
 
     Raises:
-        DataError: the file cannot be used, the outcome is none of its columns, or the folder holds a study.
+        DataError: the file cannot be used, the outcome is not one of its columns, or the folder contains a study.
     """
     if (folder / SCHEMA).exists():
         raise DataError(f"{folder / SCHEMA}: is there already; delete it, or choose another folder with --to")
@@ -63,8 +63,8 @@ def inspect(csv: Path, outcome: str, folder: Path, known: Known | None = None) -
     guesses = [_guessed(name, table[name], written, missing, name == outcome) for name in table.columns]
     private_folder(folder)
     private_folder((folder / QUESTIONS).parent)
-    known = known or Known()
-    columns = [_column(one, outcome, known.columns.get(one.name, {})) for one in guesses]
+    known = known or FileMetadata()
+    columns = [_column(guess, outcome, known.columns.get(guess.name, {})) for guess in guesses]
     write_private(folder / SCHEMA, schema_text(_relative(csv, folder), written, missing, outcome, columns, known))
     write_private(folder / STUDY, study_text(folder.resolve().name))
     write_private(folder / CODE, TEXT)
@@ -114,27 +114,29 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
 def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
     counts = present.value_counts()
     if counts.size > MOST_CATEGORIES:
-        found = [f"{name}: has {counts.size} different values; is it a name or a number of a person? Then suppress it."]
+        questions = [f"{name}: has {counts.size} different values; is it a name or a number of a person? Then suppress it."]
     else:
-        found = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
-        found += [
+        questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
+        questions += [
             f"{name}: {category} is rare ({number} rows): merge it, or accept poor utility."
             for category, number in counts.items()
             if number < RARE
         ]
-    return found + _missing_question(name, values, missing)
+    return questions + _missing_question(name, values, missing)
 
 
 def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
-    found = [f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak."]
+    questions = [f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak."]
     far = far_above(numbers)
     if far:
-        found.append(f"{name}: {far} value{'s lie' if far != 1 else ' lies'} far above the rest; declare public bounds.")
+        questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
     if is_outcome and (numbers == 0).any():
-        found.append(f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else?")
+        questions.append(
+            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else?"
+        )
     if (numbers < 0).any():
-        found.append(f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant?")
-    return found + _missing_question(name, values, missing)
+        questions.append(f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant?")
+    return questions + _missing_question(name, values, missing)
 
 
 def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> list[str]:
@@ -142,13 +144,13 @@ def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> l
     return [f"{name}: {absent} values are missing; are these rows to be left out?"] if absent else []
 
 
-def _column(one: ColumnGuess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
-    column: dict[str, object] = {"type": known.get("type", one.type)}
+def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
+    column: dict[str, object] = {"type": known.get("type", guess.type)}
     wanted = ("categories",) if column["type"] == "category" else ("lower", "upper")
     column |= {key: known.get(key, DECLARE) for key in wanted}
     if column["type"] == "number":
-        column["decimals"] = one.decimals
-    return {"name": one.name, **column} if one.name == outcome else {"name": one.name, **column, "release": DECLARE}
+        column["decimals"] = guess.decimals
+    return {"name": guess.name, **column} if guess.name == outcome else {"name": guess.name, **column, "release": DECLARE}
 
 
 def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:
@@ -158,4 +160,4 @@ def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -
     ]
     lines += [f"The file has {len(table)} rows. Is that number public? With neighbours: replace a release shows it."]
     lines += [f"Who is protected: what is one row, and is each of them in one row only? {NEIGHBOURS}", ""]
-    return "\n".join([*lines, *(f"- {question}" for one in guesses for question in one.questions), ""])
+    return "\n".join([*lines, *(f"- {question}" for guess in guesses for question in guess.questions), ""])

@@ -1,4 +1,4 @@
-"""The audit of the internal report: what a row of the file costs under each candidate, at least, and which rows cost most."""
+"""Audit of the internal report: a lower bound of the cost of a row under each candidate, and the rows that cost most."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import SENSITIVITY
-from formalsynth.custodian.candidates import HISTOGRAM, Candidate, Study, fresh_address, strict_claim
+from formalsynth.custodian.candidates import HISTOGRAM, Candidate, StudySetup, fresh_address, strict_claim
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
@@ -30,58 +30,58 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DELTA = 1e-3
-"""Delta of the audited epsilon; strict claims are audited at delta 0, since that is what they promise."""
+"""Delta of the audited epsilon; strict claims are audited at delta 0, as they promise."""
 ERRORS = 4.5
-"""Standard errors of a sampled loss that are not counted against a strict claim."""
+"""Tolerance of a strict claim, in standard errors of a sampled loss."""
 ROUNDING = 1e-6
-"""Share of a claim that is rounding."""
+"""Tolerance of a claim for rounding, as a share of it."""
 LARGEST, LARGEST_SAMPLED = 20_000, 1000
-"""Rows above which nothing is audited unless the study says so: with exact posteriors, and with sampled ones."""
+"""Largest numbers of rows for an audit by default: with exact posteriors, and with sampled ones."""
 KINDS = {"add_remove": ("remove", "add"), "replace": ("replace",)}
 """Kinds of neighbours whose loss counts."""
 WORDS = {"remove": "a row is taken out", "add": "a row is added", "replace": "a row is replaced"}
 
 
 @dataclass(frozen=True)
-class Audited:
-    """What the audit found of a candidate: confidential."""
+class AuditResult:
+    """Audit of a candidate: confidential."""
 
     epsilon: float
-    """Of all sets together; a lower bound. NaN where there is none."""
+    """Lower bound for all sets together; NaN if there is none."""
     neighbour: str
-    """Which neighbour attains it, or why there is none."""
+    """Neighbour that attains it, or the reason for NaN."""
     tried: int = 0
-    """Neighbours that were tried."""
+    """Number of neighbours that were tried."""
     losses: tuple[tuple[int, float], ...] = ()
-    """Rows, of those that are used, whose removal costs most, with the epsilon of one set."""
+    """Used rows whose removal costs most, with the epsilon of one set."""
     error: float = 0.0
     """Standard error of epsilon at delta 0, where posteriors are sampled."""
 
     @property
     def done(self) -> bool:
-        """Whether there is a number."""
+        """True if there is a number."""
         return not math.isnan(self.epsilon)
 
     def refutes(self, claim: float) -> bool:
-        """Whether the audit found more than is claimed, beyond its own error."""
+        """Return True if the audited epsilon exceeds the claim by more than its own error."""
         return self.epsilon - ERRORS * self.error > claim * (1 + ROUNDING)
 
 
 def audit_candidates(
-    declared: Declared, study: Study, table: pd.DataFrame, found: Mapping[str, Candidate], executable: Path, sets: int
-) -> dict[str, Audited]:
+    declared: Declared, study: StudySetup, table: pd.DataFrame, candidates: Mapping[str, Candidate], executable: Path, sets: int
+) -> dict[str, AuditResult]:
     """Audit the candidates that were fitted, each with all that it builds on.
 
     Args:
-        declared: what is declared of the file.
-        study: which synthesizers there are, and how hard to look.
-        table: the rows.
-        found: the candidates.
-        executable: the compiled Stan program of the family.
-        sets: how many sets are to be released.
+        declared: declarations of the file.
+        study: synthesizers, and settings of the audit.
+        table: rows of the file.
+        candidates: fitted candidates by id.
+        executable: compiled Stan program of the family.
+        sets: number of sets of the release.
 
     Returns:
-        By id, with a reason where there is no number; empty where the study leaves the audit out.
+        Results by id, with a reason in place of a missing number; empty if the study has no audit.
 
     Raises:
         ConfigError: the study names a candidate that it does not have.
@@ -89,9 +89,9 @@ def audit_candidates(
     wished = study.audit
     if wished is None:
         return {}
-    ids = [id for id in wished.synthesizers or found if id not in found or not found[id].reason]
-    if unknown := [id for id in ids if id not in found]:
-        raise refusal(study.file, "internal_audit.synthesizers", unknown[0], found)
+    ids = [id for id in wished.synthesizers or candidates if id not in candidates or not candidates[id].reason]
+    if unknown := [id for id in ids if id not in candidates]:
+        raise refusal(study.file, "internal_audit.synthesizers", unknown[0], candidates)
     n, exact = len(table), FAMILIES[study.family].program in EXACT
     largest = wished.largest or (LARGEST if exact else LARGEST_SAMPLED)
     if n > largest:
@@ -99,7 +99,7 @@ def audit_candidates(
             "" if exact else f"the posterior of {study.family} is not known exactly, so that every neighbour has to be sampled; "
         )
         why = f"not audited: {sampled}{n} rows are more than {largest}: internal_audit.largest in study.yaml allows more"
-        return {id: Audited(math.nan, why) for id in ids}
+        return {id: AuditResult(math.nan, why) for id in ids}
     universe = joined(records_of(declared.schema, table), records_of(declared.schema, additions(declared.schema, study)))
     seed, rows = int(np.random.default_rng().integers(LARGEST_SEED)), list[ConfidentialRow]()
     try:
@@ -114,14 +114,14 @@ def audit_candidates(
             )
             rows += audit(replay, n, members, search, seed)
     except (ValueError, np.linalg.LinAlgError) as error:
-        return {id: Audited(math.nan, f"cannot be audited: {error}") for id in ids}
+        return {id: AuditResult(math.nan, f"cannot be audited: {error}") for id in ids}
     return {id: _audited([row for row in rows if row.synthesizer == id], declared.schema, sets) for id in ids}
 
 
 def audit_chosen(
-    declared: Declared, study: Study, table: pd.DataFrame, candidate: Candidate, executable: Path, sets: int
-) -> Audited | None:
-    """The audit of the candidate that is to be released, whichever candidates the internal report audits; None without one."""
+    declared: Declared, study: StudySetup, table: pd.DataFrame, candidate: Candidate, executable: Path, sets: int
+) -> AuditResult | None:
+    """Audit the candidate of the release, even if the internal report leaves it out; None if the study has no audit."""
     if study.audit is None:
         return None
     alone = replace(study, audit=study.audit.model_copy(update={"synthesizers": None}))
@@ -131,14 +131,14 @@ def audit_chosen(
 
 
 def _by_delta(declared: Declared, synthesizers: Sequence[Synthesizer], ids: Sequence[str]) -> dict[float, list[str]]:
-    """Ids by the delta at which they are audited."""
-    strict = {one.id for one in synthesizers if strict_claim(one, declared.schema.neighbours) is not None}
+    """Group ids by the delta of their audit."""
+    strict = {synthesizer.id for synthesizer in synthesizers if strict_claim(synthesizer, declared.schema.neighbours) is not None}
     both = {0.0: [id for id in ids if id in strict], DELTA: [id for id in ids if id not in strict]}
     return {delta: members for delta, members in both.items() if members}
 
 
-def _replay(declared: Declared, study: Study, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
-    """The study on any data set of the universe, with random numbers that nobody can draw again."""
+def _replay(declared: Declared, study: StudySetup, universe: Records, n: int, executable: Path, ids: Sequence[str]) -> Replay:
+    """Prepare the study for any data set of the universe, with random numbers that nobody can draw again."""
     family, sampler = FAMILIES[study.family], SamplerSettings()
     sampled = None
     if family.program not in EXACT:
@@ -149,7 +149,7 @@ def _replay(declared: Declared, study: Study, universe: Records, n: int, executa
 
 
 def _as_released(schema: Schema, n: int, synthesizer: Synthesizer) -> Synthesizer:
-    """A histogram with the noise and the number of bins of a release, which depend on what is declared; others as they are."""
+    """Give a histogram the noise and the number of bins of a release, which depend on declarations; keep others."""
     if synthesizer.mechanism != HISTOGRAM:
         return synthesizer
     # the mechanism's own noise is always that for a replaced record
@@ -158,8 +158,8 @@ def _as_released(schema: Schema, n: int, synthesizer: Synthesizer) -> Synthesize
     return synthesizer.model_copy(update={"parameters": {**synthesizer.parameters, "epsilon": epsilon, "bins": bins}})
 
 
-def additions(schema: Schema, study: Study) -> pd.DataFrame:
-    """Rows to add: outcomes from one declared bound to the other, with predictors in the middle and at each of their ends."""
+def additions(schema: Schema, study: StudySetup) -> pd.DataFrame:
+    """Make up rows to add: outcomes from one declared bound to the other, with predictors in the middle and at their ends."""
     import pandas as pd
 
     assert study.audit is not None
@@ -167,28 +167,32 @@ def additions(schema: Schema, study: Study) -> pd.DataFrame:
     between = np.geomspace if low > 0 else np.linspace
     outcomes = np.unique(finished(schema, between(low, high, study.audit.outcomes)))
     values = {name: _values(column) for name, column in schema.predictors.items()}
-    middle = {name: each[len(each) // 2] for name, each in values.items()}
-    profiles = [middle, {name: each[-1] for name, each in values.items()}, {name: each[0] for name, each in values.items()}]
-    profiles += [middle | {name: value} for name, each in values.items() for value in reversed(each)]
+    middle = {name: options[len(options) // 2] for name, options in values.items()}
+    profiles = [
+        middle,
+        {name: options[-1] for name, options in values.items()},
+        {name: options[0] for name, options in values.items()},
+    ]
+    profiles += [middle | {name: value} for name, options in values.items() for value in reversed(options)]
     distinct = list({tuple(profile.values()): profile for profile in profiles}.values())[: study.audit.profiles]
     rows = [{schema.outcome: outcome} | profile for profile, outcome in itertools.product(distinct, outcomes)]
     return pd.DataFrame(rows, columns=list(schema.released))
 
 
 def _values(column: Column) -> list[object]:
-    """Values of a predictor: its categories, or both bounds and the middle between them."""
+    """List values of a predictor: its categories, or both bounds and the middle between them."""
     if column.type == "category":
         return list(column.categories or [])
     low, high = column.ends
     return [low, round((low + high) / 2, column.places), high]
 
 
-def _audited(rows: Sequence[ConfidentialRow], schema: Schema, sets: int) -> Audited:
-    """What the rows of one candidate say."""
+def _audited(rows: Sequence[ConfidentialRow], schema: Schema, sets: int) -> AuditResult:
+    """Summarize the audit of one candidate."""
     kinds = KINDS[schema.neighbours]
     counted = [row for row in rows if row.neighbour in kinds and row.releases == sets and not math.isnan(row.audited)]
     if not counted:
-        return Audited(math.nan, next((row.candidate for row in rows if math.isnan(row.audited)), "no neighbour was found"))
+        return AuditResult(math.nan, next((row.candidate for row in rows if math.isnan(row.audited)), "no neighbour was found"))
     worst = max(counted, key=lambda row: row.audited)
     tried = {row.neighbour: row.tried for row in rows if row.neighbour in WORDS}
     removed = {
@@ -196,7 +200,7 @@ def _audited(rows: Sequence[ConfidentialRow], schema: Schema, sets: int) -> Audi
         for row in rows
         if row.neighbour == "remove" and row.releases == 1 and row.removed is not None and not math.isnan(row.audited)
     }
-    told = f"{WORDS[worst.neighbour]} ({worst.candidate}), {schema.outcome} {worst.value:g}"
+    neighbour = f"{WORDS[worst.neighbour]} ({worst.candidate}), {schema.outcome} {worst.value:g}"
     losses = tuple(sorted(removed.items(), key=lambda pair: -pair[1]))
     errors = [row.error for row in rows if row.delta == 0 and row.neighbour == worst.neighbour and math.isfinite(row.error)]
-    return Audited(worst.audited, told, sum(tried.values()), losses, sets * max(errors, default=0.0))
+    return AuditResult(worst.audited, neighbour, sum(tried.values()), losses, sets * max(errors, default=0.0))

@@ -1,4 +1,4 @@
-"""What has no place in a file of a release, whatever kind of file it is: found in its text, in its numbers, in its bytes."""
+"""Confidential content in a file of a release: in its text, its numbers or its bytes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ SERIES = re.compile(r"(?:[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[,;\s]\s*){7,}[-+
 PNG = b"\x89PNG\r\n\x1a\n"
 CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"pHYs", b"sRGB", b"gAMA")
 DIGITS = 4
-"""Significant digits from which on a number in a text is compared with confidential ones."""
+"""Smallest number of significant digits of a number that is compared with confidential ones."""
 
 
 def in_text(text: str, names: Iterable[str], declared: str) -> Iterator[str]:
-    """Names, paths and the like.
+    """List names, paths and the like.
 
     Args:
-        text: of a file.
-        names: of users, computers, folders and confidential files.
-        declared: texts of the release as they follow from what a person declared; what they contain is no finding.
+        text: text of a file.
+        names: names of users, computers, folders and confidential files.
+        declared: texts of the release as they follow from what a person declared; their content is allowed.
     """
     for what, pattern in PATTERNS.items():
         if _beyond(pattern, text, declared):
@@ -52,20 +52,20 @@ def in_text(text: str, names: Iterable[str], declared: str) -> Iterator[str]:
 
 
 def _beyond(pattern: re.Pattern[str], text: str, declared: str) -> bool:
-    """Whether a text has a match that the declared texts do not contain."""
+    """Return True if a text has a match that the declared texts do not contain."""
     return any(match[0] not in declared for match in pattern.finditer(text))
 
 
 def in_numbers(
     text: str, outcomes: Collection[float], secrets: Collection[str], allowed: Collection[float], declared: str
 ) -> Iterator[str]:
-    """Confidential outcomes, and weights, bounds or draws.
+    """List confidential outcomes, and weights, bounds or draws.
 
     Args:
-        text: of a file that is no table.
-        outcomes: the confidential ones.
-        secrets: weights, bounds and draws, each as :func:`rounded` has it.
-        allowed: numbers that were declared.
+        text: text of a file other than a table.
+        outcomes: confidential outcomes.
+        secrets: weights, bounds and draws, each as from :func:`rounded`.
+        allowed: declared numbers.
         declared: as in :func:`in_text`.
     """
     if _beyond(SERIES, text, declared):
@@ -83,26 +83,26 @@ def in_numbers(
 
 
 def rounded(value: float) -> str:
-    """A number to five significant digits, without its sign."""
+    """Format a number with five significant digits, without its sign."""
     return f"{abs(value):.4e}"
 
 
 def numbers_in(text: str) -> set[float]:
-    """All numbers of a text."""
+    """Return all numbers of a text."""
     return {_value(token)[0] for token in NUMBER.findall(text)}
 
 
 def _value(token: str) -> tuple[float, int]:
-    """The number that a token stands for, and its significant digits."""
+    """Return the number of a token, and the number of its significant digits."""
     plain = re.sub(r"[,'\u00a0\u202f_]", "", token)
     mantissa = re.split("[eE]", plain)[0]
     return float(plain), len(mantissa.replace(".", "").lstrip("+-0"))
 
 
 def in_png(content: bytes) -> Iterator[str]:
-    """What a PNG holds beside its picture."""
+    """List content of a PNG other than its picture."""
     if not content.startswith(PNG):
-        yield "no PNG, although it is called one"
+        yield "other data than a PNG"
         return
     place = len(PNG)
     while place + 12 <= len(content):
@@ -118,4 +118,4 @@ def in_png(content: bytes) -> Iterator[str]:
         if kind == b"IEND":
             break
     if place != len(content):
-        yield "something behind the picture"
+        yield "data after the picture"

@@ -1,4 +1,4 @@
-"""The gate in front of a release: what its folder may hold, and a look into each of its files. One finding stops it."""
+"""Scan of the folder of a release: allowed files, and confidential content in each of them. One finding stops the release."""
 
 from __future__ import annotations
 
@@ -29,60 +29,60 @@ TEXTS = ("metadata.json", "datapackage.json", "README.md", "combine.py", "deploy
 PICTURE = "outcomes.png"
 SET = re.compile(r"synthetic_([1-9][0-9]{0,2})\.csv")
 LARGEST = 10**8
-"""Bytes of a text, at most; a set has as many rows as are declared."""
+"""Largest number of bytes of a text; the size of a set follows from its declared rows."""
 WORD = re.compile(r"[\w-]+")
 LEAST_NAME = 3
-"""Letters from which on the name of a user or computer is looked for."""
+"""Smallest number of letters of a name that is looked for."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that has no place in a release."""
+    """Confidential or unexpected content in a release."""
 
     file: str
     what: str
 
     def sentence(self) -> str:
-        """It in words, without the value."""
-        return f"{self.file}: holds {self.what}; nothing is released."
+        """Describe the finding, without a value."""
+        return f"{self.file}: {self.what}; nothing is released."
 
 
 @dataclass(frozen=True)
 class ConfidentialContent:
-    """What must not go out."""
+    """Content that must not be in a release, with its declarations."""
 
     declared: Declared
     table: pd.DataFrame = field(repr=False)
-    """The rows that are used."""
+    """Used rows."""
     text: pd.DataFrame = field(repr=False)
-    """The whole file as text."""
+    """Whole file as text."""
     secrets: Sequence[Array] = field(default=(), repr=False)
     """Weights, bounds and draws."""
     published: str = ""
-    """Texts of the release as they follow from what a person declared: what they contain is no finding."""
+    """Texts of the release as they follow from declarations: their content is allowed."""
     sets: int = 1
     picture: bool = False
 
     @property
     def schema(self) -> Schema:
-        """What is declared of the file."""
+        """Schema of the file."""
         return self.declared.schema
 
 
-def check(folder: Path, confidential: ConfidentialContent) -> None:
-    """Let a release pass.
+def refuse_leaks(folder: Path, confidential: ConfidentialContent) -> None:
+    """Refuse a release with confidential content.
 
     Raises:
-        DataError: something has no place in it; the sentence says in which file and what, without the value.
+        DataError: confidential content was found; the message names file and kind, without the value.
     """
-    tell("Looking for what has no place in a release")
-    found = next(scan(folder, confidential), None)
-    if found:
-        raise DataError(found.sentence())
+    tell("Looking for confidential content in a release")
+    finding = next(scan(folder, confidential), None)
+    if finding:
+        raise DataError(finding.sentence())
 
 
 def scan(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
-    """Everything in a folder that has no place in a release."""
+    """List confidential and unexpected content of a folder."""
     files = sorted(folder.iterdir())
     yield from _allowed(files, confidential)
     yield from _complete(files, confidential)
@@ -90,33 +90,33 @@ def scan(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
     for path in files:
         if path.is_symlink() or not path.is_file():
             continue
-        yield from (Finding(path.name, what) for what in scanner.look(path))
+        yield from (Finding(path.name, f"holds {what}") for what in scanner.scan(path))
     yield from _checked_sums(folder, files)
     yield from _chance(folder, confidential)
 
 
 def _allowed(files: Sequence[Path], confidential: ConfidentialContent) -> Iterator[Finding]:
-    """The allow-list."""
+    """List files that are not allowed."""
     for path in files:
         if path.is_symlink():
-            yield Finding(path.name, "a link")
+            yield Finding(path.name, "is a link")
         elif not path.is_file():
-            yield Finding(path.name, "a folder or a device")
+            yield Finding(path.name, "is a folder or a device")
         elif path.name in (*TEXTS, MANIFEST) or (path.name == PICTURE and confidential.picture):
             continue
-        elif not (found := SET.fullmatch(path.name)) or int(found[1]) > confidential.sets:
-            yield Finding(path.name, "a kind of file that is not on the list of what a release may hold")
+        elif not (match := SET.fullmatch(path.name)) or int(match[1]) > confidential.sets:
+            yield Finding(path.name, "is not on the list of files of a release")
 
 
 def _complete(files: Sequence[Path], confidential: ConfidentialContent) -> Iterator[Finding]:
     names = {path.name for path in files}
     wanted = [*TEXTS, MANIFEST, *(f"synthetic_{k + 1}.csv" for k in range(confidential.sets))]
-    yield from (Finding(name, "nothing: it is missing") for name in wanted if name not in names)
+    yield from (Finding(name, "is missing") for name in wanted if name not in names)
 
 
 @dataclass(frozen=True)
 class _Scanner:
-    """What is looked for."""
+    """Confidential values to look for, and allowed content."""
 
     schema: Schema
     rows: int | None
@@ -128,7 +128,7 @@ class _Scanner:
 
     @classmethod
     def of(cls, confidential: ConfidentialContent) -> _Scanner:
-        """What is looked for where this is confidential."""
+        """Collect the values to look for."""
         schema, text = confidential.schema, confidential.text
         raw = pd.to_numeric(text[schema.outcome], errors="coerce").dropna()
         outcomes = {*raw.astype(float), *confidential.table[schema.outcome].astype(float)}
@@ -141,8 +141,8 @@ class _Scanner:
             frozenset({*allowed, *([float(rows)] if rows else [])}), published,
         )  # fmt: skip
 
-    def look(self, path: Path) -> Iterator[str]:
-        """What has no place in one file."""
+    def scan(self, path: Path) -> Iterator[str]:
+        """List confidential content of one file."""
         yield from in_text(path.name, self.names, self.published)
         content = path.read_bytes()
         if path.suffix == ".png":
@@ -151,7 +151,7 @@ class _Scanner:
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
-            yield "bytes that are no text"
+            yield "bytes other than text"
             return
         if path.name == MANIFEST:
             return
@@ -164,7 +164,7 @@ class _Scanner:
             yield from in_numbers(text, self.outcomes, self.secrets, self.allowed, self.published)
 
     def _in_table(self, text: str) -> Iterator[str]:
-        """What a synthetic set may not hold: other columns, other values, more digits than declared."""
+        """List contradictions to the schema: other columns, other values, more digits than declared."""
         rows = list(csv.reader(io.StringIO(text), strict=True))
         columns = self.schema.released
         if not rows or rows[0] != list(columns):
@@ -191,7 +191,7 @@ def _as_declared(column: Column, values: Sequence[str]) -> bool:
 
 
 def _names(confidential: ConfidentialContent) -> Iterator[str]:
-    """Names of users, computers, folders and confidential files, and the values of columns that tell everybody apart."""
+    """List names of users, computers, folders and confidential files."""
     for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER"):
         yield from _long([os.environ.get(variable, "")])
     with contextlib.suppress(KeyError, OSError):  # a user without an entry in the list of users has no name
@@ -206,40 +206,40 @@ def _long(names: Sequence[str]) -> list[str]:
 
 
 def _checked_sums(folder: Path, files: Sequence[Path]) -> Iterator[Finding]:
-    """The manifest has the checksum of each other file, and nothing else."""
+    """Check that the manifest has the checksum of each other file, and nothing else."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return
     expected = {path.name: checksum(path) for path in files if path.is_file() and path.name != MANIFEST}
     if manifest.read_text(encoding="utf-8", errors="replace") != manifest_text(expected):
-        yield Finding(MANIFEST, "something else than the checksums of the files")
+        yield Finding(MANIFEST, "holds something else than the checksums of the files")
 
 
 def manifest_text(sums: Mapping[str, str]) -> str:
-    """The manifest, as ``sha256sum -c`` reads it."""
+    """Write the manifest in the format of ``sha256sum -c``."""
     return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
 
 
 def _chance(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
-    """Confidential rows in the synthetic sets, and confidential identifiers anywhere."""
+    """List copied rows in the synthetic sets, and confidential identifiers anywhere."""
     schema, sets = confidential.schema, []
     for k in range(confidential.sets):
         path = folder / f"synthetic_{k + 1}.csv"
         if not path.is_file():
             return
-        one = pd.read_csv(
+        synthetic = pd.read_csv(
             path, dtype={name: str for name, c in schema.released.items() if c.type == "category"}, keep_default_na=False
         )
-        if list(one.columns) != list(schema.released) or not pd.api.types.is_numeric_dtype(one[schema.outcome]):
+        if list(synthetic.columns) != list(schema.released) or not pd.api.types.is_numeric_dtype(synthetic[schema.outcome]):
             return
-        sets.append(one)
+        sets.append(synthetic)
     for what in copied(schema, confidential.table[list(schema.released)], sets):
-        yield Finding("synthetic sets", f"what was copied: {what}")
+        yield Finding("synthetic sets", f"hold copies: {what}")
     yield from _identifiers(folder, confidential)
 
 
 def _identifiers(folder: Path, confidential: ConfidentialContent) -> Iterator[Finding]:
-    """Values of columns that are suppressed and identify rows, in any text; in sets only declared values can be."""
+    """List texts with values of suppressed columns that identify rows; sets have declared values only."""
     schema, text = confidential.schema, confidential.text
     known: set[str] = set()
     for name, column in schema.columns.items():
@@ -249,4 +249,4 @@ def _identifiers(folder: Path, confidential: ConfidentialContent) -> Iterator[Fi
     texts = [path for path in sorted(folder.iterdir()) if path.suffix not in (".png", ".csv") and path.name != MANIFEST]
     for path in texts if known else []:
         if path.is_file() and known & set(WORD.findall(path.read_text(encoding="utf-8", errors="replace"))):
-            yield Finding(path.name, "a value of a column that is suppressed")
+            yield Finding(path.name, "holds a value of a suppressed column")

@@ -1,7 +1,7 @@
-"""Metadata in the formats that offices have: SmartNoise's YAML and CSVW-EO's JSON, read and written.
+"""Metadata in the formats of statistical offices, read and written: SmartNoise's YAML and CSVW-EO's JSON.
 
-Both say less than a schema does: neither says what is done with values outside the bounds, nor how predictors are released. What
-they do not say is left open for the person to declare.
+Both have less than a schema: neither has the treatment of values outside the bounds, nor of predictors in a release. These are
+left open for the user to declare.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ CSVW = {"number": "double", "whole": "integer", "category": "string"}
 NUMBERS = ("float", "double", "decimal", "number")
 WHOLE = ("int", "integer", "long", "short", "byte", "unsigned", "positiveInteger", "nonNegativeInteger", "negativeInteger")
 TABLE_KEYS = ("max_ids", "row_privacy", "rows", "sample_max_ids", "censor_dims", "clamp_counts", "clamp_columns", "use_dpsu")
-"""Of a table in SmartNoise's metadata; every other key is a column."""
+"""Keys of a table in SmartNoise's metadata; every other key is a column."""
 Tree = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What metadata say of a file."""
+class FileMetadata:
+    """Facts about a file from its metadata."""
 
     rows: int | None = None
     protected: str | None = None
     columns: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """Of each column: its type, bounds and categories, as far as they are given."""
+    """Type, bounds and categories of each column, if given."""
 
 
-def read_metadata(path: Path) -> Known:
-    """What metadata in SmartNoise's or CSVW-EO's format say.
+def read_metadata(path: Path) -> FileMetadata:
+    """Read metadata in SmartNoise's or CSVW-EO's format.
 
     Raises:
-        DataError: the file is absent, is neither, or says that somebody may be in several rows.
+        DataError: the file is absent, is neither, or allows a person to be in several rows.
     """
     try:
         is_json = path.suffix in (".json", ".jsonld")
@@ -68,7 +68,7 @@ def read_metadata(path: Path) -> Known:
 
 
 def _unparsed(path: Path, error: BaseException) -> str:
-    """The sentence on a file that cannot be parsed, without the parser's words: they may quote a confidential file."""
+    """Report a file that cannot be parsed, without the message of the parser, which may quote a confidential file."""
     mark = getattr(error, "problem_mark", None)
     line = getattr(error, "lineno", None) or (mark.line + 1 if mark else None)
     reason = error.strerror if isinstance(error, OSError) else f"line {line}" if line else "it is damaged"
@@ -79,7 +79,7 @@ def _is_tree(value: object) -> TypeGuard[Tree]:
     return isinstance(value, dict)
 
 
-def _from_smartnoise(tree: Tree, path: Path) -> Known:
+def _from_smartnoise(tree: Tree, path: Path) -> FileMetadata:
     table: object = tree
     for _ in range(3):  # collection, schema, table
         inner = list(table.values()) if _is_tree(table) else []
@@ -94,10 +94,10 @@ def _from_smartnoise(tree: Tree, path: Path) -> Known:
         if name not in TABLE_KEYS and _is_tree(column):
             given = {"lower": column.get("lower"), "upper": column.get("upper")}
             columns[name] = _column(str(column.get("type")), given, None)
-    return Known(_rows(table.get("rows")), None, columns)
+    return FileMetadata(_rows(table.get("rows")), None, columns)
 
 
-def _from_csvw(tree: Tree, path: Path) -> Known:
+def _from_csvw(tree: Tree, path: Path) -> FileMetadata:
     _check_once(path, "maxContributions", tree.get("maxContributions", 1))
     schema = tree["tableSchema"]
     listed = schema.get("columns") if _is_tree(schema) else None
@@ -110,7 +110,7 @@ def _from_csvw(tree: Tree, path: Path) -> Known:
         base = datatype.get("base") if _is_tree(datatype) else datatype
         columns[str(column.get("name"))] = _column(str(base), given, column.get("keyValues"))
     unit = tree.get("privacyUnit")
-    return Known(_rows(tree.get("publicLength")), str(unit) if unit else None, columns)
+    return FileMetadata(_rows(tree.get("publicLength")), str(unit) if unit else None, columns)
 
 
 def _check_once(path: Path, key: str, given: object) -> None:
@@ -125,7 +125,7 @@ def _rows(given: object) -> int | None:
 def _column(kind: str, bounds: Mapping[str, object], categories: object) -> dict[str, object]:
     known: dict[str, object] = {"type": "number" if kind in NUMBERS else "whole" if kind.startswith(WHOLE) else "category"}
     if known["type"] == "category":
-        return known | ({"categories": [str(one) for one in categories]} if isinstance(categories, list) else {})
+        return known | ({"categories": [str(category) for category in categories]} if isinstance(categories, list) else {})
     return known | {key: value for key, value in bounds.items() if _is_bound(value)}
 
 
@@ -137,7 +137,7 @@ def write_metadata(schema: Schema, path: Path) -> None:
     """Write a schema as metadata: CSVW-EO for a name that ends in .json, else SmartNoise's YAML.
 
     Raises:
-        DataError: the name ends in something else, or is that of a file that is there: it may be the schema itself.
+        DataError: the name ends in something else, or the file exists: it may be the schema itself.
     """
     if os.path.lexists(path):
         raise DataError(f"{path}: is there already; delete it, or choose another name with --to")
@@ -150,7 +150,7 @@ def write_metadata(schema: Schema, path: Path) -> None:
 
 
 def smartnoise(schema: Schema) -> dict[str, object]:
-    """A schema as SmartNoise metadata."""
+    """Convert a schema to SmartNoise metadata."""
     table: dict[str, object] = {"max_ids": schema.rows_each, "row_privacy": True, "rows": schema.rows}
     table |= {"clamp_columns": schema.outside_bounds == "clip"}
     for name, column in schema.columns.items():
@@ -163,7 +163,7 @@ def smartnoise(schema: Schema) -> dict[str, object]:
 
 
 def csvw(schema: Schema) -> dict[str, object]:
-    """A schema as CSVW-EO."""
+    """Convert a schema to CSVW-EO."""
     return {
         "@context": [CONTEXT, {"eo": EXTENDED}], "@type": "Table", "privacyUnit": schema.protected,
         "maxContributions": schema.rows_each, "publicLength": schema.rows,
@@ -175,7 +175,7 @@ def csvw(schema: Schema) -> dict[str, object]:
 
 
 def csvw_column(name: str, column: Column) -> dict[str, object]:
-    """A column as CSVW describes it, with the public keys of the extension."""
+    """Describe a column in CSVW, with the public keys of the extension."""
     keys = {"keyValues": column.categories, "exhaustiveKeys": True} if column.categories else {}
     return {"name": name, "datatype": CSVW[column.type], **_bounds(column, "minimum", "maximum"), **keys}
 

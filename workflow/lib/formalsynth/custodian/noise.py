@@ -1,4 +1,4 @@
-"""Noise that a release may be made with: OpenDP's discrete Laplace, from the operating system's randomness.
+"""Noise of a release: OpenDP's discrete Laplace, from the operating system's randomness.
 
 Counts are whole numbers and so is the noise, so no bits of a floating point number give the count away (Mironov 2012).
 """
@@ -12,16 +12,16 @@ import numpy as np
 from formalsynth.core.arrays import Array
 
 FINER = 1 + 1e-9
-"""By how much the scale is larger than it would have to be, so that rounding never makes epsilon larger."""
+"""Factor of the scale, so that rounding never makes epsilon larger."""
 
 
 def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
-    """Counts with discrete Laplace noise: epsilon-DP for neighbours whose counts differ by the sensitivity together.
+    """Add discrete Laplace noise to counts: epsilon-DP for neighbours whose counts differ by at most the sensitivity in sum.
 
     Args:
-        counts: of each bin or cell.
+        counts: count of each bin or cell.
         epsilon: privacy budget.
-        sensitivity: the sum of the absolute differences of the counts of two neighbours, at most.
+        sensitivity: largest sum of the absolute differences of the counts of two neighbours.
 
     Raises:
         RuntimeError: OpenDP's own accounting finds a larger epsilon.
@@ -37,9 +37,9 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
 
 
 def shares(noisy: Sequence[int], threshold: float = 0.0) -> Array:
-    """Noisy counts as probabilities: those below a threshold count as 0; uniform where all noisy counts do.
+    """Convert noisy counts to probabilities: those below a threshold count as 0; uniform if all do.
 
-    A threshold that takes away more than half of the noisy total is not applied, since then hardly anything is left but chance.
+    A threshold that takes away more than half of the noisy total is not applied, since then hardly anything but noise is left.
     """
     counts = np.asarray(noisy, dtype=float)
     kept = np.where(counts >= threshold, np.maximum(counts, 0), 0)

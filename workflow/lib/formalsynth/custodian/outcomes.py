@@ -1,4 +1,4 @@
-"""From a fitted candidate to synthetic outcomes."""
+"""Synthetic outcomes of a fitted candidate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formalsynth.custodian.records import cells, finished, from_unit, names_of
 from formalsynth.custodian.schema import Column, Schema
 
 PROBES = 1000
-"""Synthetic outcomes that show whether predictors are used."""
+"""Number of synthetic outcomes for the test of uses_predictors."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ScaledBins:
 
 
 def released_histogram(schema: Schema, outcomes: Array, rows: int, candidate: Candidate) -> Candidate:
-    """The histogram as it is released, with new noise that is safe in floating point; its mechanism's own is for studies.
+    """Make the histogram of a release, with new noise that is safe in floating point; the noise of its mechanism is for studies.
 
     Bins are equally wide on the declared scale, and noisy counts below the scale of the noise times the log of the number of
     bins count as 0: clamped at 0 alone, the noise of empty bins would add values, most of them far above the others.
@@ -76,7 +76,7 @@ def synthetic_outcomes(schema: Schema, candidate: Candidate, designs: list[Array
         generator: source of randomness.
 
     Returns:
-        Each set from a posterior draw of its own, or all from the one noisy table that the candidate has.
+        Outcomes of each set, from a posterior draw of its own or all from the one noisy table of the candidate.
     """
     draws = count(candidate.draws)
     chosen = generator.permutation(draws)[: len(designs)] if draws > 1 else np.zeros(len(designs), dtype=int)

@@ -16,7 +16,7 @@ def plan(declared: Declared) -> list[str]:
     """Try the candidates on made-up rows; the file is not opened.
 
     Returns:
-        What came of it, in sentences.
+        Lines to print.
 
     Raises:
         ConfigError: something is not declared yet, or not allowed.

@@ -1,4 +1,4 @@
-"""The Stan program of a study, compiled, with the user's own code held against its contract."""
+"""Compiled Stan program of a study, with a check of the user's own code against its contract."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formalsynth.contract.program import broken
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import is_own
-from formalsynth.custodian.candidates import REPOSITORY, Study
+from formalsynth.custodian.candidates import REPOSITORY, StudySetup
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import Declared
 from formalsynth.data.files import DataError
@@ -29,8 +29,8 @@ from formalsynth.stan.toolchain import CmdStanError
 
 
 @contextlib.contextmanager
-def compiled(declared: Declared, study: Study) -> Iterator[Path]:
-    """The compiled Stan program of a study; one of the user's own, or of a family of theirs, keeps to its contract.
+def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
+    """Compile the Stan program of a study, and check the user's own code.
 
     Raises:
         DataError: there is no CmdStan.
@@ -48,7 +48,9 @@ def compiled(declared: Declared, study: Study) -> Iterator[Path]:
         except RuntimeError as error:
             raise ConfigError(str(error)) from error
         if problems := _broken(declared, study, executable):
-            raise ConfigError("\n".join(f"{study.program.name if study.use else study.family}: {each}" for each in problems))
+            raise ConfigError(
+                "\n".join(f"{study.program.name if study.use else study.family}: {problem}" for problem in problems)
+            )
         if own := program(family):
             own.bind(functools.partial(generate, executable), study.priors)
         if problems := list(_broken_mechanisms(declared, study, executable)):
@@ -56,8 +58,8 @@ def compiled(declared: Declared, study: Study) -> Iterator[Path]:
         yield executable
 
 
-def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
-    """What own code does not keep to; nothing of the file is used for it."""
+def _broken(declared: Declared, study: StudySetup, executable: Path) -> list[str]:
+    """List violations of the contract by own code; nothing from the file is used."""
     if study.use is not None:
         tell(f"Checking {study.program.name} against its contract")
         return broken(FAMILIES[study.family], executable, [study.use])
@@ -68,18 +70,22 @@ def _broken(declared: Declared, study: Study, executable: Path) -> list[str]:
     return []
 
 
-def _broken_mechanisms(declared: Declared, study: Study, executable: Path) -> Iterator[str]:
-    """Faults of the user's own mechanisms on made-up rows."""
-    own = [one for one in study.expanded.synthesizers.values() if is_own(MECHANISMS.module(one.mechanism))]
+def _broken_mechanisms(declared: Declared, study: StudySetup, executable: Path) -> Iterator[str]:
+    """List faults of the user's own mechanisms on made-up rows."""
+    own = [
+        synthesizer for synthesizer in study.expanded.synthesizers.values() if is_own(MECHANISMS.module(synthesizer.mechanism))
+    ]
     if not own:
         return
     tell("Checking own mechanisms against their contract")
     records = records_of(declared.schema, made_up(declared.schema, np.random.default_rng(0)))
     tried = trial(FAMILIES[study.family], records, executable, study.priors)
-    for one in own:
+    for synthesizer in own:
         problems = (
             [tried]
             if isinstance(tried, str)
-            else check_mechanism(MECHANISMS[one.mechanism], one.parameters, tried.family, tried.records, tried.draws)
+            else check_mechanism(
+                MECHANISMS[synthesizer.mechanism], synthesizer.parameters, tried.family, tried.records, tried.draws
+            )
         )
-        yield from (f"mechanism {one.mechanism}: {problem}" for problem in dict.fromkeys(problems))
+        yield from (f"mechanism {synthesizer.mechanism}: {problem}" for problem in dict.fromkeys(problems))

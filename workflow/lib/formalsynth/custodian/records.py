@@ -1,4 +1,4 @@
-"""From typed rows to records with a design, by what is declared alone."""
+"""Records with a design from typed rows, by declarations only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def records_of(schema: Schema, table: pd.DataFrame) -> Records:
 
 
 def design_of(schema: Schema, table: pd.DataFrame) -> Array:
-    """The design (n, p): a constant, a column for each category but the first declared one, numbers on the scale of their bounds.
+    """Build the design (n, p): a constant, a column for each category except the first, numbers on the scale of their bounds.
 
     Nothing is centred or scaled on the data: a row's part of the design depends on that row and on the schema alone.
     """
@@ -31,7 +31,7 @@ def design_of(schema: Schema, table: pd.DataFrame) -> Array:
 
 
 def names_of(schema: Schema) -> list[str]:
-    """What the columns of the design are called."""
+    """List the names of the columns of the design."""
     names = ["constant"]
     for name, column in schema.predictors.items():
         names += [f"{name}: {category}" for category in (column.categories or [])[1:]] if column.type == "category" else [name]
@@ -54,7 +54,7 @@ def to_unit(column: Column, values: Array) -> Array:
 
 
 def from_unit(column: Column, shares: Array) -> Array:
-    """The inverse of :func:`to_unit`."""
+    """Invert :func:`to_unit`."""
     low, high = column.ends
     return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
 

@@ -11,8 +11,8 @@ import numpy as np
 from formalsynth.contract.family import LENGTHS, RECORDS
 from formalsynth.core.arrays import Array, Draws, Records, count
 from formalsynth.core.job import Synthesizer
-from formalsynth.custodian.candidates import Candidate, Study, fit, strict_claim
-from formalsynth.custodian.leak_scan import ConfidentialContent, check
+from formalsynth.custodian.candidates import Candidate, StudySetup, fit, strict_claim
+from formalsynth.custodian.leak_scan import ConfidentialContent, refuse_leaks
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.release_folder import published_texts, unpublished_folder, write
 from formalsynth.custodian.schema import Column, Declared, ReleaseConfig
@@ -28,14 +28,14 @@ SPARE = 1.5
 
 
 def rehearse(facts: ReleaseFacts, synthesizer: Synthesizer, to: Path) -> None:
-    """Make a release from made-up rows, have the gate look at it, and remove it.
+    """Make a release from made-up rows, scan it, and remove it.
 
-    What fails here fails for other reasons than the data: declarations that contradict each other, a text that the gate stops,
-    a library that is missing, a full disk.
+    A failure here does not depend on the data: contradicting declarations, a text that the scan refuses, a missing library,
+    a full disk.
 
     Args:
-        facts: facts that the texts state.
-        synthesizer: the synthesizer; it is not fitted, and what would be drawn from a posterior is uniform.
+        facts: facts for the texts.
+        synthesizer: the synthesizer; it is not fitted, and outcomes are uniform in place of posterior draws.
         to: folder of the release.
 
     Raises:
@@ -55,12 +55,12 @@ def rehearse(facts: ReleaseFacts, synthesizer: Synthesizer, to: Path) -> None:
     with unpublished_folder(to) as folder:
         write(folder, facts, drawn)
         _check_room(folder, facts, schema.rows)
-        check(
+        refuse_leaks(
             folder, ConfidentialContent(small, table, table.astype(str), (), published_texts([facts]), config.sets, config.figure)
         )
 
 
-def rehearse_fit(declared: Declared, study: Study, config: ReleaseConfig, executable: Path) -> None:
+def rehearse_fit(declared: Declared, study: StudySetup, config: ReleaseConfig, executable: Path) -> None:
     """Fit the synthesizer to a few made-up rows; whether its diagnostics are good does not matter."""
     schema = declared.schema.model_copy(update={"rows": RECORDS})
     records = records_of(schema, made_up(schema, np.random.default_rng()))

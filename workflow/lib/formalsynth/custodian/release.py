@@ -1,4 +1,4 @@
-"""From a declared study to a folder that may be sent: the whole way of a release."""
+"""The command ``release``: synthetic data of a declared study, in a folder that may be published."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
 from formalsynth.core.words import counted
 from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start, today
-from formalsynth.custodian.candidates import Candidate, Study, fit, read_study, strict_claim
+from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
 from formalsynth.custodian.compare import REPORT
 from formalsynth.custodian.csv_file import CsvFormat, read_text
 from formalsynth.custodian.guarantees import Audit
-from formalsynth.custodian.internal_audit import Audited, audit_chosen
+from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
 from formalsynth.custodian.leak_scan import ConfidentialContent
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import records_of
@@ -36,14 +36,14 @@ def release(declared: Declared, to: Path) -> list[str]:
 
     Args:
         declared: the study.
-        to: folder of the release; it must not be there.
+        to: folder of the release; it must not exist.
 
     Returns:
-        What was done, in sentences.
+        Lines to print.
 
     Raises:
         ConfigError: something is not declared yet, or not allowed; among this every seed.
-        DataError: the file cannot be used, the budget is spent, the ceiling is too low, or the gate found something.
+        DataError: the file cannot be used, the budget is spent, the ceiling is too low, or confidential content was found.
     """
     config, study = read_release(declared.folder), read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
@@ -115,11 +115,11 @@ def _check_rows(declared: Declared, config: ReleaseConfig) -> None:
         raise refusal(declared.folder / RELEASE, "rows", config.rows, allowed)
 
 
-def _audit(config: ReleaseConfig, candidate: Candidate, audited: Audited | None) -> Audit:
-    """The outcome of an audit, which depends on the data: it comes after the entry in the ledger.
+def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | None) -> Audit:
+    """Return the outcome of an audit, which depends on the data: its entry in the ledger exists already.
 
     Raises:
-        DataError: the audit found more than is claimed, and nobody has accepted that.
+        DataError: the audit found more than the claim, and accept_refuted is not set.
     """
     if audited is None or not audited.done:
         return "none"
@@ -129,13 +129,13 @@ def _audit(config: ReleaseConfig, candidate: Candidate, audited: Audited | None)
         raise DataError(
             f"{candidate.synthesizer.id}: the audit found more on this file than is claimed; nothing is released. The report of "
             "formalsynth compare shows how much. Choose another candidate, or set accept_refuted: true in release.yaml: every "
-            "text of the release then says that the claim does not hold"
+            "text of the release then states that the claim does not hold"
         )
     return "refuted"
 
 
-def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: Study) -> Synthesizer:
-    """The synthesizer that is released.
+def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: StudySetup) -> Synthesizer:
+    """Return the synthesizer of the release.
 
     Raises:
         ConfigError: the study does not have it.
@@ -148,7 +148,7 @@ def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: Study) 
 def facts_of(
     declared: Declared, config: ReleaseConfig, synthesizer: Synthesizer, rows: int, earlier: Sequence[LedgerEntry], date: str = ""
 ) -> ReleaseFacts:
-    """The facts that the texts of a release state; the audit's and the use of predictors are known when it is drawn."""
+    """Collect the facts for the texts of a release; the audit and the use of predictors follow when it is drawn."""
     mechanism = MECHANISMS[synthesizer.mechanism]
     pure = mechanism.guarantee in STRICT_KINDS
     return ReleaseFacts(
@@ -158,7 +158,7 @@ def facts_of(
 
 
 def confidential_content(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, published: str) -> ConfidentialContent:
-    """What must not go out."""
+    """Collect the content that must not be in a release."""
     schema = declared.schema
     text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
     return ConfidentialContent(declared, table, text, (), published, config.sets, config.figure)

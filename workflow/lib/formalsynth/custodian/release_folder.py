@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.custodian.guarantees import Audit
-from formalsynth.custodian.leak_scan import MANIFEST, PICTURE, ConfidentialContent, check, manifest_text
+from formalsynth.custodian.leak_scan import MANIFEST, PICTURE, ConfidentialContent, manifest_text, refuse_leaks
 from formalsynth.custodian.synthetic_sets import SyntheticSets
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.data.files import DataError
@@ -26,10 +26,10 @@ OPEN_FOLDER, OPEN_FILE = 0o755, 0o644
 
 
 def publish(facts: ReleaseFacts, drawn: SyntheticSets, confidential: ConfidentialContent, to: Path) -> None:
-    """Fill a folder that only its owner can enter, have the gate look at it, and put it in its place."""
+    """Fill a folder that only its owner can enter, scan it, and move it to its place."""
     with unpublished_folder(to) as folder:
         write(folder, facts, drawn)
-        check(folder, confidential)
+        refuse_leaks(folder, confidential)
         for path in folder.iterdir():
             path.chmod(OPEN_FILE)
         folder.rename(to)
@@ -40,8 +40,8 @@ def check_place(to: Path) -> None:
     """Check, before anything counts as spent, that a folder can be made.
 
     Raises:
-        DataError: it is there.
-        OSError: it cannot be made.
+        DataError: it exists.
+        OSError: it cannot be created.
     """
     if os.path.lexists(to):
         raise DataError(
@@ -53,7 +53,7 @@ def check_place(to: Path) -> None:
 
 @contextlib.contextmanager
 def unpublished_folder(to: Path) -> Iterator[Path]:
-    """A folder beside the one of a release, to be filled before it goes there; nothing stays where no release came to be."""
+    """Make a folder next to the one of a release, to be filled before it moves there; it is removed if the release fails."""
     made = not to.parent.exists()
     if made:
         private_folder(to.parent)
@@ -71,19 +71,21 @@ def unpublished_folder(to: Path) -> Iterator[Path]:
 def write(folder: Path, facts: ReleaseFacts, drawn: SyntheticSets) -> None:
     """Write every file of a release, the manifest last."""
     schema = facts.declared.schema
-    for name, one in zip(facts.files, drawn.sets, strict=True):
-        columns = {column: _formatted(schema.columns[column].places, schema.columns[column].type, one[column]) for column in one}
+    for name, frame in zip(facts.files, drawn.sets, strict=True):
+        columns = {
+            column: _formatted(schema.columns[column].places, schema.columns[column].type, frame[column]) for column in frame
+        }
         pd.DataFrame(columns).to_csv(folder / name, index=False, lineterminator="\n")
     for name, text in texts_of(facts).items():
         (folder / name).write_text(text, encoding="utf-8")
     if facts.config.figure:
-        draw_outcomes(folder / PICTURE, schema.outcome, [one[schema.outcome].to_numpy(dtype=float) for one in drawn.sets])
+        draw_outcomes(folder / PICTURE, schema.outcome, [frame[schema.outcome].to_numpy(dtype=float) for frame in drawn.sets])
     sums = {path.name: checksum(path) for path in folder.iterdir()}
     (folder / MANIFEST).write_text(manifest_text(sums), encoding="utf-8")
 
 
 def published_texts(releases: Sequence[ReleaseFacts]) -> str:
-    """Everything that texts of releases may contain, whatever is found out when they are drawn, with the names of their files."""
+    """Join all possible texts of releases, whatever the outcome of drawing and audit, with the names of their files."""
     open_facts = list(itertools.product(get_args(Audit), (False, True), (False, True)))
     texts = [
         texts_of(replace(facts, audit=audit, uses_predictors=used, compared=compared)) | dict.fromkeys(facts.files, "")
@@ -98,7 +100,7 @@ def _formatted(places: int, kind: str, values: pd.Series) -> pd.Series:
 
 
 def draw_outcomes(path: Path, outcome: str, sets: list[np.ndarray]) -> None:
-    """The distribution functions of the synthetic outcomes, without metadata."""
+    """Draw the distribution functions of the synthetic outcomes, without metadata."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""The internal report as a page: for the custodian, and for nobody else."""
+"""Page of the internal report: for the custodian only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from formalsynth.core.mechanism import Neighbours
 from formalsynth.core.words import counted
 from formalsynth.custodian.comparison import CandidateSummary, Recommendation
-from formalsynth.custodian.guarantees import sentences
+from formalsynth.custodian.guarantees import guarantee_sentence
 from formalsynth.custodian.internal_audit import DELTA
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
@@ -28,8 +28,8 @@ td.n { text-align: right; font-variant-numeric: tabular-nums }
 
 
 @dataclass(frozen=True)
-class Run:
-    """What a page tells of."""
+class TrialInfo:
+    """Settings of a trial of all candidates."""
 
     study: str
     protected: str
@@ -42,8 +42,8 @@ class Run:
     warnings: Sequence[str]
 
 
-def page(run: Run, compared: Sequence[CandidateSummary], chosen: Recommendation | None) -> str:
-    """The whole page."""
+def page(run: TrialInfo, compared: Sequence[CandidateSummary], chosen: Recommendation | None) -> str:
+    """Write the page."""
     mark = MADE_UP if run.made_up else CONFIDENTIAL
     parts = [
         f"<h1>{escape(run.study)}: candidates for a release</h1>",
@@ -73,7 +73,7 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else "–" if math.isnan(value) else f"{value:.4g}"
 
 
-def _recommended(run: Run, chosen: Recommendation | None) -> str:
+def _recommended(run: TrialInfo, chosen: Recommendation | None) -> str:
     if chosen is None:
         limit = "" if run.ceiling is None else f" with an epsilon of at most {run.ceiling:g}"
         return (
@@ -87,20 +87,24 @@ def _recommended(run: Run, chosen: Recommendation | None) -> str:
     )
 
 
-def _overview(run: Run, compared: Sequence[CandidateSummary]) -> str:
+def _overview(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
     rows = [
         (
-            one.id,
-            one.epsilon,
-            one.audited.epsilon if one.audited else math.nan,
-            one.guarantee,
-            one.ecdf_max,
-            "" if one.reason else "; ".join(one.lost) or "none",
-            one.reason,
+            summary.id,
+            summary.epsilon,
+            summary.audited.epsilon if summary.audited else math.nan,
+            summary.guarantee,
+            summary.ecdf_max,
+            "" if summary.reason else "; ".join(summary.lost) or "none",
+            summary.reason,
         )
-        for one in compared
+        for summary in compared
     ]
-    kinds = {one.guarantee: sentences(one.guarantee, run.neighbours, one.direct) for one in compared if not one.reason}
+    kinds = {
+        summary.guarantee: guarantee_sentence(summary.guarantee, run.neighbours, summary.direct)
+        for summary in compared
+        if not summary.reason
+    }
     words = "".join(f"<p><strong>{escape(kind)}</strong>: {escape(meaning)}</p>" for kind, meaning in kinds.items())
     head = [
         "candidate",
@@ -112,22 +116,23 @@ def _overview(run: Run, compared: Sequence[CandidateSummary]) -> str:
         "failed because",
     ]
     lost = (
-        "<p>A declared regression is lost where one of its synthetic coefficients lies outside the 95 % interval of the file and "
+        "<p>A declared regression is lost where one of its synthetic coefficients is outside the 95 % interval of the file and "
         "differs by more than a tenth; a quantile, where its level in the file differs by more than .02.</p>"
     )
     return f"<h2>Candidates</h2>{_table(head, rows)}{lost}{words}"
 
 
-def _audit(run: Run, compared: Sequence[CandidateSummary]) -> str:
-    """What the audit found, and where it stands against the claims."""
-    if not any(one.audited for one in compared):
-        return "<h2>Audit</h2><p>None was made: study.yaml says internal_audit: false.</p>"
-    found = [(one, one.audited) for one in compared if one.audited]
+def _audit(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
+    """Compare the audited epsilon of each candidate with its claim."""
+    if not any(summary.audited for summary in compared):
+        return "<h2>Audit</h2><p>None was made: study.yaml has internal_audit: false.</p>"
+    audits = [(summary, summary.audited) for summary in compared if summary.audited]
     rows = [
-        (one.id, one.claim, audited.epsilon, _standing(one), audited.neighbour, audited.tried or "") for one, audited in found
+        (summary.id, summary.claim, audited.epsilon, _audit_outcome(summary), audited.neighbour, audited.tried or "")
+        for summary, audited in audits
     ]
     words = (
-        f"<p>Candidates were run again on data sets that differ in one row, and what is released was compared, for "
+        f"<p>Candidates were run again on data sets that differ in one row, and the releases were compared, for "
         f"{counted(run.sets, 'set')} together, at δ = 0 where a guarantee is for every file and at δ = {DELTA:g} for others. The "
         "largest loss over the neighbours that were tried is a lower bound: one that was not tried may cost more. A claim below "
         "it does not hold for this file; one above it is not shown to hold. <code>internal_audit</code> in study.yaml has more "
@@ -144,17 +149,19 @@ def _audit(run: Run, compared: Sequence[CandidateSummary]) -> str:
     return f"<h2>Audit</h2>{words}{_table(head, rows)}"
 
 
-def _standing(one: CandidateSummary) -> str:
-    """Whether a claim stands."""
-    if one.audited is None or not one.audited.done:
+def _audit_outcome(summary: CandidateSummary) -> str:
+    """State whether the audit refutes a claim."""
+    if summary.audited is None or not summary.audited.done:
         return "not audited"
-    return "does not hold for this file" if one.refuted else "stands"
+    return "does not hold for this file" if summary.refuted else "not refuted"
 
 
-def _meaning(run: Run, compared: Sequence[CandidateSummary]) -> str:
-    """What epsilon means for one of those who are protected."""
+def _meaning(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
+    """Translate epsilon into the certainty of an even bet on one protected person."""
     what = "is in the file" if run.neighbours == "add_remove" else "has one or another value in the file"
-    rows = [(one.id, one.shown, 1 / (1 + math.exp(-min(one.shown, 700)))) for one in compared if not one.reason]
+    rows = [
+        (summary.id, summary.shown, 1 / (1 + math.exp(-min(summary.shown, 700)))) for summary in compared if not summary.reason
+    ]
     head = ["candidate", "epsilon, the larger of both", "at most this sure afterwards"]
     whom = escape(run.protected)
     words = (
@@ -165,15 +172,15 @@ def _meaning(run: Run, compared: Sequence[CandidateSummary]) -> str:
 
 
 def _quantiles(compared: Sequence[CandidateSummary]) -> str:
-    rows = [(one.id, level, *values) for one in compared for level, values in one.quantiles.items()]
+    rows = [(summary.id, level, *values) for summary in compared for level, values in summary.quantiles.items()]
     return f"<h2>Quantiles of the outcome</h2>{_table(['candidate', 'level', 'file', 'synthetic'], rows)}" if rows else ""
 
 
 def _regressions(compared: Sequence[CandidateSummary]) -> str:
     rows = [
-        (one.id, each.regression, each.name, *each.file, *each.synthetic, each.overlap)
-        for one in compared
-        for each in one.coefficients
+        (summary.id, coefficient.regression, coefficient.name, *coefficient.file, *coefficient.synthetic, coefficient.overlap)
+        for summary in compared
+        for coefficient in summary.coefficients
     ]
     head = ["candidate", "regression", "coefficient", "file: from", "to", "synthetic: from", "to", "overlap"]
     note = (
@@ -184,16 +191,20 @@ def _regressions(compared: Sequence[CandidateSummary]) -> str:
 
 
 def _exposed(compared: Sequence[CandidateSummary]) -> str:
-    rows = [(one.id, ", ".join(f"{row} ({bound:.3g})" for row, bound in one.exposed)) for one in compared if one.exposed]
+    rows = [
+        (summary.id, ", ".join(f"{row} ({bound:.3g})" for row, bound in summary.exposed))
+        for summary in compared
+        if summary.exposed
+    ]
     note = "<p>Used rows with the largest bounds, by their number among the used rows, with the bound of each.</p>"
     return f"<h2>Most exposed rows</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
 
 
 def _lost(compared: Sequence[CandidateSummary]) -> str:
     rows = [
-        (one.id, ", ".join(f"{row} ({epsilon:.3g})" for row, epsilon in one.audited.losses))
-        for one in compared
-        if one.audited and one.audited.losses
+        (summary.id, ", ".join(f"{row} ({epsilon:.3g})" for row, epsilon in summary.audited.losses))
+        for summary in compared
+        if summary.audited and summary.audited.losses
     ]
     note = (
         "<p>Of the rows that the audit took out, those whose absence shows most, by their number among the used rows, with the "

@@ -1,4 +1,4 @@
-"""A file against its schema: every violation by column, rule and number of rows, and what speaks against using the file."""
+"""Rows of a file against its schema: violations by column, rule and number of rows, and warnings."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ if TYPE_CHECKING:
     import pandera.pandas as pa
 
 LEAST_ROWS = 20
-"""Records below which nothing useful can be synthesized."""
+"""Smallest number of records for a useful synthesis."""
 MANY_ROWS = 500_000
 FEW_IN_CATEGORY = 5
 FEW_VALUES = 10
-"""Different outcomes below which it is a category rather than a number."""
+"""Smallest number of different outcomes of a number; fewer look like a category."""
 FAR = 10.0
-"""Distances of the quartiles from the median beyond which a value lies far above the rest."""
+"""Distances of the quartiles from the median beyond which a value is far above the rest."""
 HEAPED = 0.2
 MISSING = "filled in"
 THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
-"""A number with a point between thousands and a decimal comma."""
+"""Number with a point between thousands and a decimal comma."""
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A rule that some rows of a column break."""
+    """Rule that some rows of a column break."""
 
     column: str
     rule: str
     rows: int
 
     def sentence(self) -> str:
-        """It in words, without a value."""
+        """Describe the violation, without a value."""
         return f"{self.column}: {self.rows} row{'s are' if self.rows != 1 else ' is'} not {self.rule}"
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A file that was compared with its schema. All of it is confidential."""
+    """Comparison of a file with its schema. All of it is confidential."""
 
     violations: tuple[Violation, ...]
     cases: pd.DataFrame
-    """Each violation with its row and value."""
+    """Row, column, rule and value of each violation."""
     warnings: tuple[str, ...]
     table: pd.DataFrame | None
-    """The rows with their types, where the file may be used."""
+    """Rows with their types; None if the file cannot be used."""
 
 
 def check_file(declared: Declared) -> CheckResult:
@@ -73,7 +73,7 @@ def check_file(declared: Declared) -> CheckResult:
 
 
 def usable(declared: Declared) -> pd.DataFrame:
-    """The rows of a file that may be used, with their types.
+    """Read the rows of a valid file, with their types.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
@@ -129,17 +129,17 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
     try:
         rules.validate(text[list(used)], lazy=True)
     except pandera.errors.SchemaErrors as error:
-        found = error.failure_cases
+        failures = error.failure_cases
         cases = pd.DataFrame({
-            "row": found["index"].astype(int) + 1, "column": found["column"],
-            "rule": found["check"].replace({"not_nullable": MISSING}), "value": found["failure_case"],
+            "row": failures["index"].astype(int) + 1, "column": failures["column"],
+            "rule": failures["check"].replace({"not_nullable": MISSING}), "value": failures["failure_case"],
         }).sort_values(["column", "rule", "row"])  # fmt: skip
     numbered = cases.groupby(["column", "rule"], sort=True).size()
     return tuple(Violation(str(column), str(rule), int(rows)) for (column, rule), rows in numbered.items()), cases
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
-    """The rules of a column; of a number those about its size, where it is one, see what is one only."""
+    """Return the rules of a column; rules on the size of a number skip other values."""
     import pandera.pandas as pa
 
     def rule(holds: Callable[[pd.Series], pd.Series], text: str) -> pa.Check:
@@ -176,12 +176,12 @@ def numbers(text: pd.Series, schema: Schema) -> pd.Series:
 
 
 def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a release with their types; rows are left out and numbers clipped as declared."""
+    """Convert the columns of a release to their types; leave out rows and clip numbers as declared."""
     return clipped(schema, _used(schema, text)).reset_index(drop=True)
 
 
 def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are not left out, under their index in the file."""
+    """Select the rows that are not left out, with their index in the file."""
     import pandas as pd
 
     table = pd.DataFrame({
@@ -193,26 +193,26 @@ def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
 
 
 def clipped(schema: Schema, table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose numbers are inside their declared bounds."""
+    """Clip the numbers of a table to their declared bounds."""
     ends = {name: column.ends for name, column in schema.released.items() if column.type != "category"}
     return table.assign(**{name: table[name].clip(*between) for name, between in ends.items()})
 
 
 def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
-    """What a person has to know before using these rows, in sentences that are confidential too."""
+    """Warn about rows of poor quality, in confidential sentences."""
     dropped = schema.rows - len(table)
     if dropped:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take long to fit; try formalsynth plan first, it says about how long."
+        yield f"{len(table)} rows take long to fit; try formalsynth plan first, it estimates the time."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
             yield from _predictor_warnings(name, column, table[name])
     if len(schema.predictors) and table.duplicated().any():
         again = int(table.duplicated().sum())
-        yield f"{again} row{'s say' if again != 1 else ' says'} the same as another one: is somebody in the file twice?"
+        yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is somebody in the file twice?"
 
 
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
@@ -242,18 +242,18 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
         yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
     at_ends = int(outcome.isin([low, high]).sum())
     if at_ends:
-        lie = "values lie at the declared bounds or were" if at_ends != 1 else "value lies at a declared bound or was"
-        yield f"{name}: {at_ends} {lie} clipped to {'them' if at_ends != 1 else 'it'}."
+        are = "values are at the declared bounds or were" if at_ends != 1 else "value is at a declared bound or was"
+        yield f"{name}: {at_ends} {are} clipped to {'them' if at_ends != 1 else 'it'}."
     far = far_above(outcome)
     if far:
-        yield f"{name}: {far} value{'s lie' if far != 1 else ' lies'} far above the rest; they are at the highest risk."
+        yield f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; they are at the highest risk."
     heap = float(outcome.value_counts(normalize=True).iloc[0])
     if heap > HEAPED:
         yield f"{name}: one value has a share of {heap:.0%}; a smooth model spreads it over its surroundings."
 
 
 def far_above(values: pd.Series) -> int:
-    """How many values lie far above the rest."""
+    """Count the values far above the rest."""
     middle, upper = values.median(), values.quantile(0.75)
     return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
 
@@ -262,17 +262,17 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
     counts = values.value_counts()
     if column.type == "category":
         for category in column.categories or []:
-            found = int(counts.get(category, 0))
-            if found == 0:
+            number = int(counts.get(category, 0))
+            if number == 0:
                 yield f"{name}: no row has the category {category}; a model cannot learn it: merge it with another one."
-            elif found < FEW_IN_CATEGORY:
+            elif number < FEW_IN_CATEGORY:
                 yield f"{name}: the category {category} is rare: merge it, or accept poor utility and high risks."
     elif counts.size == 1:
         yield f"{name}: has the same value in every row; suppress it, no model can use it."
     if column.release == "as_is" and counts.size > 0.9 * len(values) and len(values) > LEAST_ROWS:
-        yield f"{name}: nearly every row has a value of its own; released as it is, it tells everybody in the file apart."
+        yield f"{name}: nearly every row has a value of its own; released as it is, it identifies everybody in the file."
 
 
 def outcomes_of(schema: Schema, table: pd.DataFrame) -> np.ndarray:
-    """The confidential outcomes (n,)."""
+    """Return the confidential outcomes (n,)."""
     return table[schema.outcome].to_numpy(dtype=float)

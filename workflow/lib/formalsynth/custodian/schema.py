@@ -1,4 +1,4 @@
-"""What a person declares of a file: ``schema.yaml`` of a study."""
+"""Declarations of a user: ``schema.yaml`` and ``release.yaml`` of a study."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 
 DECLARE = "DECLARE"
-"""What stands in a file for what its author still has to declare."""
+"""Mark of a value that the author still has to declare."""
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
-"""Files of a study's folder."""
+"""Files in the folder of a study."""
 SETS = 5
 """Number of synthetic sets where a draft gives none."""
 Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]
@@ -27,7 +27,7 @@ Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy"
 
 
 def _one_line(text: str) -> str:
-    """A text on one line, since a text of a release could take a line break for the end of a heading or a paragraph."""
+    """Join a text into one line: in a release a line break could end a heading or a paragraph."""
     return " ".join(text.split())
 
 
@@ -35,7 +35,7 @@ Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
 
 
 class Column(Model):
-    """One column of the file."""
+    """Column of the file."""
 
     type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or one of some categories.")
     lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
@@ -77,22 +77,22 @@ class Column(Model):
 
 
 class Schema(Model):
-    """What is declared of a file: how it is written, who is protected, and what its columns may hold."""
+    """Declarations of a file: its format, the protected persons, and the content of its columns."""
 
     file: str = Field(min_length=1, description="The file, from the folder of the schema.")
     encoding: str = Field("utf-8", description="Encoding of the file.")
-    delimiter: str = Field(",", min_length=1, max_length=1, description="What stands between two values of a row.")
-    decimal: Literal[".", ","] = Field(".", description="What stands before the decimal places of a number.")
-    missing_values: list[str] = Field(default_factory=lambda: [""], description="What stands for a missing value.")
+    delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
+    decimal: Literal[".", ","] = Field(".", description="Character before the decimal places of a number.")
+    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
     rows: WholeNumber = Field(ge=2, description="Rows of the file without its header; public where neighbours is replace.")
     protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
     rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
     neighbours: Literal["add_remove", "replace"] = Field(
-        description="Whether their being in the file is protected (add_remove), or only what the file says of them (replace)."
+        description="Protection of their presence in the file (add_remove), or only of their values in it (replace)."
     )
-    outside_bounds: Literal["clip", "refuse"] = Field(description="What is done with numbers outside the declared bounds.")
-    missing: Literal["drop_rows", "refuse"] = Field(description="What is done with rows with a missing value.")
-    zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="What is done with outcomes of 0.")
+    outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
+    missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
+    zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
     outcome: str = Field(min_length=1, description="The column that is confidential and made synthetic.")
     columns: dict[str, Column] = Field(min_length=1, description="The columns of the file, in its order.")
 
@@ -119,7 +119,7 @@ class Schema(Model):
 
     @property
     def predictors(self) -> dict[str, Column]:
-        """The columns that a release holds beside the outcome."""
+        """Columns of a release other than the outcome."""
         return {name: column for name, column in self.columns.items() if column.release not in (None, "suppressed")}
 
     @property
@@ -134,7 +134,7 @@ class Schema(Model):
 
 
 class Curator(Model):
-    """Who publishes."""
+    """Publisher."""
 
     name: Line = Field(description="Name of the office.")
     type: Literal["Government", "Industry", "Nonprofit", "Academia"] = Field(description="What kind of body it is.")
@@ -149,7 +149,7 @@ class Regression(Model):
 
 
 class Analyses(Model):
-    """What analysts will do with the data, compared in the internal report."""
+    """Analyses that the internal report compares."""
 
     quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
@@ -158,7 +158,7 @@ class Analyses(Model):
 
 
 class ReleaseConfig(Model):
-    """``release.yaml``: what is released, and how much may be spent on it."""
+    """``release.yaml``: content and budget of a release."""
 
     synthesizer: str = Field(min_length=1, description="Which synthesizer of study.yaml is released.")
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
@@ -175,7 +175,7 @@ class ReleaseConfig(Model):
     budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
     accept_refuted: bool = Field(
         False,
-        description="Whether a candidate is released although the audit found more than it claims; every text then says so.",
+        description="Release a candidate although the audit found more than it claims; every text then states it.",
     )
     title: Line = Field(description="Name of the published data.")
     intended_use: Line = Field(description="What they are for.")
@@ -200,10 +200,10 @@ class ReleaseDraft:
 
 @dataclass(frozen=True)
 class Declared:
-    """What is declared of a file, and where."""
+    """Declarations of a file, with their folder."""
 
     name: Identifier
-    """Of the study: that of its folder."""
+    """Name of the study and of its folder."""
     folder: Path
     schema: Schema
 
@@ -214,26 +214,26 @@ class Declared:
 
 
 def read_declared(folder: Path) -> Declared:
-    """The schema of a study's folder.
+    """Read the schema of a study.
 
     Raises:
-        ConfigError: a line for each thing that is missing, not declared yet or not allowed.
+        ConfigError: a line for each key that is missing, not filled in yet or not allowed.
     """
     values = declarations(folder / SCHEMA)
     return Declared(folder.resolve().name, folder, validated(Schema, values, folder / SCHEMA))
 
 
 def read_release(folder: Path) -> ReleaseConfig:
-    """What is to be released.
+    """Read the settings of a release.
 
     Raises:
-        ConfigError: a line for each thing that is missing, not declared yet or not allowed.
+        ConfigError: a line for each key that is missing, not filled in yet or not allowed.
     """
     return validated(ReleaseConfig, declarations(folder / RELEASE), folder / RELEASE)
 
 
 def read_draft(folder: Path) -> ReleaseDraft:
-    """The parts of ``release.yaml`` that a comparison needs.
+    """Read the parts of ``release.yaml`` for a comparison.
 
     Raises:
         ConfigError: the analyses are not what they have to be.
@@ -251,13 +251,13 @@ def read_draft(folder: Path) -> ReleaseDraft:
 
 
 def declarations(path: Path) -> dict[object, object]:
-    """The contents of a file in which everything is declared; what is open of columns that are suppressed does not matter.
+    """Read a file in which everything is declared; open keys of suppressed columns are ignored.
 
     Raises:
-        ConfigError: it cannot be read, or a line for each thing that is not declared yet.
+        ConfigError: it cannot be read, or a line for each key that is not filled in yet.
     """
     values = _without_suppressed(dict(load_yaml(path)))
-    open_questions = [f"{path}: {key}: is not declared yet; put what holds in place of {DECLARE}" for key in undeclared(values)]
+    open_questions = [f"{path}: {key}: is not filled in yet; replace {DECLARE} with the true value" for key in undeclared(values)]
     if open_questions:
         raise ConfigError("\n".join(open_questions))
     return values
@@ -277,7 +277,7 @@ def _without_suppressed(values: dict[object, object]) -> dict[object, object]:
 
 
 def undeclared(values: object, path: str = "") -> Iterator[str]:
-    """Keys at which something still has to be declared."""
+    """List keys that still have to be declared."""
     if values == DECLARE:
         yield path
     elif isinstance(values, Mapping):

@@ -1,4 +1,4 @@
-"""The files that a study begins with: commented YAML in which what is not known without its author is left open."""
+"""First files of a study: commented YAML with open keys for its author."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ from collections.abc import Mapping, Sequence
 import yaml
 
 from formalsynth.custodian.csv_file import CsvFormat
-from formalsynth.custodian.metadata import Known
+from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.schema import DECLARE
 
 NEIGHBOURS = (
-    "Is it a secret that somebody is in the file (add_remove), or only what the file says of them (replace)? The same noise "
+    "Is it a secret that somebody is in the file (add_remove), or only their values in the file (replace)? The same noise "
     "protects half as much under replace."
 )
 
 
 def schema_text(
-    file: str, written: CsvFormat, missing: Sequence[str], outcome: str, columns: Sequence[Mapping[str, object]], known: Known
+    file: str,
+    written: CsvFormat,
+    missing: Sequence[str],
+    outcome: str,
+    columns: Sequence[Mapping[str, object]],
+    known: FileMetadata,
 ) -> str:
-    """A schema with its questions."""
+    """Write a schema with its questions."""
     lines = [f"  {_one(column['name'])}: {_one({k: v for k, v in column.items() if k != 'name'})}" for column in columns]
     return "\n".join([_SCHEMA.format(
         declare=DECLARE, file=_one(file), encoding=_one(written.encoding), delimiter=_one(written.delimiter),
@@ -29,28 +34,28 @@ def schema_text(
 
 
 def study_text(name: str) -> str:
-    """A study with four candidates."""
+    """Write a study with four candidates."""
     return _STUDY.format(name=name, declare=DECLARE)
 
 
 def release_text() -> str:
-    """What is to be declared of a release."""
+    """Write the open declarations of a release."""
     return _RELEASE.format(declare=DECLARE)
 
 
 def _one(value: object) -> str:
-    """A value as one line of YAML."""
+    """Write a value as one line of YAML."""
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
     return text.removesuffix("\n").removesuffix("\n...")
 
 
 _SCHEMA = """\
-# What is declared of the file. Put what holds in place of {declare}, from what is public and not from the data.
+# Declarations of the file. Replace {declare} with the true value, from public knowledge and not from the data.
 file: {file}
 encoding: {encoding}
 delimiter: {delimiter}
 decimal: {decimal}
-missing_values: {missing} # what stands for a missing value
+missing_values: {missing} # texts for a missing value
 rows: {rows} # how many rows the file has; with neighbours: replace a release shows that number, so it has to be public
 
 # Who is protected: what is one row (person, household, business), and 1 if each of them is in one row only.
@@ -72,16 +77,16 @@ outcome: {outcome}
 columns:"""
 
 _STUDY = """\
-# The synthesizers to compare. Everything here may be changed; what is released is chosen in release.yaml afterwards.
+# The synthesizers to compare. Everything here may be changed; release.yaml has the choice for the release, made afterwards.
 title: {name}
 authors: ours
 code: [records.py] # how the workflow reads the file
 synthesizers:
-  # Bin counts with noise between declared bounds: a guarantee that holds as it stands. Put the declared bounds of the outcome.
+  # Bin counts with noise between declared bounds: a guarantee for every file. Put the declared bounds of the outcome.
   Histogram: {{ mechanism: perturbed_histogram, parameters: {{ epsilon: 1, low: {declare}, high: {declare}, bins: 50 }} }}
   # The plain posterior, for comparison: the best utility, the largest epsilon.
   Unweighted: {{ mechanism: unweighted }}
-  # Records at risk count less in the fit; its epsilon is found from the data and holds asymptotically.
+  # Records at risk count less in the fit; its epsilon is computed from the data and holds asymptotically.
   Weighted: {{ mechanism: weighted, parents: [Unweighted] }}
   # The same with a scale that is declared and not read off the data.
   Declared: {{ mechanism: declared_scale, parents: [Unweighted], parameters: {{ scale: 20 }} }}
@@ -97,7 +102,7 @@ scenarios:
 """
 
 _RELEASE = """\
-# What is released. Fill it in after the internal report.
+# Settings of the release. Fill them in after the internal report.
 synthesizer: {declare} # one of study.yaml
 sets: 5 # synthetic data sets
 # rows: 3000 # where neighbours is add_remove, before compare: the rows of each set, any public number but that of the file

@@ -1,4 +1,4 @@
-"""The synthetic data sets of a release: drawn once, from randomness that is not kept."""
+"""Synthetic data sets of a release: drawn once, from randomness that is not kept."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from formalsynth.data.files import DataError
 ROUNDING = 1 + 1e-9
 """Factor by which a sum of claims may exceed the ceiling."""
 CELLS = 100_000
-"""Of a table of synthesized predictors, at most."""
+"""Largest number of cells of a table of synthesized predictors."""
 
 
 @dataclass(frozen=True)
 class SyntheticSets:
-    """What goes out."""
+    """Synthetic data sets with their claim."""
 
     sets: tuple[pd.DataFrame, ...]
     epsilon: float
-    """Claimed for all of it; confidential unless the guarantee is pure."""
+    """Claim for all sets; confidential unless the guarantee is pure."""
     uses_predictors: bool
-    """Whether the outcomes were drawn given the predictors."""
+    """True if outcomes were drawn given the predictors."""
 
 
 def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> SyntheticSets:
     """Synthetic data sets of a fitted candidate.
 
     Args:
-        declared: what is declared of the file.
-        config: what is released.
+        declared: declarations of the file.
+        config: settings of the release.
         table: the confidential rows.
-        candidate: the chosen one.
+        candidate: the chosen candidate.
 
     Raises:
         DataError: it failed, its noise is not safe, or it claims more than the declared ceiling.
@@ -121,7 +121,7 @@ def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
 def _predictors(
     schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, rows: int, generator: np.random.Generator
 ) -> list[pd.DataFrame]:
-    """The predictors of each set: as they are, or those that are synthesized drawn from one noisy table."""
+    """Return the predictors of each set: as they are, or drawn from one noisy table."""
     if not schema.synthesized:
         as_they_are = table[list(schema.predictors)]
         return [as_they_are if len(as_they_are.columns) else pd.DataFrame(index=range(rows))] * draft.sets

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from formalsynth import __version__
 from formalsynth.core.words import counted
 from formalsynth.custodian.budget import LedgerEntry, spent
-from formalsynth.custodian.guarantees import Audit, ledger_kind, sentences
+from formalsynth.custodian.guarantees import Audit, guarantee_sentence, ledger_kind
 from formalsynth.custodian.internal_audit import DELTA
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, Declared, ReleaseConfig
@@ -71,7 +71,7 @@ class ReleaseFacts:
     @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
-        return sentences(self.guarantee, self.declared.schema.neighbours, self.direct)
+        return guarantee_sentence(self.guarantee, self.declared.schema.neighbours, self.direct)
 
     @property
     def certainty(self) -> float:

@@ -1,4 +1,4 @@
-"""The file of a study in the workflow: registered under the study's name, read by its schema."""
+"""File of a study in the workflow: registered under the name of the study, read by its schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formalsynth.custodian.schema import read_declared
 from formalsynth.data.files import FILES, Dataset
 
 CODE = "records.py"
-TEXT = '''"""Tells the workflow how the file of this study is read: as schema.yaml beside it says."""
+TEXT = '''"""Reader of the file of this study for the workflow, by schema.yaml in the same folder."""
 
 from formalsynth.custodian.workflow import register
 
@@ -21,7 +21,7 @@ register(__file__, __name__)
 
 
 def register(file: str, module: str) -> None:
-    """Register the confidential file of the study in whose folder some own code lies.
+    """Register the confidential file of the study in the folder of some own code.
 
     Args:
         file: path of that code.
