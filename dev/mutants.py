@@ -32,6 +32,7 @@ ROOMS = {
     "core/weights.py": "tests/core tests/mechanisms",
     "mechanisms/*.py": "tests/mechanisms",
     "audit/*.py": "tests/audit",
+    "engine/*.py": "tests/engine tests/audit",
     "custodian/internal_audit.py": "tests/custodian",
     "custodian/budget.py": "tests/custodian",
     "custodian/candidates.py": "tests/custodian",
@@ -41,6 +42,8 @@ ROOMS = {
     "ledger/tests/*.py": "tests/ledger",
 }
 """Modules that are changed, and the tests that have to notice."""
+CONSTANTS = "test_privacy_constants.py"
+"""Tests with literals for the constants that privacy rests on."""
 NAMED = Path(__file__).with_suffix(".yaml")
 """Changes that reviews made, and survivors that are accepted, each with the reason."""
 FAST = "not slow and not workflow and not stan"
@@ -188,7 +191,9 @@ def named(entries: list[dict[str, str]]) -> list[Mutant]:
 
 def tests_of(module: str) -> list[str]:
     """The folders of tests that have to notice a change of a module."""
-    return next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
+    folders = next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
+    # tests with the constants first: most mutants end there
+    return [f"{folder}/{CONSTANTS}" for folder in folders if Path(REPOSITORY, folder, CONSTANTS).exists()] + folders
 
 
 def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> bool:
