@@ -117,7 +117,7 @@ KINDS = {
     ),
     "constant predictor": (changed("age", slice(None), "40"), {}, "age: has the same value in every row"),
     "identifier": (
-        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "identifies every"
+        written(good().assign(age=np.arange(60).astype(str))), {"columns": {"age": {"lower": 0, "upper": 100}}}, "it identifies"
     ),
     "rows twice": (written(pd.concat([good(), good().iloc[:2]])), {}, "rows are equal to another one"),
     "another number of rows": (written(good()), {"rows": 61}, "has 60 rows, the schema declares 61"),

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 from formalsynth.cli.main import main
-from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start
+from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, spent, spent_since, start, table
 from formalsynth.data.files import DataError
 
 ENTRY = LedgerEntry(
@@ -76,3 +76,52 @@ def test_purge_does_not_follow_a_link(income_study, tmp_path, capsys):
     assert main(["purge", str(income_study)]) == 1
     assert "confidential: is a link; nothing was deleted" in capsys.readouterr().err
     assert (other / "thesis.txt").is_file()
+
+
+def entry(epsilon=1.0, **changes):
+    values = {
+        "date": "2026-11-23", "synthesizer": "Histogram", "guarantee": "DP (replace-one)", "neighbours": "replace", "sets": 5,
+        "epsilon": epsilon, "outcome": "started",
+    }  # fmt: skip
+    return LedgerEntry(**values | changes)
+
+
+def test_epsilon_adds_up_whatever_the_outcome():
+    ledger = [entry(1.5, outcome="released"), entry(0.5, outcome="stopped"), entry(0.25)]
+    assert spent(ledger) == 2.25
+    assert spent([]) == 0
+    assert spent([entry(1.7e308), entry(1.7e308)]) == float("inf")
+
+
+def test_a_budget_may_be_spent_to_its_end_and_no_further(tmp_path):
+    for place in range(10):
+        assert start(tmp_path, entry(0.1), 1.0) == place
+    with pytest.raises(DataError, match="of the budget of 1 for all releases from the file 1 is spent"):
+        start(tmp_path, entry(0.1), 1.0)
+    assert len(read_ledger(tmp_path)) == 10
+
+
+def test_an_outcome_changes_one_entry_and_keeps_its_epsilon(tmp_path):
+    for _ in range(2):
+        start(tmp_path, entry(), 5.0)
+    finish(tmp_path, 0, "stopped")
+    assert [(line.outcome, line.epsilon) for line in read_ledger(tmp_path)] == [("stopped", 1.0), ("started", 1.0)]
+
+
+def test_the_message_counts_new_entries_only(tmp_path):
+    start(tmp_path, entry(2.0), 5.0)
+    assert spent_since(tmp_path, 1) == "No epsilon is spent."
+    assert spent_since(tmp_path, 0).startswith("An epsilon of 2 counts as spent")
+
+
+def test_the_table_names_kinds_that_do_not_add_up():
+    assert table([], 3.0) == ["Nothing was released from this file yet.", "Together: 0 of 3."]
+    assert table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")], None)[-1] == "Together: 2."
+    assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")], None)[-1]
+
+
+def test_the_ledger_is_private(tmp_path):
+    start(tmp_path, entry(), 5.0)
+    path = tmp_path / "confidential" / "budget.jsonl"
+    assert path.stat().st_mode & 0o077 == 0
+    assert path.parent.stat().st_mode & 0o077 == 0

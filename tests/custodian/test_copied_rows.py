@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.custodian.copied_rows import _hits, copied
+from formalsynth.custodian.copied_rows import copied, hits_by_step
 from formalsynth.custodian.schema import Schema
 
 
@@ -13,7 +13,7 @@ def test_hits_are_counted_exactly_in_little_memory():
     generator = np.random.default_rng(1)
     ours, theirs = generator.integers(0, 60_000, 50_000), generator.integers(-100, 61_000, 60_001)
     tracemalloc.start()
-    hits = _hits(ours, theirs)
+    hits = hits_by_step(ours, theirs)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     known = np.zeros(61_200, dtype=bool)

@@ -57,14 +57,14 @@ def copied(schema: Schema, table: pd.DataFrame, sets: Sequence[pd.DataFrame]) ->
         return
     low, high = np.quantile(ours, [TAIL, 1 - TAIL])
     for what, chosen in (("extreme outcomes", (ours < low) | (ours > high)), ("outcomes", np.ones(len(ours), dtype=bool))):
-        if _beyond(_hits(ours[chosen], theirs)):
+        if _beyond(hits_by_step(ours[chosen], theirs)):
             yield f"{what} of the file occur more often than chance gives"
         far = int(max(ours.max(), theirs.max()) - min(ours.min(), theirs.min())) + 4 * REACH  # no step leads to another group
-        if _beyond(_hits(groups[chosen] * far + ours[chosen], of_sets * far + theirs)):
+        if _beyond(hits_by_step(groups[chosen] * far + ours[chosen], of_sets * far + theirs)):
             yield f"rows of the file with {what} occur more often than chance gives"
 
 
-def _hits(ours: Integers, theirs: Integers) -> Integers:
+def hits_by_step(ours: Integers, theirs: Integers) -> Integers:
     """Count synthetic outcomes at each step, from ``-REACH`` to ``REACH``, from a confidential one; blocks need less memory."""
     known, total = np.unique(ours), np.zeros(2 * REACH + 1, dtype=np.int64)
     for start in range(0, len(theirs), BLOCK):

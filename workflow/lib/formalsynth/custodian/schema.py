@@ -45,7 +45,7 @@ class Column(Model):
     scale: Literal["linear", "log"] = Field(
         "linear", description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0."
     )
-    bins: WholeNumber = Field(10, le=1000, description="Bins of a number whose column is synthesized.")
+    bins: int = Field(10, ge=1, le=1000, description="Bins of a number whose column is synthesized.")
     release: Treatment | None = Field(
         None,
         description="Of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; synthesized "
@@ -84,7 +84,7 @@ class Schema(Model):
     delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
     decimal: Literal[".", ","] = Field(".", description="Character before the decimal places of a number.")
     missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
-    rows: WholeNumber = Field(ge=2, description="Rows of the file without its header; public where neighbours is replace.")
+    rows: int = Field(ge=2, le=10**9, description="Rows of the file without its header; public where neighbours is replace.")
     protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
     rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
     neighbours: Literal["add_remove", "replace"] = Field(

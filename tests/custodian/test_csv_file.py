@@ -1,0 +1,96 @@
+"""Formats of CSV files: guesses from the first bytes, and errors without values."""
+
+import pytest
+from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
+from formalsynth.data.files import DataError
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file and return its path."""
+
+    def file(text, encoding="utf-8"):
+        path = tmp_path / "data.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+        return path
+
+    return file
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [("a,b\n1,2\n", ","), ("a;b\n1;2\n", ";"), ("a\tb\n1\t2\n", "\t"), ("a|b\n1|2\n", "|"), ("a\n1\n", ",")],
+)
+def test_the_delimiter_is_that_of_the_header(file, text, delimiter):
+    assert guess(file(text)).delimiter == delimiter
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal"), [("a;b\n1,5;2\n", ","), ("a;b\n-1,5;2\n", ","), ("a;b\n1.5;2\n", "."), ("a,b\n1,5\n", ".")]
+)
+def test_decimal_commas_need_another_delimiter(file, text, decimal):
+    assert guess(file(text)).decimal == decimal
+
+
+@pytest.mark.parametrize(
+    ("encoding", "guessed"), [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("utf-16", "utf-16"), ("cp1252", "cp1252")]
+)
+def test_encodings_are_guessed_and_read(file, encoding, guessed):
+    path = file("name,größe\nJosé,3\n", encoding)
+    written = guess(path)
+    assert written.encoding == guessed
+    assert read_text(path, written).to_dict("list") == {"name": ["José"], "größe": ["3"]}
+
+
+def test_values_stay_text_without_spaces_around_them(file):
+    table = read_text(file("a,b\n 007 ,NA\n1e3,\n"), CsvFormat("utf-8", ","))
+    assert table.to_numpy().tolist() == [["007", "NA"], ["1e3", ""]]
+
+
+def test_quoted_values_may_have_delimiters_and_line_breaks(file):
+    assert read_text(file('a,b\n"x, y","1\n2"\n'), CsvFormat("utf-8", ",")).loc[0].tolist() == ["x, y", "1\n2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"PK\x03\x04rest", "a spreadsheet"),
+        (b"\x1f\x8brest", "a gzip file"),
+        (b"%PDF-1.7", "a PDF"),
+        (b"a,b\n\0,1\n", "zero bytes"),
+        (b"  \n", "is empty"),
+    ],
+)
+def test_other_files_are_named_for_what_they_are(file, content, words):
+    with pytest.raises(DataError, match=words):
+        guess(file(content))
+
+
+def test_a_row_that_is_too_long_is_named_by_its_line_without_its_values(file):
+    with pytest.raises(DataError, match="line 3 has 3 values and the header 2 names") as error:
+        read_text(file("a,b\n1,2\n73519,4,5\n"), CsvFormat("utf-8", ","))
+    assert "73519" not in str(error.value)
+
+
+def test_short_rows_are_counted(file):
+    with pytest.raises(DataError, match="1 rows have fewer values"):
+        read_text(file("a,b\n1,2\n3\n"), CsvFormat("utf-8", ","))
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("a,a", "names that are the same"),
+        ("a,A", "differ only by capital letters"),
+        ("a,", "column 2 of the header has no name"),
+        ("1,2", "holds numbers, not names"),
+    ],
+)
+def test_headers_without_names_are_refused(file, header, words):
+    with pytest.raises(DataError, match=words):
+        read_text(file(f"{header}\n3,4\n"), CsvFormat("utf-8", ","))
+
+
+def test_names_that_may_be_values_are_not_listed():
+    assert listed(["age", "income"]) == "age, income"
+    assert "52341" not in listed(["age", "52341"])

@@ -1,0 +1,36 @@
+"""First files of a study: valid YAML whatever the names in the file."""
+
+import pytest
+import yaml
+from formalsynth.custodian.csv_file import CsvFormat
+from formalsynth.custodian.metadata import FileMetadata
+from formalsynth.custodian.schema import DECLARE, undeclared
+from formalsynth.custodian.study_files import release_text, schema_text, study_text
+
+
+@pytest.mark.parametrize("name", ["income", "yes", "123", "a: b", "# x", "größe", "'quoted'", "null", "x" * 200])
+def test_names_of_columns_and_files_survive(name):
+    columns = [{"name": name, "type": "number", "lower": DECLARE, "upper": DECLARE}]
+    text = schema_text(f"{name}.csv", CsvFormat("utf-8", ";", ","), ["", "NA"], name, columns, FileMetadata())
+    tree = yaml.safe_load(text)
+    assert tree["outcome"] == name
+    assert tree["file"] == f"{name}.csv"
+    assert tree["columns"] == {name: {"type": "number", "lower": DECLARE, "upper": DECLARE}}
+    assert (tree["delimiter"], tree["decimal"], tree["missing_values"]) == (";", ",", ["", "NA"])
+
+
+def test_metadata_fill_in_rows_and_persons():
+    text = schema_text("x.csv", CsvFormat("utf-8", ","), [""], "x", [], FileMetadata(rows=42, protected="household"))
+    tree = yaml.safe_load(text)
+    assert (tree["rows"], tree["protected"]) == (42, "household")
+
+
+def test_a_release_leaves_every_choice_open():
+    open_keys = set(undeclared(yaml.safe_load(release_text())))
+    assert {"synthesizer", "ceiling", "budget", "title", "licence", "curator.name"} <= open_keys
+
+
+def test_a_study_compares_four_candidates_on_its_file():
+    tree = yaml.safe_load(study_text("income"))
+    assert len(tree["synthesizers"]) == 4
+    assert tree["scenarios"]["income"]["file"] == {"name": "income"}
