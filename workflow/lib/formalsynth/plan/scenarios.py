@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
+from formalsynth.engine.chain import with_parents
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
@@ -251,7 +252,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact,
-        synthesizers={id: entry.expanded.synthesizers[id] for id in _with_parents(entry.ids, entry.expanded)}, arms={},
+        synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)}, arms={},
     )  # fmt: skip
 
 
@@ -319,19 +320,3 @@ def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:
 
 def _replicates(entry: _Entry) -> int:
     return min(entry.config.replicates, entry.run.size.replicates or entry.config.replicates)
-
-
-def _with_parents(ids: Sequence[str], expanded: Expanded) -> list[str]:
-    """Add the parents of synthesizers to their ids, parents first."""
-    ordered: list[str] = []
-
-    def visit(id: str) -> None:
-        if id not in ordered:
-            synthesizer = expanded.synthesizers[id]
-            for needed in (*synthesizer.parents, *({synthesizer.fit} - {id})):
-                visit(needed)
-            ordered.append(id)
-
-    for id in ids:
-        visit(id)
-    return ordered
