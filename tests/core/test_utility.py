@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from formalsynth.core.utility import CENTRES, COLUMNS, UTILITY, centres, ecdf_distances, statistics, utility
+from formalsynth.core import utility as own
+from formalsynth.core.registry import DuplicateError
+from formalsynth.core.utility import (
+    CENTRES,
+    COLUMNS,
+    OWN_UTILITY,
+    UTILITY,
+    centres,
+    ecdf_distances,
+    statistics,
+    utility_columns,
+)
+from formalsynth.core.words import Words, metric
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -65,7 +77,7 @@ def test_quantiles_are_of_type_seven(x):
 
 
 def test_utility_has_every_column():
-    values = utility(np.arange(5.0), np.arange(5.0) + 1)
+    values = utility_columns(np.arange(5.0), np.arange(5.0) + 1)
     assert tuple(values) == COLUMNS
     assert set(UTILITY) < set(COLUMNS)
     assert values["mean"] == 3
@@ -74,7 +86,7 @@ def test_utility_has_every_column():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_synthetic_data_that_are_no_numbers_have_no_utility(bad):
-    values = utility(np.arange(3.0), np.array([0.0, bad, 1.0]))
+    values = utility_columns(np.arange(3.0), np.array([0.0, bad, 1.0]))
     assert tuple(values) == COLUMNS
     assert np.isnan(list(values.values())).all()
 
@@ -85,3 +97,33 @@ def test_a_centre_is_the_average_of_a_statistic_over_data_sets(sets):
     expected = [np.mean([summary[name] for summary in one_by_one]) for name in UTILITY]
     assert list(centres(sets)) == list(CENTRES)
     assert list(centres(sets).values()) == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+def test_a_statistic_of_a_user_is_a_column_of_its_name_with_words():
+    with OWN_UTILITY.trial():
+
+        @own.utility("top_share", label="Top share", meaning="Share of the largest value.")
+        def top_share(x):
+            return x.max() / x.sum()
+
+        assert own.own_utility(np.array([1.0, 3.0]), ["top_share"]) == {"top_share": 0.75}
+        assert np.isnan(own.own_utility(np.array([1.0, np.inf]), ["top_share"])["top_share"])
+        assert metric("top_share") == Words("Top share", "Share of the largest value.")
+        with pytest.raises(DuplicateError, match="'top_share'"):
+            own.utility("top_share")(top_share)
+    assert metric("top_share").name == "top_share"
+
+
+@pytest.mark.parametrize("name", ["Gini", "p90/p10", "", "9th", "mean", "ecdf_max", "q90_centre"])
+def test_a_statistic_needs_a_name_of_its_own(name):
+    with pytest.raises(ValueError, match="allowed: small letters, digits and _"):
+        own.utility(name)
+
+
+def test_a_statistic_cannot_change_the_data():
+    x = np.array([2.0, 1.0])
+    with OWN_UTILITY.trial():
+        own.utility("sorts")(lambda values: values.sort() or values[0])
+        with pytest.raises(ValueError, match="read-only"):
+            own.own_utility(x, ["sorts"])
+    assert x.tolist() == [2, 1]

@@ -74,6 +74,29 @@ def test_what_a_shared_code_file_registers_for_another_study_is_no_fault(study, 
     ]
 
 
+STATISTICS = """
+from formalsynth.core.utility import utility
+
+utility("smallest")(lambda x: x.min())
+utility("sorted_in_place")(lambda x: x.sort() or x[0])
+utility("other")(lambda x: x.max())
+"""
+
+
+@pytest.mark.stan
+def test_an_own_statistic_has_a_line(study, tmp_path, capsys):
+    file = study("1.0")
+    (tmp_path / "statistics.py").write_text(STATISTICS, encoding="utf-8")
+    groups = {**STUDY["scenarios"]["groups"], "utility": ["smallest", "sorted_in_place"]}
+    tree = {**STUDY, "code": ["my.py", "statistics.py"], "scenarios": {"groups": groups}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    assert main([file]) == 1
+    lines = {line.split(": ")[0]: line.split(": ", 1)[1] for line in capsys.readouterr().out.splitlines()}
+    assert lines["utility statistic smallest"] == "keeps to its contract"
+    assert lines["utility statistic sorted_in_place"].startswith("writes into the data set that it gets")
+    assert lines["utility statistic other"].startswith("is not tried")
+
+
 PROGRAM = """
 data { int n; vector[n] x; vector[n] weights; }
 parameters { real mu; }

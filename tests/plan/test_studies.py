@@ -4,6 +4,7 @@ import pytest
 import yaml
 from formalsynth.core.registry import forget_own
 from formalsynth.core.streams import number_of
+from formalsynth.core.words import metric
 from formalsynth.plan.load import load_yaml, read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
@@ -89,6 +90,45 @@ def test_a_study_with_own_code_is_planned(read, tmp_path):
     assert own in even.modules
     assert own not in unweighted.modules
     assert list(paper.figures) == ["1"]
+
+
+SPREAD = """
+from formalsynth.core.utility import utility
+
+
+@utility("spread", label="Spread", meaning="Largest value over smallest value.")
+def spread(x):
+    return x.max() / x.min()
+"""
+WITH_SPREAD = {"code": ["my.py", "spread.py"], "scenarios": {"groups": {"utility": ["spread"]}}}
+
+
+def test_an_own_statistic_is_a_column_and_the_source_of_measuring_alone(read, tmp_path):
+    (tmp_path / "spread.py").write_text(SPREAD, encoding="utf-8")
+    shows = {"figures": {1: {"scenario": "groups", "value": "spread", "synthesizers": ["Even"]}}}
+    plan = read(changed(changed(STUDY, **WITH_SPREAD), **shows))
+    job, own = plan.papers["mine"].scenarios["groups_n50"].batch_job("0000", plan.config.sampler), str(tmp_path / "spread.py")
+    assert [own in part.modules for part in (*job.measures, job.tables)] == [True, True, True]
+    assert [own in part.modules for part in (job.simulate, *job.fits)] == [False, False, False]
+    assert job.tables.utility == ("spread",)
+    assert metric("spread").name == "Spread"
+    without = read(changed(STUDY, code=["my.py", "spread.py"]))
+    other = without.papers["mine"].scenarios["groups_n50"].batch_job("0000", plan.config.sampler)
+    assert other.fits == job.fits
+    assert own not in other.modules
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("Spread", "scenarios.groups.utility: given 'Spread'; allowed: spread"),
+        ("delta", "scenarios.groups.utility: given 'delta'; allowed: spread"),
+    ],
+)
+def test_a_statistic_that_is_not_registered_or_is_a_column_already_is_refused(read, tmp_path, given, words):
+    code = SPREAD + SPREAD.replace('"spread"', '"delta"')
+    (tmp_path / "spread.py").write_text(code, encoding="utf-8")
+    assert words in refusal(read, changed(STUDY, code=["my.py", "spread.py"], scenarios={"groups": {"utility": [given]}}))
 
 
 def test_two_studies_may_share_their_code_and_stand_beside_a_paper(read):

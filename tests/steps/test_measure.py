@@ -6,7 +6,7 @@ from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import CENTRES, statistics, utility
+from formalsynth.core.utility import CENTRES, statistics, utility_columns
 from formalsynth.steps import fit as fit_step
 from oracles import log_likelihood
 from small_study import exact_sample, run_batch, small_paper
@@ -91,7 +91,7 @@ def test_utility_is_that_of_the_first_synthetic_data_set(scenario):
     data, fitted, rows = run_batch(scenario, [0, 1])
     for id in ("Unweighted", "Weighted", "averaged_0.4_1.8"):
         sample = fitted[id].measure.sample
-        expected = utility(data.x[0], sample.values)
+        expected = utility_columns(data.x[0], sample.values)
         row = rows[id].iloc[0]
         assert [row[name] for name in expected] == list(expected.values())
         assert sample.sets[0] == pytest.approx(list(statistics(sample.values).values()))

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pandas as pd
 import pytest
-from formalsynth.core.registry import PACKAGE, load
+from formalsynth.core.registry import PACKAGE, forget_own, load
 from formalsynth.core.rows import AUDIT_COLUMNS
 from formalsynth.runtime import sources as room
 from formalsynth.stan.fit import Fit
@@ -172,6 +172,41 @@ def test_a_run_that_was_stopped_goes_on_with_the_fit_that_was_not_finished(run, 
     assert made == EVERYTHING - {"data.npz"} - files("Unweighted")
     assert len(seeds) == 5 + 6
     assert again["replicates"] != tables["replicates"]
+
+
+GINI = """
+import numpy as np
+from formalsynth.core.utility import utility
+
+@utility("gini", label="Gini coefficient", meaning="0: all values are equal.")
+def gini(x):
+    n = len(x)
+    return 2 * np.arange(1, n + 1) @ np.sort(x) / (n * x.sum()) - (n + 1) / n
+"""
+
+
+@pytest.fixture
+def own_statistics(tmp_path):
+    """A code file with an own utility statistic."""
+    path = tmp_path / "own.py"
+    path.write_text(GINI)
+    load([str(path)])
+    yield path
+    forget_own()
+
+
+def test_an_own_statistic_refits_nothing_and_is_a_column_of_every_data_set(run, job, own_statistics):
+    tables, _ = run(job)
+    asked = {"utility": ("gini",), "modules": (*job.modules, str(own_statistics))}
+    measures = [part.model_copy(update=asked) for part in job.measures]
+    with_it, made = run(job.model_copy(update={"measures": measures, "tables": job.tables.model_copy(update=asked)}))
+    assert made == measured(*FITS)
+    before, after = (pd.read_csv(StringIO(result["replicates"])) for result in (tables, with_it))
+    ok = after["status"] == "ok"
+    assert set(after.loc[ok, "synthesizer"]) == {"Data", "Unweighted", "Weighted", "averaged_0.4_1.8", "truncated_0.4_1.8"}
+    assert after.loc[ok, "gini"].between(0, 1, inclusive="neither").all()
+    assert after.loc[~ok, "gini"].isna().all()
+    pd.testing.assert_frame_equal(before, after.drop(columns="gini"))
 
 
 def test_no_fit_stays_in_memory_longer_than_others_need_it(run, job, monkeypatch):

@@ -201,6 +201,8 @@ class MeasureJob(Job):
     """Number of synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
     unit: float
     """Value of 1 in the unit of figures and tables."""
+    utility: tuple[str, ...] = ()
+    """Names of own utility statistics."""
 
 
 class ArmChoice(JobInput):
@@ -263,6 +265,8 @@ class TablesJob(Job):
     synthetic_sets: int
     centre_sets: int
     unit: float
+    utility: tuple[str, ...] = ()
+    """Names of own utility statistics."""
 
 
 class BatchJob(Job):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from formalsynth.core.arrays import Array
+from formalsynth.core.arrays import Array, read_only
+from formalsynth.core.registry import Registry
 from formalsynth.core.statistics import statistics_of_sets
 
 UTILITY = ("mean", "median", "q15", "q90")
@@ -13,6 +18,54 @@ COLUMNS = (*UTILITY, "ecdf_max", "ecdf_avg")
 """Utility columns of ``replicates.csv``."""
 CENTRES = tuple(f"{name}_centre" for name in UTILITY)
 """Columns of means of the statistics over synthetic data sets, in tables of scenarios that request them."""
+NAME = r"[a-z][a-z0-9_]*"
+"""Pattern of the names of own statistics, which are columns."""
+Statistic = Callable[[Array], float]
+"""Function of one data set (n,) that returns a finite number."""
+
+
+@dataclass(frozen=True)
+class OwnUtility:
+    """A user's own utility statistic."""
+
+    name: str
+    statistic: Statistic
+    label: str
+    meaning: str
+
+
+OWN_UTILITY: Registry[OwnUtility] = Registry("utility statistic")
+"""Utility statistics of users' code files, which scenarios select by name."""
+
+
+def utility(name: str, label: str = "", meaning: str = "") -> Callable[[Statistic], Statistic]:
+    """Register a utility statistic of a user's own: a column of ``replicates.csv`` in scenarios that name it.
+
+    Args:
+        name: name of the column.
+        label: name in figures, tables and the report; by default that of the column.
+        meaning: one or two sentences for the report.
+
+    Raises:
+        DuplicateError: another statistic has this name.
+        ValueError: it cannot be the name of a new column.
+    """
+    if not re.fullmatch(NAME, name) or name in (*COLUMNS, *CENTRES):
+        raise ValueError(f"utility statistic {name!r}: allowed: small letters, digits and _, and no column that there is already")
+
+    def register(statistic: Statistic) -> Statistic:
+        entry = OwnUtility(name, statistic, label or name, meaning or f"A utility statistic of this study: {name}.")
+        OWN_UTILITY.add(name, entry, statistic.__module__)
+        return statistic
+
+    return register
+
+
+def own_utility(x: Array, names: Sequence[str]) -> dict[str, float]:
+    """Own statistics of one data set (n,), by name; NaN throughout if it is not finite."""
+    if not np.isfinite(x).all():
+        return dict.fromkeys(names, float("nan"))
+    return {name: float(OWN_UTILITY[name].statistic(read_only(x))) for name in names}
 
 
 def statistics(x: Array) -> dict[str, float]:
@@ -31,7 +84,7 @@ def centres(synthetic: Array) -> dict[str, float]:
     return {column: float(values[name].mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 
 
-def utility(data: Array, synthetic: Array) -> dict[str, float]:
+def utility_columns(data: Array, synthetic: Array) -> dict[str, float]:
     """Statistics of the synthetic data and its distances to the confidential data; NaN throughout if not finite."""
     if not np.isfinite(synthetic).all():
         return dict.fromkeys(COLUMNS, float("nan"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from formalsynth.core.registry import Registry
+from formalsynth.core.utility import OWN_UTILITY
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ def guarantee(kind: str) -> Words:
 
 def metric(column: str) -> Words:
     """Name and meaning of a column; an added column without words keeps its own name."""
+    if column in OWN_UTILITY:
+        return Words(OWN_UTILITY[column].label, OWN_UTILITY[column].meaning)
     return METRICS.get(column, Words(column, "A column of the tables of this run."))
 
 

@@ -163,8 +163,8 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
         return (*SAMPLE_COLUMNS[table], *family.parameters) if family else None
     if table == AUDIT:
         return AUDIT_COLUMNS
-    centres = CENTRES if config.centre_sets else ()
-    return (*REPLICATE_COLUMNS, *centres) if table == "replicates" else SAMPLE_COLUMNS[table]
+    more = (*(CENTRES if config.centre_sets else ()), *config.utility)
+    return (*REPLICATE_COLUMNS, *more) if table == "replicates" else SAMPLE_COLUMNS[table]
 
 
 def _not_synthetic(config: AnyScenario, table: str) -> list[str]:

@@ -19,11 +19,13 @@ import numpy as np
 from formalsynth.contract.family import RECORDS, Fitted, check_family, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.contract.utility import broken_utility
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
 from formalsynth.core.registry import Registry, is_own
+from formalsynth.core.utility import OWN_UTILITY, OwnUtility
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
@@ -92,6 +94,8 @@ def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
             yield f"family {name}", _check_family(name, plan, trials)
     for name in _own(MECHANISMS):
         yield f"mechanism {name}", _check_mechanism(name, plan, trials)
+    for name, statistic in OWN_UTILITY.items():
+        yield f"utility statistic {name}", _check_utility(statistic, plan)
 
 
 def _own(register: Registry[Any]) -> list[str]:
@@ -147,6 +151,14 @@ def _check_mechanism(name: str, plan: Plan, trials: Trials) -> list[str]:
             else check_mechanism(MECHANISMS[name], parameters, fitted.family, fitted.records, fitted.draws)
         )
     return list(dict.fromkeys(problems))
+
+
+def _check_utility(own: OwnUtility, plan: Plan) -> list[str]:
+    """Sentences about faults of a utility statistic on the confidential data of a scenario that names it."""
+    for scenario in _scenarios(plan):
+        if own.name in scenario.utility:
+            return broken_utility(own, simulate_batch(scenario.simulate_job("0000")).records(0).x * scenario.unit)
+    return [UNUSED]
 
 
 def _scenarios(plan: Plan) -> list[Scenario]:

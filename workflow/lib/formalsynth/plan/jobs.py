@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, specification
 from formalsynth.core.statistics import STATISTICS
+from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
 from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.makers import maker
@@ -467,7 +468,7 @@ class Jobs:
 
     def report_modules(self) -> list[str]:
         """Modules with descriptions of metrics and guarantees."""
-        return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES) for name in register))
+        return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES, OWN_UTILITY) for name in register))
 
     def report_code(self) -> list[str]:
         """Source files that the report depends on."""

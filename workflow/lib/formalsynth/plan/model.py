@@ -295,6 +295,9 @@ class FittedScenario(ScenarioConfig):
     centre_sets: int = Field(
         0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
     )
+    utility: Annotated[list[str], AfterValidator(each_once)] = Field(
+        default_factory=list, description="Utility statistics of your own, by the names that a code file registers."
+    )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     exact: bool = Field(
         False, description="Whether draws are of the exact pseudo posterior in place of Stan's, for families that an audit knows."

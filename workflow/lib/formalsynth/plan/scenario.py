@@ -28,6 +28,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
+from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 from formalsynth.results import ScenarioColumns
@@ -83,6 +84,8 @@ class Scenario:
     arms: dict[str, ArmChoice] = field(repr=False)
     exact: bool = False
     """True if its draws are of exact pseudo posteriors, and not Stan's."""
+    utility: tuple[str, ...] = ()
+    """Names of own utility statistics."""
 
     @property
     def id(self) -> str:
@@ -179,9 +182,9 @@ class Scenario:
         members = self.members(fit)
         built_on = {parent for synthesizer in self.synthesizers.values() for parent in synthesizer.parents}
         return MeasureJob(
-            key=self.key, modules=self._modules(members), family=self.family, members=tuple(members),
+            key=self.key, modules=(*self._modules(members), *self._own_utility()), family=self.family, members=tuple(members),
             parents=tuple(member.id for member in members if member.id in built_on), fits=self._fits_of_parents(members),
-            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit,
+            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
@@ -231,10 +234,14 @@ class Scenario:
     def tables_job(self) -> TablesJob:
         """Return the input of combining the tables of a batch."""
         return TablesJob(
-            key=self.key, modules=(FAMILIES.module(self.family),), family=self.family, priors=self.priors,
+            key=self.key, modules=(FAMILIES.module(self.family), *self._own_utility()), family=self.family, priors=self.priors,
             fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},
-            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit,
+            synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
         )  # fmt: skip
+
+    def _own_utility(self) -> tuple[str, ...]:
+        """Files that define its own utility statistics."""
+        return tuple(dict.fromkeys(OWN_UTILITY.module(name) for name in self.utility))
 
     def _modules(self, synthesizers: Sequence[Synthesizer]) -> tuple[str, ...]:
         """Modules that define the family and the synthesizers' mechanisms."""

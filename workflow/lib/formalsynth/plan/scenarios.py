@@ -12,8 +12,10 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated
 from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
+from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
 from formalsynth.engine.chain import with_parents
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
@@ -139,6 +141,7 @@ def _check_entry(entry: _Entry) -> None:
     if isinstance(config, StudyScenario):
         return
     _check_family(entry, config)
+    entry.check_names("utility", config.utility, [name for name in OWN_UTILITY if name not in REPLICATE_COLUMNS])
     if isinstance(config, FileScenario):
         _check_file(entry, config)
     drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
@@ -251,7 +254,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
         data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
-        audit=_audit(entry, config, records, size, own), exact=config.exact,
+        audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),
         synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)}, arms={},
     )  # fmt: skip
 

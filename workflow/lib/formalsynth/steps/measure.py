@@ -15,7 +15,7 @@ from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import statistics_of_sets
-from formalsynth.core.utility import CENTRES, centres, statistics_by_set, utility
+from formalsynth.core.utility import CENTRES, centres, own_utility, statistics_by_set, utility_columns
 from formalsynth.engine.chain import FAILURES, bounds_of, form_of, sharing
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample, context_in
 from formalsynth.steps.data import DataBatch
@@ -59,7 +59,8 @@ def measure_batch(
             rows.append(row | diagnostics | dict(measured.columns.get(member.id, {})))
         members.append(measured.members)
         sample = measured.sample or sample
-    return replicate_table(rows, CENTRES if job.centre_sets else ()), MeasureBatch.of(members, sample)
+    more = (*(CENTRES if job.centre_sets else ()), *job.utility)
+    return replicate_table(rows, more), MeasureBatch.of(members, sample)
 
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:
@@ -71,7 +72,8 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     generator = context.address.generator("synthesize", owner.words)
     n_sets = job.synthetic_sets if is_sample else 1
     synthetic = synthesize(predictor, generator, context.records, draws, n_sets) * job.unit
-    shared: Row = {**utility(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
+    shared: Row = {**utility_columns(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
+    shared |= own_utility(synthetic[0], job.utility)
     if job.centre_sets:
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
     if cache.searched is not None and cache.search_steps is not None:

@@ -13,7 +13,7 @@ from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import CENTRES, UTILITY, centres, statistics, statistics_by_set
+from formalsynth.core.utility import CENTRES, UTILITY, centres, own_utility, statistics, statistics_by_set
 from formalsynth.steps.batch import Fitted
 from formalsynth.steps.data import DataBatch
 
@@ -41,7 +41,12 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
     table = pd.concat([data_rows(job, data), *tables], ignore_index=True)
     table["audited"] = audited(table, audit)
     table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
-    return table[[*REPLICATE_COLUMNS, *(CENTRES if job.centre_sets else ())]].reset_index(drop=True)
+    return table[[*REPLICATE_COLUMNS, *_more_columns(job)]].reset_index(drop=True)
+
+
+def _more_columns(job: TablesJob) -> tuple[str, ...]:
+    """Columns that the scenario requests."""
+    return (*(CENTRES if job.centre_sets else ()), *job.utility)
 
 
 def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
@@ -170,8 +175,9 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
         address = Address.of(job.key, int(replicate))
         row |= {"seed": int(address.sequence("data").generate_state(1)[0])}
         x = data.x[k] * job.unit
-        rows.append(row | statistics(x) | (centres(x[None]) if job.centre_sets else {}))
-    return replicate_table(rows, CENTRES if job.centre_sets else ())
+        row |= statistics(x) | own_utility(x, job.utility)
+        rows.append(row | (centres(x[None]) if job.centre_sets else {}))
+    return replicate_table(rows, _more_columns(job))
 
 
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:

@@ -1,0 +1,38 @@
+"""The contract of a utility statistic: a finite number of each data set, and the data set unchanged."""
+
+from __future__ import annotations
+
+import math
+
+from formalsynth.core.arrays import Array, read_only
+from formalsynth.core.utility import OwnUtility
+
+
+def broken_utility(own: OwnUtility, x: Array) -> list[str]:
+    """Check a statistic on one data set and on parts of it.
+
+    Args:
+        own: the statistic.
+        x: (n,) values.
+
+    Returns:
+        Sentences about faults; empty if there are none.
+    """
+    samples = {"the data": x, "their first half": x[: (len(x) + 1) // 2], "values that are all equal": x[:1].repeat(len(x))}
+    return list(dict.fromkeys(filter(None, (_fault(own, values.copy(), name) for name, values in samples.items()))))
+
+
+def _fault(own: OwnUtility, x: Array, name: str) -> str:
+    """Fault on one data set; empty if there is none."""
+    try:
+        values = [own.statistic(read_only(x)) for _ in range(2)]
+        numbers = [float(value) for value in values]
+    except Exception as error:
+        if "read-only" in str(error):
+            return f"writes into the data set that it gets ({error}): work on a copy"
+        return f"fails on {name}: {type(error).__name__}: {error}"
+    if not math.isfinite(numbers[0]):
+        return f"gives {numbers[0]} for {name}: it has to be a finite number"
+    if numbers[0] != numbers[1]:
+        return "gives different numbers for the same data set: it may not use random numbers"
+    return ""
