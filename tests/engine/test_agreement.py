@@ -149,7 +149,7 @@ def test_the_custodian_has_the_contexts_and_bounds_of_the_run(scenario, run, see
     monkeypatch.setattr(candidates, "StanPosteriors", Given)
     monkeypatch.setattr(candidates, "fresh_address", lambda n: Address.of(scenario.key, 0))
     declared = SimpleNamespace(schema=SimpleNamespace(outcome="x", neighbours="add_remove"))
-    study = candidates.Study(
+    study = candidates.StudySetup(
         Path("study.yaml"), scenario.family, scenario.priors, Path(), None, None, Expanded(dict(scenario.synthesizers))
     )
     made = candidates.fit(declared, study, data.records(0), Path(), list(scenario.synthesizers), SETTINGS)
