@@ -95,10 +95,10 @@ def test_a_guaranteed_mechanism_is_on_the_frontier_at_its_guarantee_for_one_reco
 def test_the_histogram_of_the_study_claims_half_its_epsilon_for_one_record_added_or_removed(paper):
     MECHANISMS.find()
     for scenario in paper.scenarios.values():
-        for each in scenario.synthesizers.values():
-            if each.mechanism == "perturbed_histogram":
-                strict = MECHANISMS["perturbed_histogram"].claim(each.parameters, "add_remove")
-                assert {5: 2.5, 3: 1.5, 1: 0.5}[each.parameters["epsilon"]] == strict
+        for synthesizer in scenario.synthesizers.values():
+            if synthesizer.mechanism == "perturbed_histogram":
+                strict = MECHANISMS["perturbed_histogram"].claim(synthesizer.parameters, "add_remove")
+                assert {5: 2.5, 3: 1.5, 1: 0.5}[synthesizer.parameters["epsilon"]] == strict
     audited = [
         scenario.audit.search for scenario in paper.scenarios.values() if scenario.name in ("lognormal", "shares", "counts")
     ]
@@ -109,11 +109,11 @@ def test_budgets_stand_in_the_order_of_the_synthesizers_with_a_marker_for_each_n
     _, drawing, display = drawn("3")
     (axis,) = drawing.axes
     assert [text.get_text() for text in axis.get_yticklabels()] == [display.looks[id].label for id in display.ids]
-    found = [points.get_offsets()[1].tolist() for points in axis.collections if len(points.get_offsets()) == 20]
-    assert found == [[2, 1], [4, 1], [pytest.approx(0.4), 1], [pytest.approx(1.2), 1]]
+    places = [points.get_offsets()[1].tolist() for points in axis.collections if len(points.get_offsets()) == 20]
+    assert places == [[2, 1], [4, 1], [pytest.approx(0.4), 1], [pytest.approx(1.2), 1]]
 
 
-def test_a_guarantee_for_every_data_set_is_audited_at_delta_0_beside_its_claim(drawn):
+def test_a_guarantee_for_every_data_set_is_audited_at_delta_0_next_to_its_claim(drawn):
     table, _, display = drawn("4")
     joins = table[(table.panel == "audited") & (table.neighbour == "add")].groupby("synthesizer")["value"].first()
     assert joins["reference_censored_1"] == 3 * 2 * (display.ids.index("reference_censored_1") + 1)
@@ -172,10 +172,10 @@ def test_an_attack_is_over_what_either_claim_allows(drawn):
 
 def test_the_limit_law_is_drawn_with_its_synthesizer_alone(drawn):
     table, drawing, display = drawn("9")
-    told = table[table.law_median.notna()]
-    assert set(told.synthesizer) == {"LW"}
+    limits = table[table.law_median.notna()]
+    assert set(limits.synthesizer) == {"LW"}
     # docs/CONTRACTION.md
-    assert told[told.n == 100][["law_median", "law_sd"]].iloc[0].tolist() == pytest.approx([1.391, 0.318], abs=2e-3)
+    assert limits[limits.n == 100][["law_median", "law_sd"]].iloc[0].tolist() == pytest.approx([1.391, 0.318], abs=2e-3)
     dashed = {axis.get_title(loc="left"): sum(line.get_linestyle() == "--" for line in axis.lines) for axis in drawing.axes}
     assert {label for label, lines in dashed.items() if lines} == {display.looks["LW"].label}
     assert "limit law" in caption(display)

@@ -25,7 +25,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
 
 
 @pytest.mark.parametrize(
-    ("table", "says"),
+    ("table", "words"),
     [
         ("replicates", "; 3 replicates of n = 20 ("),
         ("details", "; 3 replicates of n = 20 ("),
@@ -35,12 +35,12 @@ def test_the_whole_caption_of_a_figure_word_for_word():
         ("sets", "; 12 synthetic data sets from one sample of n = 20 ("),
     ],
 )
-def test_a_caption_says_how_much_is_behind_it(table, says):
-    assert says in caption(figure_of(table=table))
+def test_a_caption_has_the_size_of_the_data(table, words):
+    assert words in caption(figure_of(table=table))
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("entry", "words"),
     [
         ({"line": 0.95}, "Dashed line: 0.95."),
         ({"line": "population"}, "Dashed line: the value in the simulated population."),
@@ -49,8 +49,8 @@ def test_a_caption_says_how_much_is_behind_it(table, says):
         ({"place": "Section 4.4"}, "Somebody (2026), Section 4.4;"),
     ],
 )
-def test_a_caption_says_what_the_lines_are_and_where_it_is(entry, says):
-    assert says in caption(figure_of(**entry))
+def test_a_caption_explains_lines_and_has_the_place(entry, words):
+    assert words in caption(figure_of(**entry))
 
 
 def test_an_exact_calculation_has_no_error_bars_in_its_caption(plan_of):
@@ -65,14 +65,14 @@ def test_an_exact_calculation_has_no_error_bars_in_its_caption(plan_of):
     assert "Points: means; bars: two standard errors." in caption(paper.figure("4", "paper"))
 
 
-def test_a_caption_says_where_printed_points_and_ours_are(plan_of):
+def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     figure = plan_of("reps").papers["reps"].figure("1", "paper")
     rows = [("Uniform_0.5", 0.75, 0.604), ("Uniform_0.5", 0.79, 0.604), ("REPS_0.5", 0.78, 0.569), ("Removal_4", 0.7815, 0.734)]
     table = pd.DataFrame(rows, columns=["synthesizer", "value", "printed_low"]).assign(scenario="simulated_n5000")
-    said = painter_of(figure).printed_range(table)
-    assert said == "TSTR AUROC: 0.57 to 0.73 as printed, 0.77 to 0.78 as ours"
-    text = caption(figure, printed_range=said)
-    assert f" {said}. Methods use the same seeds" in text
+    ranges = painter_of(figure).printed_range(table)
+    assert ranges == "TSTR AUROC: 0.57 to 0.73 as printed, 0.77 to 0.78 as ours"
+    text = caption(figure, printed_range=ranges)
+    assert f" {ranges}. Methods use the same seeds" in text
     assert "the printed points can be compared in direction, not in level" in text
     assert painter_of(figure).printed_range(table.drop(columns="printed_low")) == ""
 
@@ -86,7 +86,7 @@ def test_scenarios_with_the_same_replicates_are_counted_once():
     assert "; 3 replicates of n = 20 (First), 30 (Second) (simulated data);" in caption(figure_of(scenarios=scenarios))
 
 
-def test_each_scenario_says_how_many_replicates_it_has_where_they_differ():
+def test_each_scenario_has_its_number_of_replicates_where_they_differ():
     scenarios = [scenario_of("first", n=20), scenario_of("second", n=30, replicates=1), scenario_of("third", n=40)]
     assert "; 3 replicates of n = 20 (First), 40 (Third); 1 replicate of n = 30 (Second) (" in caption(
         figure_of(scenarios=scenarios)
@@ -97,7 +97,7 @@ def test_each_scenario_says_how_many_replicates_it_has_where_they_differ():
 
 
 @pytest.mark.parametrize(
-    ("fields", "says"),
+    ("fields", "words"),
     [
         ({}, " (simulated data);"),
         ({"data": ""}, "n = 20 (First: real data); scale"),
@@ -106,20 +106,20 @@ def test_each_scenario_says_how_many_replicates_it_has_where_they_differ():
         ({"stand_in": True}, " (STAND-IN: simulated in place of records that are absent);"),
     ],
 )
-def test_a_caption_says_what_kind_of_data_it_shows(fields, says):
-    assert says in caption(figure_of(scenarios=[scenario_of("first", **fields)]))
-    assert says in caption(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
+def test_a_caption_has_the_kind_of_data(fields, words):
+    assert words in caption(figure_of(scenarios=[scenario_of("first", **fields)]))
+    assert words in caption(table_display(scenarios=[scenario_of("first", **fields)], statistics=["mean"])).replace(
         "12 synthetic data sets from one sample of ", ""
     )
 
 
-def test_real_data_beside_simulated_ones_are_not_called_simulated():
+def test_real_data_next_to_simulated_ones_are_not_called_simulated():
     scenarios = [scenario_of("first"), scenario_of("second", data=""), scenario_of("third", data="")]
     assert "(First: simulated data; Second, Third: real data); scale" in caption(figure_of(scenarios=scenarios))
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_stand_in_beside_other_data_is_named_whichever_comes_first(first):
+def test_a_stand_in_next_to_other_data_is_named_whichever_comes_first(first):
     scenarios = [scenario_of("first", stand_in=first), scenario_of("second", stand_in=not first, label="")]
     named, other = ("First", "second") if first else ("second", "First")
     text = caption(figure_of(scenarios=scenarios))
@@ -128,7 +128,7 @@ def test_a_stand_in_beside_other_data_is_named_whichever_comes_first(first):
 
 
 @pytest.mark.parametrize("value", ["delta", "affected"])
-def test_a_table_says_the_guarantees_whatever_it_shows(value):
+def test_a_table_lists_the_guarantees_whatever_it_shows(value):
     text = caption(table_display(ids=(DATA, "A"), kind="spread", value=value, statistics=["min"]))
     assert text.startswith("Table 1. Numbers. ")
     assert "Guarantees: kind A: label A." in text
@@ -172,19 +172,19 @@ def test_no_shipped_caption_calls_real_data_simulated(plan_of):
 
 
 @pytest.mark.parametrize(
-    ("lost", "says"),
+    ("lost", "words"),
     [
         ([], ""),
         ([0], "Failed and left out: label A (1 of 3 replicates)"),
         ([0, 1, 2], "Failed and left out: label A (no result at all)"),
     ],
 )
-def test_a_caption_says_which_replicates_failed(lost, says):
+def test_a_caption_lists_the_replicates_that_failed(lost, words):
     rows = rows_of(scenario_of("first"), ids=(DATA, "A", "B")).assign(status="ok")
     rows.loc[(rows["synthesizer"] == "A") & rows["replicate"].isin(lost), "status"] = "failed"
     display = figure_of(ids=(DATA, "A", "B"), subject="Bounds")
-    assert failures(display, [rows]) == says
-    assert (f" {says}." in caption(display, says)) == bool(says)
+    assert failures(display, [rows]) == words
+    assert (f" {words}." in caption(display, words)) == bool(words)
 
 
 def test_a_synthesizer_without_rows_of_the_single_sample_failed_there():

@@ -47,7 +47,7 @@ def drawable(**entry):
 
 
 def text_of(path):
-    """What a drawing says, if its letters were kept as text."""
+    """Text of a drawing whose letters are text."""
     return "".join(ElementTree.parse(path).getroot().itertext())
 
 
@@ -182,7 +182,7 @@ def test_few_values_are_dots_and_equal_ones_a_tick(tmp_path, monkeypatch):
     assert "all = 1.5" in text_of(tmp_path / "fig.svg")
 
 
-def test_values_at_zero_are_counted_beside_a_logarithmic_axis(tmp_path, monkeypatch):
+def test_values_at_zero_are_counted_next_to_a_logarithmic_axis(tmp_path, monkeypatch):
     monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
     display, tidy = drawable(log=True)
     tidy.loc[tidy.index[:3], "value"] = 0.0
@@ -198,7 +198,7 @@ def test_one_letter_has_a_subscript_and_other_names_have_not(tmp_path, monkeypat
         assert (label in text_of(tmp_path / "fig.svg")) is whole
 
 
-def test_the_frames_say_how_much_is_behind_them(tmp_path, monkeypatch):
+def test_frames_have_their_sample_sizes(tmp_path, monkeypatch):
     monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
     display, tidy = drawable()
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
@@ -273,10 +273,10 @@ def test_half_of_epsilon_needs_an_epsilon(more):
     assert FIGURES["violin"](**ENTRY, line="half_epsilon", **more).line == "half_epsilon"
 
 
-def test_every_kind_says_what_it_is_to_those_who_cannot_see_it():
+def test_every_kind_has_an_alternative_text():
     for kind in FIGURES.values():
         assert kind.ALT
-    assert figure_of(subject="Bounds").figure.alt() == "Violin plots: Bounds. The caption says more."
+    assert figure_of(subject="Bounds").figure.alt() == "Violin plots: Bounds. Details are in the caption."
 
 
 def test_a_display_comes_back_from_plain_data_with_the_kind_of_its_figure():
@@ -382,22 +382,22 @@ def test_printed_values_and_what_needs_no_release_are_drawn(tmp_path, entry, mon
     scenario = scenario_of("first", replicates=40)
     display = figure_of(scenarios=[scenario], **entry, **({"reference_label": "no release"} if "reference" in entry else {}))
     printed = (Printed(scenario=scenario.id, column="delta", id="B", low=1.0, high=1.0),)
-    for name, told in (("plain", ()), ("beside", printed)):
-        shown = display.model_copy(update={"printed": told})
+    for name, cells in (("plain", ()), ("compared", printed)):
+        shown = display.model_copy(update={"printed": cells})
         draw_figure(shown, figure_table(shown, [rows_of(scenario, weight=0.5, alone=0.2)]), [tmp_path / f"{name}.svg"])
-    plain, beside = text_of(tmp_path / "plain.svg"), text_of(tmp_path / "beside.svg")
-    assert "printed" not in plain and "printed" in beside
+    plain, compared = text_of(tmp_path / "plain.svg"), text_of(tmp_path / "compared.svg")
+    assert "printed" not in plain and "printed" in compared
     assert ("no release" in plain) == ("reference" in entry)
 
 
-def test_a_paper_says_what_is_printed_of_a_figure(plan_of):
-    """From its tables (values, intervals) and from its claims (values, limits); a figure of another column has none."""
+def test_a_figure_has_its_printed_values(plan_of):
+    """Tables give values and intervals, claims values and limits; a figure of another column has none."""
     reps, reweight, censor = (plan_of(key, "paper").papers[key] for key in ("reps", "reweight", "censor"))
-    found = {(one.id, one.column): (one.low, one.high) for one in reps.figure("1", "paper").printed}
-    assert found["REPS_4", "tstr"] == (0.72, 0.72)
-    assert found["REPS_4", "domias_printed_top_advantage"] == (0.728, 0.728)
-    intervals = {(one.id, one.column): (one.low, one.high) for one in reweight.figure("5", "paper").parts["b"].printed}
+    values = {(cell.id, cell.column): (cell.low, cell.high) for cell in reps.figure("1", "paper").printed}
+    assert values["REPS_4", "tstr"] == (0.72, 0.72)
+    assert values["REPS_4", "domias_printed_top_advantage"] == (0.728, 0.728)
+    intervals = {(cell.id, cell.column): (cell.low, cell.high) for cell in reweight.figure("5", "paper").parts["b"].printed}
     assert intervals["CW", "median"] == (98.7, 102.4)
-    limits = {one.id: (one.low, one.high) for one in censor.figure("10", "paper").printed}
+    limits = {cell.id: (cell.low, cell.high) for cell in censor.figure("10", "paper").printed}
     assert limits["Unweighted"] == (7.5, 15) and limits["Weighted_e_3"] == (1.5, 1.5)
     assert censor.figure("3", "paper").printed == ()

@@ -1,4 +1,4 @@
-"""Empirical distribution functions: the right steps, told apart without colours, drawn from nothing but the table."""
+"""Empirical distribution functions: the right steps, distinct without colours, drawn from the table alone."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_ties_are_one_step():
         assert list(line.get_ydata()) == pytest.approx([0, 2 / 3, 1])
 
 
-def test_lines_can_be_told_apart_without_colours():
+def test_lines_differ_without_colours():
     ids = tuple("ABCDEFGHIJKLMNOP")
     display, tidy = drawable(ids=ids, replicates=5)
     lines = axes_of(display, tidy)[0].lines
@@ -110,12 +110,12 @@ def test_the_limits_hold_every_step():
 def test_a_drawing_is_the_same_bytes_every_time_and_shows_the_table(tmp_path, entry):
     display, tidy = drawable(**entry)
     changed = tidy.assign(value=tidy["value"] * np.linspace(1, 2, len(tidy)))
-    for folder, table in (("one", tidy), ("again", tidy), ("other", changed)):
+    for folder, table in (("first", tidy), ("again", tidy), ("other", changed)):
         draw_figure(display, table, [tmp_path / folder / f"fig.{kind}" for kind in ("svg", "png")])
     for kind in ("svg", "png"):
-        one, again, other = ((tmp_path / folder / f"fig.{kind}").read_bytes() for folder in ("one", "again", "other"))
-        assert one == again
-        assert one != other
+        first, again, other = ((tmp_path / folder / f"fig.{kind}").read_bytes() for folder in ("first", "again", "other"))
+        assert first == again
+        assert first != other
 
 
 def test_rows_without_a_value_are_left_out(tmp_path):
@@ -130,7 +130,7 @@ def test_its_display_comes_back_from_plain_data():
     display = figure_of(kind="ecdf", log=True, subject="Values")
     assert FigureDisplay.of(display.plain()) == display
     assert type(display.figure) is FIGURES["ecdf"]
-    assert display.figure.alt() == "Empirical distribution functions: Values. The caption says more."
+    assert display.figure.alt() == "Empirical distribution functions: Values. Details are in the caption."
 
 
 @pytest.mark.parametrize(

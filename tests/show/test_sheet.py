@@ -54,11 +54,11 @@ def test_each_part_is_given_the_tables_that_it_reads(plan_of):
 def test_a_sheet_is_drawn_the_same_every_time_and_with_every_part(tmp_path, display, collected):
     table = figure_table(display, [collected])
     changed = table.assign(value=table["value"] * np.where(table["part"] == "b", 1.5, 1))
-    for name, shown in (("one", table), ("again", table), ("other", changed)):
+    for name, shown in (("first", table), ("again", table), ("other", changed)):
         draw_figure(display, shown, [tmp_path / f"{name}.svg"])
-    one, again, other = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "again", "other"))
-    assert one == again
-    assert one != other
+    first, again, other = ((tmp_path / f"{name}.svg").read_bytes() for name in ("first", "again", "other"))
+    assert first == again
+    assert first != other
 
 
 def test_a_sheet_without_one_of_its_parts_is_drawn(tmp_path, display, collected):
@@ -79,7 +79,7 @@ def test_a_sheet_comes_back_from_plain_data(display):
 
 
 @pytest.mark.parametrize(
-    ("parts", "says"),
+    ("parts", "message"),
     [
         ({"a": PART}, "at least 2"),
         ({"a": PART, "B": PART}, "pattern"),
@@ -91,6 +91,6 @@ def test_a_sheet_comes_back_from_plain_data(display):
         ),
     ],
 )
-def test_what_is_no_sheet_is_refused(parts, says):
-    with pytest.raises(ValidationError, match=says):
+def test_a_wrong_sheet_is_refused(parts, message):
+    with pytest.raises(ValidationError, match=message):
         FIGURES["sheet"](kind="sheet", scenario="first", parts=parts)

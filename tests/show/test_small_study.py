@@ -42,8 +42,8 @@ def test_a_figures_table_has_its_synthesizers_in_the_papers_order(study):
     assert tidy["label"].unique().tolist() == LABELS
     assert len(tidy) == 4 * 60
     expected = study[1]["records"].set_index(["synthesizer", "record"])["bound"]
-    found = tidy.set_index(["synthesizer", "record"])["value"]
-    assert (found == expected.reindex(found.index)).all()
+    values = tidy.set_index(["synthesizer", "record"])["value"]
+    assert (values == expected.reindex(values.index)).all()
 
 
 def test_a_privacy_number_never_travels_without_its_kind(study):
@@ -63,7 +63,7 @@ def test_the_confidential_data_stand_where_the_plan_puts_them(study):
     assert tidy.groupby("label").size().unique().tolist() == [3]
 
 
-def test_a_caption_says_what_how_much_and_which_guarantee(tmp_path):
+def test_a_caption_has_subject_sizes_and_guarantees(tmp_path):
     paper = small_paper(tmp_path)
     text = caption(paper.figure("1", "smoke"))
     for part in ("Figure 1.", "Bounds of the records", *LABELS, "Somebody (2026)", "Section 1", "n = 60", "scale smoke",
@@ -77,7 +77,7 @@ def test_a_caption_says_what_how_much_and_which_guarantee(tmp_path):
     assert caption(paper.table(1, "paper")).startswith("Table 1. Statistics")
 
 
-def test_a_table_lays_the_printed_values_beside_ours(study):
+def test_a_table_has_the_printed_values_next_to_ours(study):
     display, tables = table_display(study)
     table = table_of(display, tables)
     assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed", "difference"]

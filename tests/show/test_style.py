@@ -1,4 +1,4 @@
-"""The house style: colours that can be told apart by all, marks of guarantees, sizes of type."""
+"""The house style: colours that all readers can distinguish, marks of guarantees, sizes of type."""
 
 import itertools
 
@@ -28,8 +28,8 @@ def test_the_measure_of_colours_is_the_published_one():
         ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
         ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
     ]
-    for one, other, difference in pairs:
-        assert ciede2000(np.array(one), np.array(other)) == pytest.approx(difference, abs=1e-4)
+    for first, second, difference in pairs:
+        assert ciede2000(np.array(first), np.array(second)) == pytest.approx(difference, abs=1e-4)
     assert lab("#ffffff") == pytest.approx([100, 0, 0], abs=0.01)
     for sight in SIGHTS:  # greys look grey to all
         assert np.abs(lab("#8d8d8d", sight)[1:]).max() < 0.1
@@ -37,29 +37,29 @@ def test_the_measure_of_colours_is_the_published_one():
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_mechanisms_that_share_a_frame_can_be_told_apart_by_all(plan_of, key):
-    """By colour, whatever one sees of it, or by marker; with one label they are the same line."""
+def test_all_readers_can_distinguish_mechanisms_in_one_frame(plan_of, key):
+    """Colours differ under every kind of sight, or markers differ; synthesizers with one label share a line."""
     paper = plan_of(key).papers[key]
     for number in paper.figures:
         display = paper.figure(number, "paper")
         by_frame = (
             [[id] for id in display.ids] if display.figure.panels == "synthesizer" else [panel.ids for panel in display.panels]
         )
-        for one, other in itertools.chain.from_iterable(itertools.combinations(ids, 2) for ids in by_frame):
-            looks = [display.looks[id] for id in (one, other)]
+        for first, second in itertools.chain.from_iterable(itertools.combinations(ids, 2) for ids in by_frame):
+            looks = [display.looks[id] for id in (first, second)]
             if looks[0].label == looks[1].label:
                 continue
             if display.figure.kind == "frontier":
                 of = shapes(display)
                 assert of[looks[0].label] != of[looks[1].label] or nearest(looks[0].colour, looks[1].colour) >= APART
             elif display.figure.kind == "budgets":
-                continue  # one row for each, with its name beside it
+                continue  # a row for each, with its name next to it
             elif display.figure.kind in WITH_MARKERS:
-                places = [line_place(display, id) % len(MARKERS) for id in (one, other)]
+                places = [line_place(display, id) % len(MARKERS) for id in (first, second)]
                 apart = nearest(looks[0].colour, looks[1].colour) >= APART
-                assert places[0] != places[1] or (display.figure.kind == "line" and apart), (key, number, one, other)
+                assert places[0] != places[1] or (display.figure.kind == "line" and apart), (key, number, first, second)
             else:
-                assert nearest(looks[0].colour, looks[1].colour) >= APART, (key, number, one, other)
+                assert nearest(looks[0].colour, looks[1].colour) >= APART, (key, number, first, second)
 
 
 @pytest.mark.parametrize("key", PAPERS)
@@ -84,7 +84,7 @@ def kind_of(synthesizers, id):
 
 
 def test_a_mechanism_has_one_colour_in_all_papers(plan_of):
-    """A second colour of a mechanism with the same parents is only for telling two of them apart in one figure."""
+    """A second colour of a mechanism with the same parents is only for two of them in one figure."""
     mains, unneeded, shown_in = {}, [], {}
     for key in PAPERS:
         paper = plan_of(key).papers[key]
@@ -95,8 +95,8 @@ def test_a_mechanism_has_one_colour_in_all_papers(plan_of):
             main = mains.setdefault(kind, (key, id, colour))[2]
             shown_in.setdefault(kind, set()).add(key)
             together = {other for ids in figures if id in ids for other in ids if kind_of(synthesizers, other) == kind}
-            beside = {looks[other].colour for other in together}
-            if colour != main and main not in beside:
+            together_with = {looks[other].colour for other in together}
+            if colour != main and main not in together_with:
                 unneeded.append((key, id, colour, mains[kind]))
     assert unneeded == []
     assert {kind[0] for kind, papers in shown_in.items() if len(papers) > 2} >= {"unweighted", "weighted"}
@@ -106,7 +106,7 @@ def test_a_mechanism_has_one_colour_in_all_papers(plan_of):
 
 
 def test_arms_of_one_name_have_one_colour_which_is_that_of_the_mechanism_of_this_name(plan_of):
-    """The name is what stands before the comma of a label: T_f is one rule, whatever the synthesis."""
+    """The name is the label up to its comma: T_f is one rule, whatever the synthesis."""
     of_arms, of_mechanisms = {}, {}
     for key in PAPERS:
         expanded = plan_of(key).papers[key].expanded
@@ -134,9 +134,9 @@ def test_families_of_mechanisms_differ_in_hue():
         if np.hypot(a, b) > 10:  # the others are grey
             hues[family] = np.degrees(np.arctan2(b, a)) % 360
     assert len(hues) == len(PALETTE) - 2
-    for one, other in itertools.combinations(hues, 2):
-        difference = abs(hues[one] - hues[other])
-        assert min(difference, 360 - difference) > 20, (one, other)
+    for first, second in itertools.combinations(hues, 2):
+        difference = abs(hues[first] - hues[second])
+        assert min(difference, 360 - difference) > 20, (first, second)
 
 
 def test_every_known_kind_of_guarantee_has_its_mark():

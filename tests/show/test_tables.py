@@ -1,4 +1,4 @@
-"""Tables: each kind's numbers and Monte Carlo errors, the printed values beside them, and what a kind refuses."""
+"""Tables: each kind's numbers and Monte Carlo errors, the printed values next to them, and refused input."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ ENTRY = {"scenario": "first", "subject": "Numbers", "synthesizers": ["A"], "stat
 SCENARIO = scenario_of("first", replicates=50)
 
 
-def found(display, table):
+def cells(display, table):
     return table_of(display, table).set_index(["statistic", "synthesizer"])
 
 
@@ -25,7 +25,7 @@ def pandas_summaries(values):
             "q3": values.quantile(0.75), "max": values.max(), "sd": values.std()}  # fmt: skip
 
 
-def test_a_table_has_the_printed_values_beside_ours():
+def test_a_table_has_the_printed_values_next_to_ours():
     sets = rows_of(SCENARIO, mean=1.0)
     table = table_of(table_display(statistics=["mean"], printed={"B": {"mean": 12.5}}), {"sets": sets})
     assert list(table) == ["statistic", "synthesizer", "label", "guarantee", "estimate", "mcse", "from", "printed", "difference"]
@@ -35,21 +35,21 @@ def test_a_table_has_the_printed_values_beside_ours():
 
 def test_the_confidential_data_of_a_sample_are_exact():
     values = pd.DataFrame({"synthesizer": "Data", "value": [1.0, 2.0, 6.0]})
-    table = found(table_display(ids=("Data",), statistics=["mean", "median"]), {"sets": rows_of(SCENARIO), "values": values})
+    table = cells(table_display(ids=("Data",), statistics=["mean", "median"]), {"sets": rows_of(SCENARIO), "values": values})
     assert table[["estimate", "from"]].to_numpy().tolist() == [[3.0, 1.0], [2.0, 1.0]]
     assert table["mcse"].isna().all()
 
 
 def test_a_sample_has_medians_over_its_sets_with_their_errors():
     sets = rows_of(SCENARIO, mean=np.random.default_rng(1).normal(size=100))
-    table = found(table_display(statistics=["mean"]), {"sets": sets})
+    table = cells(table_display(statistics=["mean"]), {"sets": sets})
     values = sets.loc[sets["synthesizer"] == "A", "mean"].to_numpy()
     assert table.loc[("mean", "A"), ["estimate", "mcse", "from"]].tolist() == [np.median(values), quantile_error(values, 0.5), 50]
 
 
 def test_an_interval_has_the_quantiles_of_the_sets_and_half_a_rank_as_their_error():
     sets = rows_of(SCENARIO, ids=("A",), q15=np.arange(50.0)[::-1])
-    table = found(table_display(ids=("A",), kind="interval", statistics=["q15_low", "q15_high"]), {"sets": sets})
+    table = cells(table_display(ids=("A",), kind="interval", statistics=["q15_low", "q15_high"]), {"sets": sets})
     values = sets["q15"]
     assert table.loc[("q15_low", "A"), "estimate"] == values.quantile(0.025)
     assert table.loc[("q15_high", "A"), "estimate"] == values.quantile(0.975)
@@ -63,7 +63,7 @@ def test_an_interval_has_the_quantiles_of_the_sets_and_half_a_rank_as_their_erro
 def test_a_spread_has_the_numbers_of_pandas_to_the_last_bit():
     rows = rows_of(SCENARIO)
     display = table_display(kind="spread", value="delta", statistics=["min", "q1", "median", "mean", "q3", "max", "sd"])
-    table = found(display, {"replicates": rows})
+    table = cells(display, {"replicates": rows})
     for id in ("A", "B"):
         values = rows.loc[rows["synthesizer"] == id, "delta"]
         assert table.xs(id, level="synthesizer")["estimate"].to_dict() == pandas_summaries(values)
@@ -77,7 +77,7 @@ def test_a_spread_has_the_numbers_of_pandas_to_the_last_bit():
 def test_a_quantile_among_ties_has_no_error_instead_of_none_at_all():
     rows = rows_of(scenario_of("first", replicates=100), ids=("A",))
     rows["delta"] = np.repeat([0.0, 7.0], [80, 20])
-    table = found(table_display(ids=("A",), kind="spread", value="delta", statistics=["median", "mean"]), {"replicates": rows})
+    table = cells(table_display(ids=("A",), kind="spread", value="delta", statistics=["median", "mean"]), {"replicates": rows})
     assert table.loc[("median", "A"), "estimate"] == 0
     assert np.isnan(table.loc[("median", "A"), "mcse"])
     assert table.loc[("mean", "A"), "mcse"] > 0
@@ -86,18 +86,18 @@ def test_a_quantile_among_ties_has_no_error_instead_of_none_at_all():
 def test_means_have_standard_errors_and_medians_their_own():
     rows = rows_of(SCENARIO, covered=np.tile(["True", "False"], 50))
     display = table_display(kind="means", statistics=["covered", "delta"], medians=["delta"])
-    table = found(display, {"replicates": rows})
+    table = cells(display, {"replicates": rows})
     values = rows.loc[rows["synthesizer"] == "A", "delta"]
     assert table.loc[("covered", "A"), ["estimate", "from"]].tolist() == [0.5, 50]
     assert table.loc[("covered", "A"), "mcse"] == pytest.approx(np.sqrt(0.25 / 49))
     assert table.loc[("delta", "A"), ["estimate", "mcse"]].tolist() == [values.median(), quantile_error(values.to_numpy(), 0.5)]
-    means = found(table_display(kind="means", statistics=["delta"]), {"replicates": rows})
+    means = cells(table_display(kind="means", statistics=["delta"]), {"replicates": rows})
     assert means.loc[("delta", "A"), ["estimate", "mcse"]].tolist() == [values.mean(), values.sem()]
 
 
 def test_results_are_those_of_the_first_replicate():
     rows = rows_of(SCENARIO)
-    table = found(table_display(kind="results", statistics=["delta"]), {"replicates": rows})
+    table = cells(table_display(kind="results", statistics=["delta"]), {"replicates": rows})
     assert table.loc[("delta", "B"), "estimate"] == rows.loc[rows["synthesizer"] == "B", "delta"].iloc[0]
     assert np.isnan(table.loc[("delta", "B"), "mcse"])
 
@@ -108,14 +108,14 @@ def test_a_rate_is_the_slope_of_the_standard_deviation_on_the_sample_size():
     rows = pd.concat([rows_of(scenario) for scenario in sizes], ignore_index=True)
     rows["delta"] = rows["delta"] / np.sqrt(rows["n"])
     display = table_display(scenarios=sizes, kind="rate", value="delta", statistics=["slope"])
-    table = found(display, {"replicates": rows})
+    table = cells(display, {"replicates": rows})
     assert table.loc[("slope", "A"), "estimate"] == pytest.approx(-0.5)
     x = np.log([100, 400, 1600]) - np.log(400)
     parts = [part["delta"].to_numpy()[:, None] for _, part in rows[rows["synthesizer"] == "A"].groupby("n")]
     errors = np.array([jackknife(part, "sd").error(np.log)[0] for part in parts])
     assert table.loc[("slope", "A"), "mcse"] == pytest.approx(np.sqrt(np.sum((x * errors) ** 2)) / np.sum(x**2))
     assert table.loc[("slope", "A"), "from"] == 3
-    few = found(display, {"replicates": rows[rows["replicate"] < 9]})
+    few = cells(display, {"replicates": rows[rows["replicate"] < 9]})
     assert few[["estimate", "mcse"]].isna().all(axis=None)
 
 
@@ -124,7 +124,7 @@ def test_a_rate_between_the_two_largest_sizes_forgets_the_others():
     rows = pd.concat([rows_of(scenario) for scenario in sizes], ignore_index=True)
     rows["delta"] = rows["delta"] / np.sqrt(np.minimum(rows["n"], 400))
     display = table_display(scenarios=sizes, kind="rate", value="delta", statistics=["slope", "last_slope"])
-    table = found(display, {"replicates": rows})
+    table = cells(display, {"replicates": rows})
     assert table.loc[("slope", "A"), "estimate"] == pytest.approx(-0.25)
     assert table.loc[("last_slope", "A"), "estimate"] == pytest.approx(0, abs=1e-9)
     assert table.loc[("last_slope", "A"), "from"] == 2
@@ -137,13 +137,13 @@ def test_a_synthesizer_without_numbers_has_none_in_a_table(kind):
     names = {"interval": ["mean_low"], "spread": ["min", "sd", "mean"], "rate": ["slope"]}.get(kind, ["mean"])
     rows = rows_of(SCENARIO, mean=1.0)
     rows.loc[rows["synthesizer"] == "A", ["delta", "mean"]] = np.nan
-    table = found(table_display(kind=kind, statistics=names, **more), {"sets": rows, "replicates": rows})
+    table = cells(table_display(kind=kind, statistics=names, **more), {"sets": rows, "replicates": rows})
     assert table.xs("A", level="synthesizer")["estimate"].isna().all()
 
 
 def test_a_single_replicate_has_no_standard_deviation():
     display = table_display(kind="spread", value="delta", statistics=["sd", "max"])
-    table = found(display, {"replicates": rows_of(SCENARIO, count=1)})
+    table = cells(display, {"replicates": rows_of(SCENARIO, count=1)})
     assert np.isnan(table.loc[("sd", "A"), "estimate"])
     assert table.loc[("max", "A"), "estimate"] > 0
 
@@ -157,7 +157,7 @@ def test_a_table_of_stand_in_data_is_marked():
         assert table["data"].tolist() == ["STAND-IN"] * 2
 
 
-def test_every_kind_says_which_rows_and_tables_it_has():
+def test_every_kind_has_its_rows_and_tables():
     def made(kind, **more):
         return TABLES[kind](**ENTRY, kind=kind, **more)
 

@@ -17,7 +17,7 @@ def test_rows_stand_in_the_order_of_synthesizers_and_then_of_sizes():
     assert list(tidy) == ["paper", "scenario", "n", "replicate", "synthesizer", "value", "panel", "label", "line", "guarantee"]
 
 
-def test_several_columns_are_a_frame_each_beside_the_frames_of_a_parameter():
+def test_several_columns_are_a_frame_each_next_to_the_frames_of_a_parameter():
     scenario = scenario_of("first")
     frames = [Panel(title=f"ε = {k}", ids=(id,), epsilon=k) for k, id in ((5, "A"), (4, "B"))]
     display = figure_of(scenarios=[scenario], value=["q15", "speed"], frames=frames, kind="violin")
@@ -29,7 +29,7 @@ def test_several_columns_are_a_frame_each_beside_the_frames_of_a_parameter():
 @pytest.mark.parametrize(
     ("line", "expected"), [("none", [np.nan] * 2), ("half_epsilon", [2.5, 2.0]), ("population", [0.7] * 2), (0.95, [0.95] * 2)]
 )
-def test_each_frame_says_where_its_dashed_line_is(line, expected):
+def test_each_frame_has_the_place_of_its_dashed_line(line, expected):
     scenario = scenario_of("first")
     frames = [Panel(title=f"ε = {k}", ids=(id,), epsilon=k) for k, id in ((5.0, "A"), (4.0, "B"))]
     display = figure_of(scenarios=[scenario], frames=frames, line=line, truths={"delta": 0.7}, where={"epsilon": 5})
@@ -83,7 +83,7 @@ def test_a_table_without_the_column_is_left_out():
     assert len(tidy) == 6
 
 
-def test_printed_values_stand_beside_the_rows_of_their_cells_alone():
+def test_printed_values_are_only_in_the_rows_of_their_cells():
     scenario = scenario_of("first", replicates=2)
     display = figure_of(scenarios=[scenario], kind="violin")
     assert "printed_low" not in figure_table(display, [rows_of(scenario)])
@@ -94,7 +94,7 @@ def test_printed_values_stand_beside_the_rows_of_their_cells_alone():
     assert "printed_x" not in tidy
 
 
-def test_the_column_that_all_have_in_common_stands_beside_the_values():
+def test_the_column_that_all_have_in_common_is_next_to_the_values():
     scenario = scenario_of("first", replicates=3)
     display = figure_of(scenarios=[scenario], kind="line", x="weight", reference="alone", reference_label="no release")
     tidy = figure_table(display, [rows_of(scenario, weight=0.5, alone=0.25)])

@@ -1,1 +1,1 @@
-"""Displays: what config says of figures and tables, as typed fields that plan and show share. Nothing here draws."""
+"""Displays: settings of figures and tables in config, as typed fields that plan and show share. Nothing here draws."""

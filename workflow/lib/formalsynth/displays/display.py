@@ -14,7 +14,7 @@ from formalsynth.displays.table import TABLES, Table
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
 """Columns of privacy numbers: they never appear without the kind of guarantee."""
 NOT_SYNTHETIC = (DATA, PRIOR)
-"""Entries beside the synthesizers, which have no guarantee."""
+"""Entries that are no synthesizers and have no guarantee."""
 
 
 class Look(JobInput):
@@ -111,4 +111,4 @@ class TableDisplay(Display):
 
     entry: Annotated[Table, ByKind(TABLES)]
     parameters: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """By synthesizer, the parameters in which those of one label differ."""
+    """Parameters in which synthesizers of one label differ, by synthesizer."""

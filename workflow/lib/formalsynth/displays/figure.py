@@ -32,7 +32,7 @@ class Figure(Model):
     PRINTS: ClassVar[bool] = False
     """True where printed values are drawn with ours."""
 
-    kind: str = Field(description="What is drawn.")
+    kind: str = Field(description="Kind of the drawing.")
     scenario: str | Names = Field(description="Scenario or scenarios that it shows; every sample size.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
         "replicates", description="Which collected table it reads."
@@ -55,7 +55,7 @@ class Figure(Model):
     labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
     y: str = Field("", description="Label of the axis of the values, with its unit.")
     per: float = Field(1.0, gt=0, description="Values are drawn divided by this, as in 1000 for thousands.")
-    subject: str = Field("", description="What the caption says is drawn.")
+    subject: str = Field("", description="Subject of the figure in its caption.")
     place: str = Field("", description="Where in the paper it is, if not where its scenario is.")
     note: str = Field("", description="Sentence that ends the caption.")
 
@@ -93,7 +93,7 @@ class Figure(Model):
 
     def alt(self) -> str:
         """Alternative text of the drawing, one line."""
-        return f"{self.ALT}: {self.subject}. The caption says more."
+        return f"{self.ALT}: {self.subject}. Details are in the caption."
 
 
 class Framed(Figure):

@@ -13,14 +13,14 @@ from formalsynth.core.words import metric
 
 
 class Table(Model):
-    """Fields of one table, with the printed values beside ours. A kind adds the keys that it alone uses."""
+    """Fields of one table, with printed values next to ours. A kind adds the keys that it alone uses."""
 
     READS: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
     """Collected table with the values that the estimates summarize."""
     OVER_SIZES: ClassVar[bool] = False
     """True where a number needs several sample sizes."""
 
-    kind: str = Field(description="How the numbers of the table are made.")
+    kind: str = Field(description="Kind of the numbers.")
     scenario: str = Field(description="Scenario whose results it shows.")
     size: WholeNumber | None = Field(None, description="Only this sample size of the scenario, before the scale shrinks it.")
     statistics: list[str] = Field(description="Rows.")
@@ -28,7 +28,7 @@ class Table(Model):
     where: dict[str, Number] = Field(
         default_factory=dict, description="Only synthesizers with these parameters, or without them."
     )
-    subject: str = Field(description="What the caption says.")
+    subject: str = Field(description="Subject of the table in its caption.")
     printed: dict[str, dict[str, float]] = Field(
         default_factory=dict, description="Printed values by synthesizer id and statistic."
     )

@@ -116,7 +116,7 @@ def _sizes(display: Display) -> str:
 
 
 def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
-    """Sample sizes behind the words for a number, once where the scenarios have the same number."""
+    """Sample sizes after the words for a number, once where the scenarios have the same number."""
     several = len({scenario.name for scenario in display.scenarios}) > 1
     by_number: dict[int, list[str]] = {}
     for scenario in display.scenarios:

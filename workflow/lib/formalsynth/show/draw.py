@@ -59,7 +59,7 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     os.environ.pop("MPLBACKEND", None)  # with the name of a missing one, matplotlib cannot be imported
     import matplotlib
 
-    matplotlib.rcdefaults()  # whatever the user's matplotlibrc says
+    matplotlib.rcdefaults()  # without settings of the user
     matplotlib.use("Agg")
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table

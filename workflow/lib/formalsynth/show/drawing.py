@@ -43,12 +43,12 @@ FEW_TICKS = 10
 
 
 def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bool = True) -> list[list[Axes]]:
-    """Frames below each other with given shares of the height, and ``across`` beside each other.
+    """Frames below each other with given shares of the height, ``across`` in a row.
 
     Args:
         canvas: the drawing, or a part of it.
         heights: heights of the rows of frames, as shares.
-        across: number of frames beside each other.
+        across: number of frames in a row.
         shared: whether the frames of a column have the same axis across.
     """
     axes = canvas.subplots(
@@ -58,7 +58,7 @@ def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bo
 
 
 def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, pd.DataFrame]]:
-    """Draw a small frame for each synthesizer, ``across`` beside each other, with the same axes and words at the outer ones.
+    """Draw a small frame for each synthesizer, ``across`` in a row, with the same axes and words at the outer ones.
 
     Returns:
         Each frame with its synthesizer and the rows of the table that it shows.

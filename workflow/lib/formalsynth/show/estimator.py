@@ -22,7 +22,7 @@ class Estimate(NamedTuple):
     mcse: float
     """Its Monte Carlo standard error; NaN where it has none."""
     number: int
-    """Number of values behind it."""
+    """Number of values that it summarizes."""
 
 
 Estimator: TypeAlias = "Callable[[Any, Collected, str, str], Estimate]"

@@ -54,7 +54,7 @@ class Painter(Generic[Fields]):
         return tidy
 
     def legend(self, table: pd.DataFrame) -> Sequence[Line2D]:
-        """Entries of the legend below the frames beside the kinds of guarantee."""
+        """Entries of the legend below the frames, without the kinds of guarantee."""
         return []
 
     def marked(self, table: pd.DataFrame) -> Sequence[str]:

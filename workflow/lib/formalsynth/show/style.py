@@ -1,6 +1,6 @@
 """House style of all drawings: sizes, type, the palette, and the marks of kinds of guarantee.
 
-A hue stands for a family of mechanisms in every paper, a shade for a member of the family. The config of a paper names these
+A hue is a family of mechanisms in every paper, a shade for a member of the family. The config of a paper names these
 colours; the tests check that readers, colour-blind ones included, can distinguish those of one frame.
 """
 
@@ -15,10 +15,10 @@ TEXT, TITLE = 7, 8
 DPI = 220
 """Dots per inch of drawings that are made of dots."""
 INK, FAINT = "#1a1a1a", "#6b6b6b"
-"""Colours of text: for what matters, and for notes beside it."""
+"""Colours of text: for important text, and for notes."""
 
 PRINTED = "#767676"
-"""Colour of printed values beside ours."""
+"""Colour of printed values next to ours."""
 
 PALETTE = {
     "confidential data": ("#333333",),

@@ -90,7 +90,7 @@ def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[st
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Tidy table: one row for each statistic and synthesizer, with the printed value and the difference beside ours.
+    """Tidy table: one row for each statistic and synthesizer, with the printed value, ours and the difference.
 
     Parameters in which synthesizers of one label differ are columns in front of the estimate.
 

@@ -26,7 +26,8 @@ class Line(Framed):
     from_zero: bool = Field(False, description="Axis of the values from 0, logarithmic from 0.1 on, for values that may be 0.")
     top: float | None = Field(None, gt=0, description="Lines that lie above this are named at the upper edge instead of drawn.")
     against: str = Field(
-        "", description="Label of those whose values in the same replicate are taken from the others', in frames beside."
+        "",
+        description="Label whose values in the same replicate are subtracted from the others', in frames next to them.",
     )
     reference: str = Field("", description="Column that all synthesizers of a replicate have in common, drawn as one grey line.")
     reference_label: str = Field("", description="Name of the grey line.")

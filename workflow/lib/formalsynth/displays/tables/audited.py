@@ -25,7 +25,7 @@ class Audited(Table):
     READS = "audit"
 
     kind: Literal["audited"]
-    summary: Literal["median", "min", "max"] = Field("median", description="What is shown of the data sets.")
+    summary: Literal["median", "min", "max"] = Field("median", description="Summary of the values of the data sets.")
 
     def tables(self) -> list[str]:
         """Names of the audit, and of the replicates where utility is shown."""

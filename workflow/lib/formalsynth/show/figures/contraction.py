@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from formalsynth.displays.display import Look
 
 ACROSS = 2
-"""Frames beside each other."""
+"""Number of frames in a row."""
 OUTER = (0.05, 0.95)
 """Quantiles between which the cone starts."""
 
@@ -43,7 +43,7 @@ class ContractionPainter(Painter[Contraction]):
         return "Dashed: median of the limit law, and a standard deviation above and below it" if self.figure.law else ""
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Median and standard deviation of the limit law beside the values that have one."""
+        """Median and standard deviation of the limit law, for the values that have one."""
         if not self.figure.law:
             return tidy
         from formalsynth.audit.limit_law import law
@@ -58,7 +58,7 @@ class ContractionPainter(Painter[Contraction]):
         )
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column, two frames beside each other."""
+        """Width of a column, two frames in a row."""
         return COLUMN, 1.3 * math.ceil(table["synthesizer"].nunique() / ACROSS) + 0.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:

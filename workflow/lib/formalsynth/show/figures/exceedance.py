@@ -34,7 +34,7 @@ class ExceedingPainter(Painter[Exceeding]):
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a page, the frames beside each other."""
+        """Width of a page, with the frames in a row."""
         return PAGE, 2.6
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
@@ -50,7 +50,7 @@ class ExceedingPainter(Painter[Exceeding]):
             ticks_at(axis.xaxis, table["n"])
 
     def _line(self, axis: Axes, table: pd.DataFrame, columns: tuple[str, str], id: str) -> None:
-        """Draw the shares of one synthesizer, its markers beside those of the others."""
+        """Draw the shares of one synthesizer, its markers next to those of the others."""
         place, look = line_place(self.display, id), self.display.looks[id]
         loss, claim = columns
         shares = {n: exceedance(part[loss].to_numpy(), part[claim].to_numpy()) for n, part in by_number(table, "n")}

@@ -64,11 +64,11 @@ class LinePainter(FramedPainter[Line]):
         return [*line_handles(self.display, table), *grey]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column with the frames below each other; a page where differences are beside them."""
+        """Width of a column with the frames below each other; a page where differences are next to them."""
         return PAGE if self.figure.against else COLUMN, 1.55 * len(by_frame(self.display, table)) + 0.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame for each panel, or for each scenario in the order of the figure, with its differences beside it."""
+        """Draw one frame for each panel, or for each scenario in the order of the figure, with its differences next to it."""
         groups, against, y = by_frame(self.display, table), self.figure.against, self.figure.y
         rows = frames(canvas, [1] * len(groups), 2 if against else 1)
         for axes, (title, group) in zip(rows, groups, strict=True):
@@ -76,7 +76,7 @@ class LinePainter(FramedPainter[Line]):
             for axis, (part, label) in zip(axes, drawn, strict=True):
                 self._curves(axis, part)
                 if label == y:
-                    self._beside(axis, part)
+                    self._references(axis, part)
                 axis.set_ylabel(label)
                 self._scales(axis, part, label == y)
                 self._named(axis, part)
@@ -123,7 +123,7 @@ class LinePainter(FramedPainter[Line]):
                 **line_look(look.colour, mark_of(look.guarantee), line_place(self.display, id)),
             )  # fmt: skip
 
-    def _beside(self, axis: Axes, table: pd.DataFrame) -> None:
+    def _references(self, axis: Axes, table: pd.DataFrame) -> None:
         """Draw in grey the line that all synthesizers share, and printed values with the markers of their lines."""
         if self.figure.reference:
             points = table.groupby("x")["common"].mean()

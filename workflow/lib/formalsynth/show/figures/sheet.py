@@ -38,8 +38,8 @@ class SheetPainter(Painter[Sheet]):
         """Draw each part with its own title and legend."""
         rows = self._rows(table)
         places = canvas.subfigures(len(rows), len(rows[0]), squeeze=False, height_ratios=[_height(row) for row in rows])
-        for row, beside in zip(rows, places, strict=True):
-            for (part, drawn, around), place in zip(row, beside, strict=False):
+        for row, canvases in zip(rows, places, strict=True):
+            for (part, drawn, around), place in zip(row, canvases, strict=False):
                 compose(part, drawn, place, around)
 
     def _rows(self, table: pd.DataFrame) -> list[list[tuple[FigureDisplay, pd.DataFrame, Composition]]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from formalsynth.displays.display import Look
 
 ACROSS = 4
-"""Frames beside each other."""
+"""Number of frames in a row."""
 BELOW = 0.5
 """Place of a share of 0, in runs."""
 
