@@ -1,4 +1,4 @@
-// Search, facets and order of the ledger of claims. Without it the ledger is there in full.
+// Search, facets and order of the ledger of claims. Without it the ledger is complete.
 "use strict";
 
 const form = document.getElementById("filter");
@@ -19,7 +19,7 @@ if (form) {
   function show() {
     const query = search.value.trim();
     const { hits, complete } = Search.rank(query, "claim");
-    const rank = new Map(hits.map((one, k) => [one.id, k]));
+    const rank = new Map(hits.map((hit, k) => [hit.id, k]));
     Search.unmark(body);
     let shown = 0;
     rows.forEach((row) => {
@@ -39,7 +39,7 @@ if (form) {
     none.hidden = shown > 0;
   }
 
-  // What is asked for stands in the address, so that it can be sent and kept.
+  // The question and the filters are in the address, which can be sent and kept.
   function keep() {
     show();
     const asked = new URLSearchParams(fields.filter((field) => field.value).map((field) => [name(field), field.value]));
