@@ -13,7 +13,7 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
-from formalsynth.report.findings import FINDINGS, JUDGED, Findings, Found, findings
+from formalsynth.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
 from formalsynth.report.unsteady import Turning, headline_error, stays_words, unsteady
@@ -111,7 +111,7 @@ def _by_paper(totals: Findings, papers: Sequence[str]) -> str:
     return _table(head, rows)
 
 
-def _papers(result: Found) -> set[str]:
+def _papers(result: ErratumClaims) -> set[str]:
     return {place.paper for place in result.erratum.places}
 
 
@@ -134,7 +134,7 @@ def _errata_line(totals: Findings) -> str:
     return f"Claims that fail with an erratum count there, each slip once: {' and '.join(named)}."
 
 
-def _erratum(result: Found, page: str) -> str:
+def _erratum(result: ErratumClaims, page: str) -> str:
     erratum = result.erratum
     papers = ", ".join(f"`{key}`" for key in dict.fromkeys(place.paper for place in erratum.places))
     return f"[{erratum.id}]({page}#{erratum.id.lower()}) ({papers}, {erratum.kind}): {erratum.title}"

@@ -10,9 +10,9 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.contents import SHARP, Files
+from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import Cost, Loss, Sampling
-from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
 
 TEMPLATES = sorted(Path(__file__).parents[1].joinpath("workflow", "report").iterdir())
 NASTY = '<script>alert("x")</script> & "quotes" <b>'
@@ -23,9 +23,9 @@ def figure(number, **changes):
     plain = {
         "number": number, "file": f"first/fig{int(number):02d}", "subject": f"Bounds {NASTY}", "same_as": "", "stand_in": False,
         "columns": ["delta", "epsilon"], "guarantees": ["asymptotic DP (local eps_x)", "DP | fixed weights"],
-        "alt": f"Violin plots: Bounds {NASTY}. The caption says more.",
+        "alt": f"Violin plots: Bounds {NASTY}. The caption has more.",
     }  # fmt: skip
-    return ToldFigure(**plain | changes)
+    return FigureInfo(**plain | changes)
 
 
 def table(number, **changes):
@@ -33,7 +33,7 @@ def table(number, **changes):
         "number": number, "file": f"first/table{number}", "subject": f"Means {NASTY}", "stand_in": False, "columns": ["mean"],
         "guarantees": [], "headings": {"mean": f"Mean {NASTY}"},
     }  # fmt: skip
-    return ToldTable(**plain | changes)
+    return TableInfo(**plain | changes)
 
 
 def paper(key, **changes):
@@ -41,12 +41,12 @@ def paper(key, **changes):
         "key": key, "title": f"Paper {key} {NASTY}", "authors": "Somebody (2026)", "scenarios": ["simulation_n20"],
         "left_out": [], "skipped": [], "warnings": [], "figures": [], "tables": [],
     }  # fmt: skip
-    return ToldPaper(**plain | changes)
+    return PaperInfo(**plain | changes)
 
 
-def changed(told, **changes):
-    """What is told, with some of it changed."""
-    return type(told)(**dict(told) | changes)
+def changed(info, **changes):
+    """Input of the report, with some of it changed."""
+    return type(info)(**dict(info) | changes)
 
 
 FIRST = paper(
@@ -67,14 +67,14 @@ ERRATA = [
     Erratum(id="E2", kind="refuted", title="A bound that is none", places=[{"paper": "first", "place": "Theorem 1"}]),
     Erratum(id="E3", kind="refuted", title="A slip of no claim", places=[{"paper": "first", "place": "Theorem 2"}]),
 ]  # fmt: skip
-TOLD = ToldRun(
+INFO = RunInfo(
     scale="smoke",
-    size=ToldSize(replicates=2, shrink=10.0, judged=False),
+    size=SizeInfo(replicates=2, shrink=10.0, judged=False),
     root_seed=20260205,
     sampler=SamplerSettings(),
     data=[
-        ToldFile(file="there.csv", source=f"an agency {NASTY}", found=True),
-        ToldFile(file="salary.csv", source="", found=False),
+        FileInfo(file="there.csv", source=f"an agency {NASTY}", available=True),
+        FileInfo(file="salary.csv", source="", available=False),
     ],
     skipped=FIRST.skipped,
     warnings=FIRST.warnings,
@@ -124,16 +124,16 @@ def claims():
 def made(folder, papers, ledger):
     """The files of the run."""
     shown = {}
-    for told in papers:
-        for item in (*told.figures, *told.tables):
+    for info in papers:
+        for item in (*info.figures, *info.tables):
             for ending, text in {"csv": TIDY, "txt": f"Caption of {item.file} {NASTY}\n", "svg": SVG}.items():
                 shown[f"{item.file}.{ending}"] = write(folder / f"{item.file}.{ending}", text)
-        for k, item in enumerate(told.figures):
+        for k, item in enumerate(info.figures):
             if k == 2:
                 shown[f"{item.file}.svg"].write_text(SVG + "<!-- -->" * SHARP, encoding="utf-8")  # too large for a page
             matplotlib.image.imsave(folder / f"{item.file}.png", np.ones((*(WIDE if k else NARROW), 3)))
             shown[f"{item.file}.png"] = folder / f"{item.file}.png"
-    sources = {f"papers/{told.key}.yaml": write(folder / f"{told.key}.yaml", CONFIG) for told in papers}
+    sources = {f"papers/{info.key}.yaml": write(folder / f"{info.key}.yaml", CONFIG) for info in papers}
     sources |= {
         f"claims/{key}.yaml": write(folder / f"claims-{key}.yaml", claims_yaml(ledger, key))
         for key in {c["paper"] for c in ledger}
@@ -170,7 +170,7 @@ tables:
 
 
 def claims_yaml(ledger, key):
-    return "claims:\n" + "".join(f"  - id: {one['id']}\n" for one in ledger if one["paper"] == key)
+    return "claims:\n" + "".join(f"  - id: {claim['id']}\n" for claim in ledger if claim["paper"] == key)
 
 
 def write(path, text):
@@ -179,8 +179,8 @@ def write(path, text):
     return path
 
 
-def report(folder, told=TOLD, ran=RAN, ledger=None, templates=TEMPLATES):
+def report(folder, info=INFO, ran=RAN, ledger=None, templates=TEMPLATES):
     """Write the report of the run below ``folder`` and return where it is."""
-    files = made(folder / "run", told.papers, claims() if ledger is None else ledger)
-    write_report(folder / "report", told, ran, files, templates)
+    files = made(folder / "run", info.papers, claims() if ledger is None else ledger)
+    write_report(folder / "report", info, ran, files, templates)
     return folder / "report"

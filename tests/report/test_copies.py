@@ -1,4 +1,4 @@
-"""What of a run goes into a report, and what stays with its owner."""
+"""Files of a run that go into a report, and files that stay with their owner."""
 
 import gzip
 
@@ -7,14 +7,14 @@ import pytest
 from formalsynth.report import copies as copied
 from formalsynth.report.copies import LARGE, ROOM, TOO_LARGE, copies
 from formalsynth.report.pages import write_report
-from made_up_report import RAN, TEMPLATES, TOLD, changed, claims, figure, paper, table
+from made_up_report import INFO, RAN, TEMPLATES, changed, claims, figure, paper, table
 
 SECRET = 48_271_944
 
 
 @pytest.fixture
 def run(tmp_path):
-    """What is told of a run with a file that is not published, and the files of the run, which only their owner can read."""
+    """Description of a run with a file that is not published, and the files of the run, which only their owner can read."""
     mine = paper(
         "mine",
         confidential=["income.csv"],
@@ -25,9 +25,11 @@ def run(tmp_path):
         ],
         tables=[table("1", file="mine/table1", confidential="statistics")],
     )
-    told = changed(TOLD, papers=[*TOLD.papers, mine])
+    info = changed(INFO, papers=[*INFO.papers, mine])
     files = made_up_report.made(
-        tmp_path / "run", told.papers, [one | {"note": f"{SECRET}"} if one["id"] == "second-0" else one for one in claims()]
+        tmp_path / "run",
+        info.papers,
+        [claim | {"note": f"{SECRET}"} if claim["id"] == "second-0" else claim for claim in claims()],
     )
     for name, path in files.shown.items():
         if name.startswith("mine/") and path.suffix != ".png":
@@ -35,12 +37,12 @@ def run(tmp_path):
                 path.read_text(encoding="utf-8").replace("57771", f"{SECRET}") + f"{SECRET}\n" * (path.suffix != ".csv")
             )
             path.chmod(0o600)
-    return told, files
+    return info, files
 
 
 def written(folder, run, sent):
-    told, files = run
-    write_report(folder, told, RAN, files, TEMPLATES, sent)
+    info, files = run
+    write_report(folder, info, RAN, files, TEMPLATES, sent)
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -78,10 +80,10 @@ def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, 
 
 
 def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
-    told, files = run
+    info, files = run
     path = files.shown["first/fig02.csv"]
     path.write_text("a,b\n" + "0.1,2\n" * (LARGE // 5))
-    first, second = (copies(told, files.shown, sent=False) for _ in range(2))
+    first, second = (copies(info, files.shown, sent=False) for _ in range(2))
     assert first.contents["first/fig02.csv.gz"] == second.contents["first/fig02.csv.gz"]
     assert gzip.decompress(first.contents["first/fig02.csv.gz"]) == path.read_bytes()
     assert first.of("first/fig02") == {
@@ -90,11 +92,11 @@ def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
 
 
 def test_what_is_sent_has_room_in_a_mail(run, monkeypatch):
-    told, files = run
+    info, files = run
     files.shown["first/fig02.svg"].write_text(" " * 3000)
     monkeypatch.setattr(copied, "ROOM", 5000)
-    sent = copies(told, files.shown, sent=True)
-    assert "first/fig02.svg" in [one.name for one in sent.left_out if one.why == TOO_LARGE]
+    sent = copies(info, files.shown, sent=True)
+    assert "first/fig02.svg" in [file.name for file in sent.left_out if file.why == TOO_LARGE]
     assert "first/fig02.png" in sent.contents
-    assert "first/fig02.svg" in copies(told, files.shown, sent=False).contents
+    assert "first/fig02.svg" in copies(info, files.shown, sent=False).contents
     assert ROOM < 15_000_000

@@ -11,7 +11,7 @@ from formalsynth.data.files import FILES
 from formalsynth.plan import scenario
 from formalsynth.plan.load import read_plan
 from formalsynth.report.describe import describe
-from formalsynth.report.told import ToldRun
+from formalsynth.report.info import RunInfo
 
 
 @pytest.fixture(scope="module")
@@ -20,26 +20,26 @@ def plan(repository):
 
 
 @pytest.fixture(scope="module")
-def told(plan):
+def info(plan):
     return describe(plan)
 
 
-def test_what_is_told_comes_back_from_plain_data(told):
-    plain = told.plain()
-    assert ToldRun.of(plain) == told
-    assert ToldRun.of(json.loads(json.dumps(plain))) == told
+def test_the_description_comes_back_from_plain_data(info):
+    plain = info.plain()
+    assert RunInfo.of(plain) == info
+    assert RunInfo.of(json.loads(json.dumps(plain))) == info
 
 
-def test_every_figure_and_table_is_told(plan, told):
-    assert [paper.key for paper in told.papers] == list(plan.papers)
-    for paper in told.papers:
+def test_every_figure_and_table_is_described(plan, info):
+    assert [paper.key for paper in info.papers] == list(plan.papers)
+    for paper in info.papers:
         shown = plan.papers[paper.key]
         assert [figure.number for figure in paper.figures] == list(shown.figures)
         assert [table.number for table in paper.tables] == [str(number) for number in shown.tables]
 
 
-def test_there_are_words_for_all_that_is_shown(told):
-    items = [item for paper in told.papers for item in (*paper.figures, *paper.tables)]
+def test_there_are_words_for_all_that_is_shown(info):
+    items = [item for paper in info.papers for item in (*paper.figures, *paper.tables)]
     assert {column for item in items for column in item.columns} <= set(METRICS)
     arms = [arm for study in STUDIES.values() for arm in study.arms.values()]
     kinds = {guaranteed.guarantee.partition(" | ")[0] for guaranteed in (*MECHANISMS.values(), *arms)}
@@ -64,21 +64,21 @@ def test_what_an_audit_and_an_attack_find_are_lower_bounds():
     assert "knows both neighbouring data sets" in attacked
 
 
-def test_a_column_with_words_of_its_own_in_one_table_has_those(told):
-    papers = {paper.key: paper for paper in told.papers}
+def test_a_column_with_words_of_its_own_in_one_table_has_those(info):
+    papers = {paper.key: paper for paper in info.papers}
     assert papers["zcdp"].figures[0].columns == ("replicates.value",)
     assert next(figure for figure in papers["censor"].figures if figure.number == "9").columns == ("value",)
 
 
-def test_what_drawings_are_is_said_for_those_who_cannot_see_them(plan, told):
-    for paper in told.papers:
+def test_what_drawings_are_is_said_for_those_who_cannot_see_them(plan, info):
+    for paper in info.papers:
         for figure in paper.figures:
             assert figure.alt == plan.papers[paper.key].original(figure.number).alt()
             assert figure.subject in figure.alt
 
 
-def test_headings_of_tables(plan, told):
-    headings = {(paper.key, table.number): table.headings for paper in told.papers for table in paper.tables}
+def test_headings_of_tables(plan, info):
+    headings = {(paper.key, table.number): table.headings for paper in info.papers for table in paper.tables}
     for (key, number), words in headings.items():
         table = plan.papers[key].tables[int(number)]
         assert words == {statistic: table.heading(statistic) for statistic in table.statistics}
@@ -87,20 +87,20 @@ def test_headings_of_tables(plan, told):
     assert headings["zcdp", "1"]["covered"] == "Coverage"
 
 
-def test_a_repeated_figure_is_told_with_what_it_repeats(plan, told):
-    repeats = {(paper.key, figure.number): figure.same_as for paper in told.papers for figure in paper.figures if figure.same_as}
+def test_a_repeated_figure_is_described_with_the_one_it_repeats(plan, info):
+    repeats = {(paper.key, figure.number): figure.same_as for paper in info.papers for figure in paper.figures if figure.same_as}
     assert repeats
     for (key, number), again in repeats.items():
         assert plan.papers[key].original(number) == plan.papers[key].original(again)
 
 
-def test_absent_data_are_told(repository, monkeypatch, tmp_path):
+def test_missing_data_are_reported(repository, monkeypatch, tmp_path):
     monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
     config = yaml.safe_load((repository / "config" / "config.yaml").read_text()) | {"data_folder": str(tmp_path)}
-    told = describe(read_plan(config, repository / "config"))
-    assert not any(file.found for file in told.data)
-    assert {"fatigue.csv", "EPSD17.DAT", "adult.data"} <= {file.file for file in told.data}
-    papers = {paper.key: paper for paper in told.papers}
+    info = describe(read_plan(config, repository / "config"))
+    assert not any(file.available for file in info.data)
+    assert {"fatigue.csv", "EPSD17.DAT", "adult.data"} <= {file.file for file in info.data}
+    papers = {paper.key: paper for paper in info.papers}
     assert {"figure 15", "table 1"} <= set(papers["range"].left_out)
     assert "figure 2" not in papers["range"].left_out
     assert any("fatigue.csv is absent" in sentence for sentence in papers["range"].skipped)
@@ -112,20 +112,20 @@ def test_stand_in_data_in_any_scenario_mark_what_shows_it(plan_of):
     paper = plan.papers["reps"]
     absent = paper.of("breast_cancer")[0]
     drawn = replace(paper, scenarios=paper.scenarios | {absent.id: replace(absent, stand_in=True)})
-    told = describe(replace(plan, papers={"reps": drawn})).papers[0]
-    for figure in told.figures:
+    info = describe(replace(plan, papers={"reps": drawn})).papers[0]
+    for figure in info.figures:
         scenarios = drawn.figure(figure.number, "paper").scenarios
         assert figure.stand_in == (absent.id in [scenario.id for scenario in scenarios])
-    several = next(figure for figure in told.figures if figure.number == "11")
+    several = next(figure for figure in info.figures if figure.number == "11")
     assert several.stand_in
     assert not drawn.figure("11", "paper").scenarios[0].stand_in
 
 
-def test_what_is_made_from_published_files_is_named_and_not_confidential(told):
-    range_, censor = (next(paper for paper in told.papers if paper.key == key) for key in ("range", "censor"))
-    assert told.confidential == ()
-    assert not told.confidential_claims
-    assert {item.confidential for paper in told.papers for item in (*paper.figures, *paper.tables)} == {""}
+def test_what_is_made_from_published_files_is_named_and_not_confidential(info):
+    range_, censor = (next(paper for paper in info.papers if paper.key == key) for key in ("range", "censor"))
+    assert info.confidential == ()
+    assert not info.confidential_claims
+    assert {item.confidential for paper in info.papers for item in (*paper.figures, *paper.tables)} == {""}
     published = {figure.number: figure.published for figure in range_.figures}
     assert published["1"] == ()
     assert ("fatigue.csv",) in published.values()
@@ -134,23 +134,23 @@ def test_what_is_made_from_published_files_is_named_and_not_confidential(told):
 
 def test_what_is_made_from_other_files_is_confidential(plan, monkeypatch):
     monkeypatch.setattr(scenario, "FILES", {name: replace(file, confidential="fatigue" in name) for name, file in FILES.items()})
-    told = describe(plan)
-    range_ = next(paper for paper in told.papers if paper.key == "range")
-    assert told.confidential == range_.confidential == ("fatigue.csv",)
+    info = describe(plan)
+    range_ = next(paper for paper in info.papers if paper.key == "range")
+    assert info.confidential == range_.confidential == ("fatigue.csv",)
     kinds = {figure.number: figure.confidential for figure in range_.figures}
     assert kinds["1"] == ""
     assert set(kinds.values()) == {"", "records"}
     assert {table.confidential for table in range_.tables} == {"", "statistics"}
-    assert told.confidential_claims
-    assert all(id.startswith("range-") for id in told.confidential_claims)
+    assert info.confidential_claims
+    assert all(id.startswith("range-") for id in info.confidential_claims)
 
 
-def test_a_file_is_confidential_unless_it_says_otherwise():
+def test_a_file_is_confidential_unless_declared_otherwise():
     assert files.Dataset("mine.csv", None, None, "me", lambda path: None).confidential
 
 
-def test_claims_name_the_mechanisms_that_they_speak_of(told):
-    found = told.mechanisms
-    assert found["range-delta-order"] == ("weighted", "range truncated", "range averaged")
-    assert found["range-contraction-weighted"] == ("weighted",)  # named by its rows
-    assert len(found["zcdp-figure-one-sd"]) == 2  # arms of a study, by their labels
+def test_claims_name_the_mechanisms_that_they_speak_of(info):
+    mechanisms = info.mechanisms
+    assert mechanisms["range-delta-order"] == ("weighted", "range truncated", "range averaged")
+    assert mechanisms["range-contraction-weighted"] == ("weighted",)  # named by its rows
+    assert len(mechanisms["zcdp-figure-one-sd"]) == 2  # arms of a study, by their labels

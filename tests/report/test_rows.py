@@ -13,7 +13,7 @@ from dev.reference import LEDGER
 UNNAMED = re.compile(r"(?<![\w.])[-−]?\d[\d.e+-]*%?\s/\s[-−]?\d")
 """Two numbers with nothing but a slash between them."""
 QUOTIENT = "0.95 / 1.05"
-"""What a note reckons with."""
+"""Numbers in a note."""
 
 
 def row(**fields):
@@ -27,25 +27,25 @@ def reference(repository):
 
 def test_no_row_prints_a_list_of_numbers_without_names(reference):
     assert len(reference) > 300
-    several = [one for one in reference if one.estimate and "/" in one.estimate]
+    several = [row_ for row_ in reference if row_.estimate and "/" in row_.estimate]
     assert len(several) > 200
-    for one in reference:
-        for text in (ours(one), printed(one), one.note):
-            assert not UNNAMED.search(text.replace(QUOTIENT, "")), (one.id, text)
-        if one.estimate:
-            assert len(one.cells.split(" | ")) == len(one.estimate.split(" / ")), one.id
+    for row_ in reference:
+        for text in (ours(row_), printed(row_), row_.note):
+            assert not UNNAMED.search(text.replace(QUOTIENT, "")), (row_.id, text)
+        if row_.estimate:
+            assert len(row_.cells.split(" | ")) == len(row_.estimate.split(" / ")), row_.id
 
 
 def test_cells_of_one_claim_have_different_names(reference):
-    for one in reference:
-        names = one.cells.split(" | ")
-        assert len(set(names)) == len(names), (one.id, names)
+    for row_ in reference:
+        names = row_.cells.split(" | ")
+        assert len(set(names)) == len(names), (row_.id, names)
 
 
 def test_an_order_shows_which_way_each_step_goes():
-    found = {"estimate": "3 / 2.5 / 2.5 / 4", "mcse": "0.1 / 0.2 / 0.3 / 0.4", "cells": "A | B | C | D"}
-    assert ours(row(**found)) == "A 3 ± 0.1 > B 2.5 ± 0.2 ≈ C 2.5 ± 0.3 < D 4 ± 0.4"
-    assert ours(row(**found, test="value")) == "A 3 ± 0.1; B 2.5 ± 0.2; C 2.5 ± 0.3; D 4 ± 0.4"
+    columns = {"estimate": "3 / 2.5 / 2.5 / 4", "mcse": "0.1 / 0.2 / 0.3 / 0.4", "cells": "A | B | C | D"}
+    assert ours(row(**columns)) == "A 3 ± 0.1 > B 2.5 ± 0.2 ≈ C 2.5 ± 0.3 < D 4 ± 0.4"
+    assert ours(row(**columns, test="value")) == "A 3 ± 0.1; B 2.5 ± 0.2; C 2.5 ± 0.3; D 4 ± 0.4"
     assert ours(row(estimate="1 / 2", mcse="", cells="A | B")) == "A 1 < B 2"
     assert ours(row(estimate="5", mcse="0.1", cells="A", test="value")) == "A 5 ± 0.1"
     assert ours(row(estimate="", mcse="", cells="")) == ""

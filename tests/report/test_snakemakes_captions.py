@@ -38,9 +38,9 @@ def test_every_figure_and_table_has_its_subject_and_place(template, plan_of, key
 
 def test_figures_and_tables_of_one_job_are_named_one_by_one(template, plan_of):
     paper = plan_of("range").papers["range"]
-    told = [{"display": dict(paper.figure(number, "paper").plain()), "file": "", "same_as": ""} for number in ("1", "6")]
+    figures = [{"display": dict(paper.figure(number, "paper").plain()), "file": "", "same_as": ""} for number in ("1", "6")]
     tables = [{"display": dict(paper.table(1, "paper").plain()), "file": ""}]
-    text = rendered(template, figures=told, tables=tables)
+    text = rendered(template, figures=figures, tables=tables)
     named = [line.split("**")[1] for line in text.splitlines() if line.startswith("* ")]
     assert named == ["Figure 1", "Figure 6", "Table 1"]
 
@@ -62,9 +62,9 @@ def test_a_subject_is_text_and_nothing_else(template, plan_of, subject):
     from docutils.core import publish_doctree
     from docutils.nodes import raw, reference
 
-    told = dict(plan_of("range").papers["range"].figure("1", "paper").plain())
-    told["figure"] = {**told["figure"], "subject": subject}
-    page = publish_doctree(rendered(template, figures=[{"display": told, "file": "", "same_as": ""}]))
+    display = dict(plan_of("range").papers["range"].figure("1", "paper").plain())
+    display["figure"] = {**display["figure"], "subject": subject}
+    page = publish_doctree(rendered(template, figures=[{"display": display, "file": "", "same_as": ""}]))
     assert not list(page.findall(raw))
     assert " ".join(subject.split()) in " ".join(page.astext().split())
     assert not [node for node in page.findall() if node.tagname in ("image", "system_message", "problematic")]

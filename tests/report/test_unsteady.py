@@ -1,4 +1,4 @@
-"""What pages say of verdicts that other replicates may turn."""
+"""Verdicts that other replicates may change are marked on pages."""
 
 import math
 
@@ -17,7 +17,7 @@ VERDICTS = pd.DataFrame(
     {0: [YES, YES, NO, YES], 1: [YES, NO, NO, NO], 2: [YES, YES, YES, NO], 3: [YES, YES, YES, NO]},
     index=["firm", "range-contraction-weighted", "other", "not-counted"],
 )
-"""Of the run and of three drawings, in which 1, 3 and 3 of the first three claims are reproduced."""
+"""Steadiness in the run and three redrawn runs, in which 1, 3 and 3 of the first three claims are reproduced."""
 
 
 def rows():
@@ -42,7 +42,7 @@ def test_a_ledger_without_drawings_has_no_error():
     assert "**2 (67%) are reproduced**" in headline(findings(rows(), []), math.nan)
 
 
-def test_a_verdict_that_may_turn_is_marked_where_it_stands_and_no_other_verdict_of_the_claim():
+def test_a_verdict_that_may_turn_is_marked_in_its_place_and_no_other_verdict_of_the_claim():
     turning = unsteady(steadiness(VERDICTS))
     words = [stays_words(row, turning) for row in rows()]
     assert words == ["", "stays in 67% of redrawn runs", "stays in 33% of redrawn runs", "stays in 0% of redrawn runs"]

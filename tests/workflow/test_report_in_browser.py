@@ -271,15 +271,15 @@ def reference(tmp_path_factory, repository):
     """The report of the reference run: its claims, beside made-up drawings."""
     folder = tmp_path_factory.mktemp("reference")
     config = repository / "config"
-    told = describe(read_plan(yaml.safe_load((config / "config.yaml").read_text(encoding="utf-8")), config))
+    info = describe(read_plan(yaml.safe_load((config / "config.yaml").read_text(encoding="utf-8")), config))
     rows = read_table(repository / LEDGER).fillna("").to_dict("records")
-    files = made_up_report.made(folder / "run", told.papers, rows)
-    for table in [table for paper in told.papers for table in paper.tables]:
+    files = made_up_report.made(folder / "run", info.papers, rows)
+    for table in [table for paper in info.papers for table in paper.tables]:
         tidy = made_up_report.TIDY.replace("\nmean,", f"\n{next(iter(table.headings))},")
         files.shown[f"{table.file}.csv"].write_text(tidy, encoding="utf-8")
     files.ledger.write_bytes((repository / LEDGER).read_bytes())
     files.sources["config/errata.yaml"].write_bytes((config / "errata.yaml").read_bytes())
-    write_report(folder / "report", told, made_up_report.RAN, files, made_up_report.TEMPLATES)
+    write_report(folder / "report", info, made_up_report.RAN, files, made_up_report.TEMPLATES)
     return folder / "report"
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 from formalsynth.core.registry import load
 from formalsynth.report.contents import Files
+from formalsynth.report.info import RunInfo
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import commit, costs, losses, read_rows, sampling, versions
-from formalsynth.report.told import ToldRun
 from formalsynth.runtime.files import check_made_from
 from formalsynth.runtime.jobs import begin
 from formalsynth.runtime.sources import code_digest
@@ -28,7 +28,7 @@ def by_name(paths):
     return {"/".join(Path(path).parts[-2:]): Path(path) for path in paths}
 
 
-run = ToldRun.of(snakemake.params.run_info)
+run = RunInfo.of(snakemake.params.run_info)
 rows: dict[str, list[pd.DataFrame]] = {}
 for path in snakemake.input.replicates:
     rows.setdefault(Path(path).parts[-3], []).append(read_rows(path))

@@ -1,4 +1,4 @@
-"""What the page of a paper shows: its figures, tables and claims, read from the files of the run."""
+"""Content of the page of a paper: its figures, tables and claims, read from the files of the run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 
 from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
+from formalsynth.report.alt_text import alt_text
 from formalsynth.report.copies import Copies, withheld
-from formalsynth.report.seen import seen_in
-from formalsynth.report.told import ToldFigure, ToldPaper, ToldShown, ToldTable
+from formalsynth.report.info import DisplayInfo, FigureInfo, PaperInfo, TableInfo
 from formalsynth.runtime.files import unbroken
 
 About = Mapping[str, Sequence[LedgerRow]]
 """Claims by the figure or table that they belong to."""
 TRUTH = {"True": 1.0, "False": 0.0}
-"""Numbers that stand for truth in tables."""
+"""Numbers for the truth values in tables."""
 SHARP = 300_000
-"""Bytes up to which a page shows a figure's SVG, which is sharp at any size; a larger one would keep a reader waiting."""
+"""Largest SVG in bytes that a page shows, sharp at any size; a larger one would load slowly."""
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
 """Columns of a table's CSV that are the numbers of a cell."""
 TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
@@ -30,7 +30,7 @@ TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "fr
 
 @dataclass(frozen=True)
 class Files:
-    """Where the run left what the report shows."""
+    """Files of the run that the report shows."""
 
     shown: Mapping[str, Path]
     """Figures, tables and captions as ``<paper>/fig02.png`` and so on."""
@@ -39,20 +39,20 @@ class Files:
     sources: Mapping[str, Path]
     """Config and scripts, by the name they are shown under."""
     steadiness: Path | None = None
-    """How steady the verdicts of the reference run are, where the repository has it."""
+    """Steadiness of the verdicts of the reference run, where the repository has it."""
     makers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Names of the sources that made ``figures``, ``tables`` and ``claims``, the script first."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of a table; NaN stands for what is not there."""
+    """Number of a table; NaN where it is missing."""
 
     estimate: float
     mcse: float
     printed: float
     difference: float
-    """Ours less the printed one."""
+    """Our number minus the printed one."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class GridRow:
     """A synthesizer's row of a table."""
 
     id: str
-    """Its id where nothing else tells it from another one, else empty."""
+    """Its id where nothing else distinguishes it from another one, else empty."""
     label: str
     guarantee: str
     parameters: Mapping[str, str]
-    """What tells it from those of the same label, by name; empty text where it has no such parameter."""
+    """Parameters that distinguish it from rows of the same label, by name; empty text for a parameter it does not have."""
     cells: Mapping[str, Cell]
-    """By statistic."""
+    """Cells by statistic."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Item:
-    """What a figure and a table have in common on the page of their paper."""
+    """Common content of a figure and a table on the page of their paper."""
 
     what: str
     """Its name in the ledger, as in ``figure 2``."""
@@ -89,9 +89,9 @@ class Item:
     claims: Sequence[LedgerRow]
     """The claims that belong to it."""
     line: int
-    """Where the config of its paper has its entry."""
+    """Line of its entry in the config of its paper."""
     withheld: str
-    """Why it is not shown; empty where it is."""
+    """Reason why it is not shown; empty where it is."""
     copies: Mapping[str, str]
     """Its files in the report, by the ending of the original."""
 
@@ -100,13 +100,13 @@ class Item:
 class ShownFigure(Item):
     """A figure on the page of its paper."""
 
-    told: ToldFigure
+    info: FigureInfo
     picture: str
-    """Which of its files the page shows."""
+    """File that the page shows."""
     alt: str
-    """What is to be seen, with medians from the largest to the smallest."""
+    """Alternative text, with medians from the largest to the smallest."""
     width: int
-    """In pixels."""
+    """Width in pixels."""
     height: int
 
 
@@ -114,7 +114,7 @@ class ShownFigure(Item):
 class ShownTable(Item):
     """A table on the page of its paper."""
 
-    told: ToldTable
+    info: TableInfo
     grid: Grid
 
 
@@ -122,25 +122,25 @@ class ShownTable(Item):
 class ShownPaper:
     """The page of a paper."""
 
-    told: ToldPaper
+    info: PaperInfo
     figures: Sequence[ShownFigure]
     tables: Sequence[ShownTable]
     other: Sequence[LedgerRow]
     """Claims that belong to none of its figures and tables."""
     claims: int
-    """How many claims it has in all."""
+    """Number of its claims."""
     tests: int
-    """How many of them are of kind test."""
+    """Number of its claims of kind test."""
 
     @property
     def own(self) -> bool:
-        """Whether it is a study of ours: it has claims, and none of them tests what a paper says."""
+        """True for a study of ours: it has claims, and none of them tests a statement of a paper."""
         return self.claims > 0 and not self.tests
 
     @property
     def key(self) -> str:
         """Its key."""
-        return self.told.key
+        return self.info.key
 
     @property
     def items(self) -> list[Item]:
@@ -150,69 +150,69 @@ class ShownPaper:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the page of a paper takes from what it shows."""
+    """Input of the page of a paper."""
 
     files: Files
-    """What the run made."""
+    """Files of the run."""
     copies: Copies
-    """What of it goes into the report."""
+    """Copies of them in the report."""
     lines: Mapping[str, int]
-    """Where the paper's config has which key."""
+    """Lines of the keys in the paper's config."""
     sent: bool
-    """Whether the report is to be sent to others."""
+    """True if the report is to be sent to others."""
 
 
-def shown_paper(told: ToldPaper, claims: Sequence[LedgerRow], source: Source) -> ShownPaper:
-    """The page of a paper.
+def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) -> ShownPaper:
+    """Read the content of the page of a paper.
 
     Args:
-        told: what the plan says of it.
+        info: its description in the plan.
         claims: the ledger of every paper.
-        source: where it takes from what it shows.
+        source: files of the run.
 
     Raises:
         OSError: a table is damaged.
     """
     about: dict[str, list[LedgerRow]] = {}
     for claim in claims:
-        if claim.paper == told.key:
+        if claim.paper == info.key:
             about.setdefault(claim.shows, []).append(claim)
-    figures = [_figure(figure, about, source) for figure in told.figures]
-    tables = [_table(table, about, source) for table in told.tables]
+    figures = [_figure(figure, about, source) for figure in info.figures]
+    tables = [_table(table, about, source) for table in info.tables]
     items: list[Item] = [*figures, *tables]
     shown = {item.what for item in items}
     other = [claim for what, group in about.items() if what not in shown for claim in group]
     own = [claim for group in about.values() for claim in group]
     tests = sum(kind_name(claim.kind) == "test" for claim in own)
-    return ShownPaper(told, figures, tables, other, len(own), tests)
+    return ShownPaper(info, figures, tables, other, len(own), tests)
 
 
-def _figure(told: ToldFigure, about: About, source: Source) -> ShownFigure:
-    size = png_size(source.files.shown[f"{told.file}.png"])
-    item = _item(told, "figure", about, source)
-    drawn = source.files.shown.get(f"{told.file}.svg")
+def _figure(info: FigureInfo, about: About, source: Source) -> ShownFigure:
+    size = png_size(source.files.shown[f"{info.file}.png"])
+    item = _item(info, "figure", about, source)
+    drawn = source.files.shown.get(f"{info.file}.svg")
     sharp = "svg" in item[-1] and drawn is not None and drawn.stat().st_size <= SHARP
-    seen = "" if item[4] else seen_in(source.files.shown[f"{told.file}.csv"])
-    return ShownFigure(*item, told, f"{told.file}.{'svg' if sharp else 'png'}", f"{told.alt} {seen}".strip(), *size)
+    seen = "" if item[4] else alt_text(source.files.shown[f"{info.file}.csv"])
+    return ShownFigure(*item, info, f"{info.file}.{'svg' if sharp else 'png'}", f"{info.alt} {seen}".strip(), *size)
 
 
-def _table(told: ToldTable, about: About, source: Source) -> ShownTable:
-    item = _item(told, "table", about, source)
-    return ShownTable(*item, told, Grid([], []) if item[4] else read_grid(source.files.shown[f"{told.file}.csv"]))
+def _table(info: TableInfo, about: About, source: Source) -> ShownTable:
+    item = _item(info, "table", about, source)
+    return ShownTable(*item, info, Grid([], []) if item[4] else read_grid(source.files.shown[f"{info.file}.csv"]))
 
 
 def _item(
-    told: ToldShown, kind: str, about: About, source: Source
+    info: DisplayInfo, kind: str, about: About, source: Source
 ) -> tuple[str, str, Sequence[LedgerRow], int, str, Mapping[str, str]]:
-    """The fields of :class:`Item`."""
-    what, why = f"{kind} {told.number}", withheld(told, source.sent)
-    caption = "" if why and source.sent else source.files.shown[f"{told.file}.txt"].read_text(encoding="utf-8").strip()
-    line = source.lines.get(f"{kind}s.{told.number}", 1)
-    return what, caption, about.get(what, []), line, why, source.copies.of(told.file)
+    """Fields of :class:`Item`."""
+    what, why = f"{kind} {info.number}", withheld(info, source.sent)
+    caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").strip()
+    line = source.lines.get(f"{kind}s.{info.number}", 1)
+    return what, caption, about.get(what, []), line, why, source.copies.of(info.file)
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:
-    """The rows of the ledger, with empty text for what there are no data for; none where there is no ledger.
+    """Read the rows of the ledger, with empty text for missing data; no rows without a ledger.
 
     Raises:
         OSError: the ledger is damaged.
@@ -226,7 +226,7 @@ def _ledger_row(row: Mapping[str, str]) -> LedgerRow:
 
 
 def read_grid(path: Path) -> Grid:
-    """The tidy CSV of a table as a grid.
+    """Read the tidy CSV of a table as a grid.
 
     Raises:
         OSError: the table is damaged.
@@ -255,7 +255,7 @@ def read_grid(path: Path) -> Grid:
 
 
 def _short(text: str) -> str:
-    """A number in few digits; other text as it is."""
+    """Shorten a number to few digits; other text is not changed."""
     try:
         return f"{float(text):g}" if text else ""
     except ValueError:
@@ -267,7 +267,7 @@ def _value(text: str) -> float:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file as they are written."""
+    """Read the rows of a CSV file as text."""
     with open(unbroken(path), encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from formalsynth.report.told import ToldRun, ToldShown
+from formalsynth.report.info import DisplayInfo, RunInfo
 from formalsynth.runtime.files import unbroken
 
 LARGE = 100_000
@@ -23,7 +23,7 @@ TOO_LARGE = "the report would become larger than can be sent"
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Something that a report does not hold, and why."""
+    """File that a report leaves out, and the reason."""
 
     name: str
     why: str
@@ -31,14 +31,14 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Copies:
-    """What of the run goes into a report."""
+    """Files of the run that go into a report."""
 
     contents: Mapping[str, bytes | Path]
     """Bytes, or the file that is copied, by the name in the report's folder ``papers``."""
     left_out: Sequence[LeftOut]
 
     def of(self, file: str) -> dict[str, str]:
-        """The copies of a figure or table: their names by the ending of the original."""
+        """Names of the copies of a figure or table, by the ending of the original."""
         return {_original(name).suffix[1:]: name for name in self.contents if str(_original(name).with_suffix("")) == file}
 
 
@@ -46,30 +46,30 @@ def _original(name: str) -> Path:
     return Path(name.removesuffix(".gz"))
 
 
-def withheld(told: ToldShown, sent: bool) -> str:
-    """Why a figure or table is not shown; empty where it is.
+def withheld(info: DisplayInfo, sent: bool) -> str:
+    """Return the reason why a figure or table is not shown; empty where it is.
 
     Args:
-        told: the figure or table.
+        info: the figure or table.
         sent: whether the report is to be sent to others.
     """
-    if told.confidential == "records":
+    if info.confidential == "records":
         return RECORDS
-    return STATISTICS if told.confidential and sent else ""
+    return STATISTICS if info.confidential and sent else ""
 
 
-def copies(told: ToldRun, shown: Mapping[str, Path], sent: bool) -> Copies:
-    """Which files of figures and tables go into a report.
+def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
+    """Choose the files of figures and tables that go into a report.
 
     Args:
-        told: what the plan says.
+        info: the plan.
         shown: the files of the run, by their name.
         sent: whether the report is to be sent to others.
 
     Raises:
         OSError: a file is damaged.
     """
-    items = [item for paper in told.papers for item in (*paper.figures, *paper.tables)]
+    items = [item for paper in info.papers for item in (*paper.figures, *paper.tables)]
     kept = {item.file: why for item in items if (why := withheld(item, sent))}
     left_out = [LeftOut(name, kept[stem]) for name in shown if (stem := str(_original(name).with_suffix(""))) in kept]
     names = [name for name in shown if str(_original(name).with_suffix("")) not in kept]
@@ -80,15 +80,15 @@ def copies(told: ToldRun, shown: Mapping[str, Path], sent: bool) -> Copies:
 
 
 def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:
-    """A file as it is copied: a large table packed, with the same bytes in every run."""
+    """Pack a large table, with the same bytes in every run; other files are copied as they are."""
     if path.suffix != ".csv" or path.stat().st_size < LARGE:
         return name, path
     return f"{name}.gz", gzip.compress(path.read_bytes(), mtime=0)
 
 
 def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
-    """The largest files beside those that the pages show, so many that the rest has room."""
-    sizes = {name: len(one) if isinstance(one, bytes) else one.stat().st_size for name, one in contents.items()}
+    """Largest files, apart from those that the pages show, that have to be left out to keep the report small."""
+    sizes = {name: len(content) if isinstance(content, bytes) else content.stat().st_size for name, content in contents.items()}
     optional = sorted((name for name in sizes if not name.endswith(SHOWN_ON_PAGES)), key=lambda name: sizes[name])
     total, dropped = sum(sizes.values()), set[str]()
     while total > ROOM and optional:
@@ -98,8 +98,8 @@ def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
 
 
 def by_reason(left_out: Iterable[LeftOut]) -> dict[str, list[str]]:
-    """Names of what is left out, by the reason."""
-    found: dict[str, list[str]] = {}
-    for one in left_out:
-        found.setdefault(one.why, []).append(one.name)
-    return found
+    """Group the names of files that are left out by the reason."""
+    names: dict[str, list[str]] = {}
+    for file in left_out:
+        names.setdefault(file.why, []).append(file.name)
+    return names

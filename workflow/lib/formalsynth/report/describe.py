@@ -1,4 +1,4 @@
-"""What the report says of a plan."""
+"""Description of a plan for the report."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from formalsynth.ledger.claims import Claim
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import data_files
-from formalsynth.report.told import ToldFigure, ToldFile, ToldPaper, ToldRun, ToldSize, ToldTable
+from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
-"""Collected tables that tell of single records, or whose rows a study alone knows."""
+"""Collected tables that have rows of single records, or rows that only a study can interpret."""
 
 
-def describe(plan: Plan) -> ToldRun:
-    """What the report says of a plan: everything but what the run makes."""
+def describe(plan: Plan) -> RunInfo:
+    """Describe a plan for the report."""
     run, size = plan.config, plan.config.size
-    return ToldRun(
+    return RunInfo(
         scale=run.scale,
-        size=ToldSize(replicates=size.replicates, shrink=size.shrink, judged=size.judged),
+        size=SizeInfo(replicates=size.replicates, shrink=size.shrink, judged=size.judged),
         root_seed=run.root_seed,
         sampler=run.sampler,
         data=_files(plan),
@@ -36,28 +36,28 @@ def describe(plan: Plan) -> ToldRun:
     )
 
 
-def _files(plan: Plan) -> tuple[ToldFile, ...]:
+def _files(plan: Plan) -> tuple[FileInfo, ...]:
     """The real data files that the papers use, those that are absent included."""
     scenarios = [scenario for paper in plan.papers.values() for scenario in paper.config.scenarios.values()]
     names = dict.fromkeys(name for scenario in scenarios for name in data_files(scenario))
     return tuple(
-        ToldFile(file=FILES[name].shown, source=FILES[name].source, found=find(name, plan.config.data_folder) is not None)
+        FileInfo(file=FILES[name].shown, source=FILES[name].source, available=find(name, plan.config.data_folder) is not None)
         for name in names
     )
 
 
-def _paper(paper: Paper, plan: Plan) -> ToldPaper:
+def _paper(paper: Paper, plan: Plan) -> PaperInfo:
     scale = plan.config.scale
     left_out = [f"figure {number}" for number in paper.config.figures if number not in paper.figures]
     left_out += [f"table {number}" for number in paper.config.tables if number not in paper.tables]
-    return ToldPaper(
+    return PaperInfo(
         key=paper.key,
         title=paper.config.title,
         authors=paper.config.authors,
         scenarios=tuple(paper.scenarios),
         confidential=_files_of(paper.scenarios.values()),
         confidential_claims=tuple(
-            claim.id for claim in paper.claims if _files_of(paper.scenarios[one.id] for one in claim.scenarios)
+            claim.id for claim in paper.claims if _files_of(paper.scenarios[scenario.id] for scenario in claim.scenarios)
         ),
         mechanisms={claim.id: names for claim in paper.claims if (names := _mechanisms(paper, claim))},
         telling=tuple(paper.config.telling),
@@ -82,11 +82,11 @@ def _mechanisms(paper: Paper, claim: Claim) -> tuple[str, ...]:
     )
 
 
-def _figure(paper: Paper, number: str, scale: str) -> ToldFigure:
+def _figure(paper: Paper, number: str, scale: str) -> FigureInfo:
     display, entry = paper.figure(number, scale), paper.figures[number]
     drawn = display.figure
     columns = tuple(dict.fromkeys(name for part in display.parts.values() or [display] for name in _columns(part)))
-    return ToldFigure(
+    return FigureInfo(
         number=number,
         file=f"{paper.key}/{figure_file(number)}",
         subject=drawn.subject,
@@ -106,11 +106,11 @@ def _columns(display: FigureDisplay) -> tuple[str, ...]:
     return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
 
 
-def _table(paper: Paper, number: int, scale: str) -> ToldTable:
+def _table(paper: Paper, number: int, scale: str) -> TableInfo:
     display = paper.table(number, scale)
     entry = display.entry
     columns = _named(display.table, entry.columns())
-    return ToldTable(
+    return TableInfo(
         number=str(number),
         file=f"{paper.key}/table{number}",
         subject=entry.subject,
@@ -128,13 +128,13 @@ class _Origin(TypedDict):
 
 
 def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
-    """What is shown of real data files: records or a number for each of them, or only statistics."""
+    """Use of real data files: records, or a number for each of them, or only statistics."""
     scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
     kind: Literal["statistics", "records"] = "records" if by_record else "statistics"
     data = DATA in display.ids and by_record
     return {
         "confidential": kind if _files_of(scenarios) else "",
-        "published": tuple(dict.fromkeys(file for one in scenarios if data for file in one.published)),
+        "published": tuple(dict.fromkeys(file for scenario in scenarios if data for file in scenario.published)),
     }
 
 

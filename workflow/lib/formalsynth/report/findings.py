@@ -1,4 +1,4 @@
-"""What a ledger says in all: counts of verdicts, claims that are shown apart, and errata, each slip once."""
+"""Summary of a ledger: counts of verdicts, claims that are shown apart, and errata, each error once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FINDINGS = (MISPRINT, REFUTED)
 
 @dataclass(frozen=True)
 class Apart:
-    """Claims of a kind that is no test."""
+    """Claims of a kind other than test."""
 
     kind: str
     meaning: str
@@ -28,8 +28,8 @@ class Apart:
 
 
 @dataclass(frozen=True)
-class Found:
-    """An erratum and what the run says of it."""
+class ErratumClaims:
+    """Erratum and its claims in the run."""
 
     erratum: Erratum
     claims: Sequence[LedgerRow]
@@ -37,13 +37,13 @@ class Found:
 
     @property
     def shown(self) -> bool:
-        """Whether a claim fails with it in this run."""
+        """True if a claim fails with it in this run."""
         return any(claim.verdict in FINDINGS for claim in self.claims)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A ledger in all."""
+    """Summary of a ledger."""
 
     tests: Mapping[tuple[str, str], int]
     """Claims of kind test, by paper and verdict."""
@@ -51,41 +51,41 @@ class Findings:
     """Claims of other kinds, by paper and verdict."""
     apart: Sequence[Apart]
     """The other kinds that the ledger has."""
-    errata: Sequence[Found]
+    errata: Sequence[ErratumClaims]
     """Every erratum of the papers."""
 
     def of(self, verdicts: Iterable[str], paper: str = "") -> int:
-        """How many claims of kind test have one of the verdicts, of one paper or of all."""
+        """Count the claims of kind test that have one of the verdicts, of one paper or of all."""
         chosen = set(verdicts)
         return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
 
     def of_others(self, verdicts: Iterable[str], paper: str) -> int:
-        """How many claims of other kinds have one of the verdicts, of one paper."""
+        """Count the claims of other kinds that have one of the verdicts, of one paper."""
         return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
 
     @property
     def claims(self) -> int:
-        """Claims of every kind."""
+        """Number of claims of every kind."""
         return sum(self.tests.values()) + sum(self.others.values())
 
     @property
     def judged(self) -> int:
-        """Claims of kind test that the run bears out or not."""
+        """Number of claims of kind test that the run could judge."""
         return self.of(JUDGED)
 
     @property
     def unjudged(self) -> dict[str, int]:
-        """Claims of kind test that could not be judged, by verdict."""
+        """Number of claims of kind test that could not be judged, by verdict."""
         counts = Counter({verdict: 0 for _, verdict in self.tests if verdict not in (*JUDGED, *FINDINGS)})
         return {verdict: self.of([verdict]) for verdict in counts}
 
-    def shown(self, finding: str) -> list[Found]:
-        """The errata of a kind that claims of this run fail with."""
-        return [found for found in self.errata if found.shown and found.erratum.kind == finding]
+    def shown(self, finding: str) -> list[ErratumClaims]:
+        """List the errata of a kind that claims of this run fail with."""
+        return [item for item in self.errata if item.shown and item.erratum.kind == finding]
 
 
 def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
-    """What a ledger says in all.
+    """Summarize a ledger.
 
     Args:
         rows: the ledger.
@@ -96,8 +96,8 @@ def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
     others = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind != "test")
     apart = []
     for kind, meaning in KINDS.items():
-        verdicts = [row.verdict for row, each in zip(rows, kinds, strict=True) if each == kind]
+        verdicts = [row.verdict for row, its_kind in zip(rows, kinds, strict=True) if its_kind == kind]
         if kind != "test" and verdicts:
             apart.append(Apart(kind, meaning, len(verdicts), verdicts.count(REPRODUCED)))
-    named = [Found(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
+    named = [ErratumClaims(erratum, [row for row in rows if row.erratum in (erratum.id, *erratum.also)]) for erratum in errata]
     return Findings(tests, others, apart, named)

@@ -30,17 +30,20 @@ DIAGNOSTICS = {
     ),
     "seconds": Words("Stan", "Time spent in Stan, over all fits."),
 }
-"""How sampling went, over the fits of a paper."""
+"""Diagnostics of the fits of a paper."""
 
 LEDGER = {
-    "claim": Words("Claim", "What the paper says, in our words, and where it says it."),
+    "claim": Words("Claim", "The statement of the paper, in our words, and its place in the paper."),
     "printed": Words("Printed (our paraphrase)", "The number or formula in the paper, where it has one."),
     "estimate": Words("Ours", "The same numbers from this run, each with the name of what it belongs to."),
     "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
     "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
-    "verdict": Words("Same?", "What this run says of the claim; each verdict is explained below."),
+    "verdict": Words("Same?", "The verdict of this run on the claim; each verdict is explained below."),
     "note": Words("Why", "What the verdict rests on, and what a reader has to know of it."),
-    "kind": Words("Kind", "What the verdict says of the paper; only claims of kind test count in the headline."),
+    "kind": Words(
+        "Kind",
+        "The kind of claim; only claims of kind test count in the headline.",
+    ),
     "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
 }
 """Columns of the ledger of claims."""
@@ -52,7 +55,7 @@ ERRATUM = {
     "consequence": "Consequence",
     "matters": "Does it matter?",
 }
-"""The texts of an erratum."""
+"""Headings of the texts of an erratum."""
 
 TERMS = {
     "Record": ("One person's row in the confidential data."),
@@ -61,7 +64,7 @@ TERMS = {
         "synthetic data."
     ),
     "Neighbour": (
-        "A data set that differs in one record. *Add/remove*: one has a record more. *Replace-one*: they have the same "
+        "A data set that differs in one record. *Add/remove*: one has an additional record. *Replace-one*: they have the same "
         "number of records, and one record differs. A guarantee of ε for add/remove is one of 2 ε for replace-one."
     ),
     "Privacy loss, ε": (
@@ -72,30 +75,30 @@ TERMS = {
     "δ": ("The probability with which the limit ε may be exceeded, roughly speaking."),
     "Pseudo posterior": (
         "The posterior of a model in which the likelihood of each record is raised to a weight between 0 and 1. Records "
-        "with a low weight have less influence on what is released."
+        "with a low weight have less influence on the release."
     ),
     "Risk of a record": (
         "The largest absolute value of its log-likelihood, over the draws of the unweighted posterior. Rare records have "
         "a large risk."
     ),
     "LW (min-max) weights": (
-        "The record of the largest risk gets weight 0, that of the smallest risk weight 1, and the others lie between in "
-        "proportion. So all weights depend on two records of the data."
+        "The record of the largest risk gets weight 0, that of the smallest risk weight 1, and the others are between in "
+        "proportion. All weights therefore depend on two records of the data."
     ),
-    "CW weights": ("Weights from the share of records that lie near a record."),
+    "CW weights": ("Weights from the share of records that are near a record."),
     "Lipschitz bound, Δ": (
         "The largest absolute value that a weighted log-likelihood takes, over records and draws. For a mechanism that "
         "draws from the pseudo posterior, ε is twice Δ."
     ),
     "Local ε": ("2 Δ of the data set at hand. It holds for this data set only: another data set has another Δ."),
     "Asymptotic guarantee": (
-        "One that holds as the number of records grows without end. It says that the chance of a data set with a larger ε "
+        "One that holds as the number of records grows without end. It means that the chance of a data set with a larger ε "
         "goes to 0."
     ),
     "Contraction": ("The Δ of data sets of one size come closer together as the size grows."),
     "Sensitive range": (
         "The values around a record that must not be learned: [a x, b x] for a record x. A guarantee for the sensitive "
-        "range protects only inside it. Somebody may still learn that the record lies there."
+        "range protects only inside it. Somebody may still learn that the record is there."
     ),
     "Censoring": ("A record's weighted log-likelihood is cut at −ε/2 and ε/2, so that no record contributes more."),
     "Perturbed histogram (PH)": (
@@ -109,6 +112,6 @@ TERMS = {
         "not tried may cost more."
     ),
     "zCDP, ρ": ("Another way to count privacy loss, in which losses of several releases add up. Gaussian noise has a simple ρ."),
-    "Stand-in": ("Made-up records in place of confidential ones that are not public. What is computed from them is no evidence."),
+    "Stand-in": ("Made-up records in place of confidential ones that are not public. Numbers computed from them prove nothing."),
 }
 """The words that a reader has to know, in plain words; docs/GLOSSARY.md is written from them."""

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def key_lines(path: Path) -> dict[str, int]:
-    """Where a YAML file has its keys to the second level, and the items of a list by their ``id``: dotted name to line."""
-    found: dict[str, int] = {}
+    """Map the keys of a YAML file, to the second level, and list items by their ``id``, from dotted name to line."""
+    lines: dict[str, int] = {}
     root = yaml.compose(path.read_text(encoding="utf-8"))
     for key, section in getattr(root, "value", []):
-        found[key.value] = _line(key)
-        found |= {f"{key.value}.{name}": line for name, line in _inner_lines(section)}
-    return found
+        lines[key.value] = _line(key)
+        lines |= {f"{key.value}.{name}": line for name, line in _inner_lines(section)}
+    return lines
 
 
 def _inner_lines(section: yaml.Node) -> Iterator[tuple[str, int]]:

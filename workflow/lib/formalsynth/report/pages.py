@@ -1,4 +1,4 @@
-"""The report: static pages that open from the file system, with everything they show copied beside them."""
+"""The report: static pages that open from the file system, with copies of everything they show."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from formalsynth.report.contents import Files, ShownPaper, Source, read_ledger, 
 from formalsynth.report.copies import Copies, by_reason, copies
 from formalsynth.report.findings import findings
 from formalsynth.report.formats import duration, number, slug, source_page
+from formalsynth.report.info import RunInfo
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.rows import ours, printed
 from formalsynth.report.search import index_script
-from formalsynth.report.told import ToldRun
 from formalsynth.report.unsteady import stays_words, unsteady
 from formalsynth.report.verdict_map import counted, groups
 from formalsynth.runtime.files import filled_folder, read_table, unbroken
@@ -55,61 +55,61 @@ SYMBOLS = {
     NO_ROWS: "○",
     TOO_FEW: "…",
 }
-"""A sign for each verdict, so that none depends on colour."""
+"""Sign of each verdict: none depends on colour."""
 SYMBOLS_OF = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
-"""Parameters that the head of a table names by a sign."""
+"""Greek letters of parameters in the head of a table."""
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
-"""What the search finds."""
-TOLD_FIRST = 10
-"""Claims on the first screen."""
+"""Script with the entries of the search."""
+FIRST_CLAIMS = 10
+"""Number of claims on the first screen."""
 FRONTIER = ("cost", "figure 1")
-"""The picture of privacy against utility, where the run has it."""
+"""Figure of privacy against utility, where the run has it."""
 LEDGER = "claims.csv"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What the run adds to the plan; every field is shown as it is."""
+    """Facts about the run; every field is shown as it is."""
 
     facts: Mapping[str, str]
     """Commit, date, versions and the like, by name."""
     sampling: Mapping[str, Sampling]
-    """How sampling went, by paper."""
+    """Diagnostics of sampling, by paper."""
     losses: Mapping[str, Sequence[Loss]]
     """Rows that failed, by paper."""
     costs: Sequence[Cost]
-    """What the steps took."""
+    """Time and memory of the steps."""
     seconds: float
     """Time during which at least one job was running."""
 
 
-def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates: Sequence[Path], sent: bool = False) -> None:
+def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates: Sequence[Path], sent: bool = False) -> None:
     """Write the report over an older one.
 
     Args:
         folder: becomes the report, in place of an older one.
-        told: what the plan says.
-        ran: what was run.
-        files: what the run made.
+        info: the plan.
+        ran: facts about the run.
+        files: files of the run.
         templates: Jinja2 templates, the style sheet and the script of the pages.
-        sent: whether it is to be sent to others, who may see nothing that is made from data which are not published.
+        sent: whether it is to be sent to others, who may see nothing made from data that are not published.
 
     Raises:
         OSError: a file of the run is damaged.
     """
     texts = {path.name: path.read_text(encoding="utf-8") for path in templates}
-    claims = [row for row in read_ledger(files.ledger) if not (sent and row.id in told.confidential_claims)]
-    ran = _without(ran, [paper.key for paper in told.papers if paper.confidential]) if sent else ran
-    chosen = copies(told, files.shown, sent)
+    claims = [row for row in read_ledger(files.ledger) if not (sent and row.id in info.confidential_claims)]
+    ran = _without(ran, [paper.key for paper in info.papers if paper.confidential]) if sent else ran
+    chosen = copies(info, files.shown, sent)
     lines = {name: key_lines(path) for name, path in files.sources.items() if path.suffix == ".yaml"}
     papers = [
         shown_paper(paper, claims, Source(files, chosen, lines.get(f"papers/{paper.key}.yaml", {}), sent))
-        for paper in told.papers
+        for paper in info.papers
     ]
     environment = _environment(texts)
-    environment.globals |= _about_the_run(told, ran, files, claims, papers)
-    named = told.mechanisms
+    environment.globals |= _about_the_run(info, ran, files, claims, papers)
+    named = info.mechanisms
     environment.filters["mechanisms"] = lambda id: named.get(id, ())
     claim_lines = {
         key.removeprefix("claims."): (name, line)
@@ -124,7 +124,7 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
         _write_pages(partial, environment, papers, files)
         for name in STATIC:
             (partial / name).write_text(texts[name], encoding="utf-8")
-        script = index_script(papers, claims, told.errata, named)
+        script = index_script(papers, claims, info.errata, named)
         (partial / INDEX).write_text(script, encoding="utf-8")
         _copy_shown(partial, chosen)
         if files.ledger:
@@ -132,13 +132,13 @@ def write_report(folder: Path, told: ToldRun, ran: Ran, files: Files, templates:
 
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
-    """What the run adds to the plan, without how sampling went for some papers."""
-    sampling = {key: one for key, one in ran.sampling.items() if key not in papers}
-    return replace(ran, sampling=sampling, losses={key: one for key, one in ran.losses.items() if key not in papers})
+    """Leave out the diagnostics of sampling for some papers."""
+    sampling = {key: diagnostics for key, diagnostics in ran.sampling.items() if key not in papers}
+    return replace(ran, sampling=sampling, losses={key: rows for key, rows in ran.losses.items() if key not in papers})
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
-    """The templates with the filters and words that they use."""
+    """Load the templates with the filters and words that they use."""
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     environment = Environment(
@@ -157,32 +157,32 @@ def _environment(texts: Mapping[str, str]) -> Environment:
 
 
 def _about_the_run(
-    told: ToldRun, ran: Ran, files: Files, claims: Sequence[LedgerRow], papers: Sequence[ShownPaper]
+    info: RunInfo, ran: Ran, files: Files, claims: Sequence[LedgerRow], papers: Sequence[ShownPaper]
 ) -> dict[str, object]:
-    """What templates know of this run, by name."""
+    """Variables of the templates for this run, by name."""
     return {
-        "told": told,
+        "info": info,
         "ran": ran,
         "papers": papers,
         "claims": claims,
         "shown": {(paper.key, item.what) for paper in papers for item in paper.items},
         "makers": files.makers,
         "sources": list(files.sources),
-        "findings": findings(claims, told.errata),
+        "findings": findings(claims, info.errata),
         "first": first_claims(papers, claims),
         "map": groups(claims),
         "counted": {row.id for row in claims if counted(row)},
-        "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.told.kind == "contraction"],
+        "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.info.kind == "contraction"],
         "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }
 
 
 def first_claims(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """The claims of the first screen: of each figure that says the most, the first ones that a run can test."""
-    telling = [(paper.key, f"figure {number}") for paper in papers for number in paper.told.telling]
+    """Choose the claims of the first screen: the first tests of each of the most informative figures, in turn."""
+    telling = [(paper.key, f"figure {number}") for paper in papers for number in paper.info.telling]
     tests = [row for row in claims if kind_name(row.kind) == "test"]
-    found = [[row for row in tests if (row.paper, row.shows) == one] for one in telling]
-    turns = [row for turn in zip_longest(*found) for row in turn if row is not None][:TOLD_FIRST]
+    by_figure = [[row for row in tests if (row.paper, row.shows) == figure] for figure in telling]
+    turns = [row for turn in zip_longest(*by_figure) for row in turn if row is not None][:FIRST_CLAIMS]
     return [row for row in claims if row in turns]
 
 

@@ -1,4 +1,4 @@
-"""What was run: the commit, the versions, what the jobs cost and how sampling went."""
+"""Provenance of a run: the commit, the versions, the cost of the jobs and the diagnostics of sampling."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def commit(folder: Path) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
 
     try:
-        # The files may lie, unpacked, in somebody else's repository.
+        # The files may have been unpacked inside another repository.
         if git("rev-parse", "--show-prefix"):
             return "unknown"
         head = git("rev-parse", "--short", "HEAD")
@@ -48,19 +48,19 @@ def commit(folder: Path) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that are installed, and the kind of machine."""
-    found = {"Python": platform.python_version()}
+    """Versions of Python and of the installed packages, and the kind of machine."""
+    installed = {"Python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found | {"machine": f"{platform.system()} {platform.machine()}"}
+    return installed | {"machine": f"{platform.system()} {platform.machine()}"}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the jobs of one step took."""
+    """Time and memory of the jobs of one step."""
 
     step: str
     jobs: int
@@ -128,7 +128,7 @@ def read_rows(path: Path) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How sampling went, over the fits of a paper; :data:`formalsynth.report.glossary.DIAGNOSTICS` has its fields in words."""
+    """Diagnostics of the fits of a paper; :data:`formalsynth.report.glossary.DIAGNOSTICS` has its fields in words."""
 
     fits: int
     refits: int
@@ -142,7 +142,7 @@ class Sampling:
 
 
 def sampling(table: pd.DataFrame) -> Sampling:
-    """How sampling went, over the fits behind rows of ``replicates.csv``; extremes and sums are of those that passed."""
+    """Summarize the diagnostics of the fits in rows of ``replicates.csv``; extremes and sums are over those that passed."""
     fits = table[table["attempts"].notna() & (table["rhat_max"].notna() | (table["status"] == "failed"))]
     # Synthesizers that share a fit share its seed.
     fits = fits.drop_duplicates(["scenario", "replicate", "seed"])
@@ -168,16 +168,16 @@ class Loss:
     synthesizer: str
     failed: int
     rows: int
-    """Of how many."""
+    """Number of rows, failed or not."""
     reason: str
-    """That of the first."""
+    """Reason of the first failure."""
 
 
 def losses(table: pd.DataFrame) -> list[Loss]:
-    """What failed among rows of ``replicates.csv``, by scenario and synthesizer."""
-    found = []
+    """List the failures among rows of ``replicates.csv``, by scenario and synthesizer."""
+    lost = []
     for (scenario, synthesizer), group in table.groupby(["scenario", "synthesizer"], sort=False):
         failed = group[group["status"] == "failed"]
         if len(failed):
-            found.append(Loss(scenario, synthesizer, len(failed), len(group), failed["reason"].fillna("").iloc[0]))
-    return found
+            lost.append(Loss(scenario, synthesizer, len(failed), len(group), failed["reason"].fillna("").iloc[0]))
+    return lost

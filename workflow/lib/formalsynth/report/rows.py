@@ -10,7 +10,7 @@ from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.notes import NAMES
 
 SEPARATOR = " / "
-"""What stands between the numbers of a row."""
+"""Separator of the numbers of a row."""
 LISTED = re.compile(r"\[[^\]]*\]|[^,/\s]+")
 """A number or an interval of a printed list."""
 ORDERS = {"order", "gain"}
@@ -18,7 +18,7 @@ ORDERS = {"order", "gain"}
 
 
 def ours(row: LedgerRow) -> str:
-    """What the run found, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``; an error of 0 is left out."""
+    """Write the numbers of the run, as in ``Weighted 3.91 ± 0.02 > LW 2.78 ± 0.01``; an error of 0 is left out."""
     numbers = _parts(row.estimate)
     errors = _parts(row.mcse) if len(_parts(row.mcse)) == len(numbers) else [""] * len(numbers)
     errors = ["" if error == "0" else error for error in errors]
@@ -32,7 +32,7 @@ def ours(row: LedgerRow) -> str:
 
 
 def printed(row: LedgerRow) -> str:
-    """What is printed, each number with its cell where there is one for each."""
+    """Write the printed numbers, each with its cell where there is one for each."""
     parts, names = LISTED.findall(row.printed), _names(row, 0)
     if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
         return row.printed
@@ -40,7 +40,7 @@ def printed(row: LedgerRow) -> str:
 
 
 def _named(name: str, text: str) -> str:
-    """A number behind its name, with a colon where the name ends in a number itself."""
+    """Write a name and its number, with a colon where the name ends in a number itself."""
     return f"{name}{':' * name[-1:].isdigit()} {text}".strip()
 
 
@@ -49,7 +49,7 @@ def _parts(text: str | None) -> list[str]:
 
 
 def _names(row: LedgerRow, count: int) -> Sequence[str]:
-    """The names of a row's cells; a number in their place where an older ledger has none."""
+    """Names of a row's cells; numbers in parentheses where an older ledger has none."""
     names = row.cells.split(NAMES) if row.cells else []
     if count in (0, len(names)):
         return names

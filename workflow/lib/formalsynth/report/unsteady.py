@@ -1,4 +1,4 @@
-"""What pages say of verdicts that other replicates may turn: a mark beside each, and the error of the headline."""
+"""Verdicts that other replicates may change: a mark for each, and the error of the headline."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from formalsynth.ledger.steadiness import STEADY
 from formalsynth.report.findings import JUDGED
 
 Turning = Mapping[tuple[str, str], float]
-"""The share of the drawings in which a verdict that is not steady stays, by claim and verdict."""
+"""Share of the redrawn runs in which an unsteady verdict stays, by claim and verdict."""
 
 
 def unsteady(steady: pd.DataFrame) -> Turning:
-    """The share of the drawings in which a verdict stays, by claim and verdict, of those that are not steady.
+    """Compute the share of the redrawn runs in which a verdict stays, by claim and verdict, for unsteady verdicts.
 
     Args:
         steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
     """
-    return {(each.id, each.verdict): each.stays for each in steady[steady["stays"] < STEADY].itertuples()}
+    return {(row.id, row.verdict): row.stays for row in steady[steady["stays"] < STEADY].itertuples()}
 
 
 def stays_words(row: LedgerRow, turning: Turning) -> str:
-    """The mark of a verdict that other replicates may turn; empty for a steady one."""
+    """Write the mark of a verdict that other replicates may change; empty for a steady one."""
     share = turning.get((row.id, row.verdict))
     return "" if share is None else f"stays in {share:.0%} of redrawn runs"
 
 
 def headline_error(rows: Sequence[LedgerRow], steady: pd.DataFrame) -> float:
-    """The standard deviation of the number of reproduced claims over the drawings; NaN where they are not known.
+    """Compute the standard deviation of the number of reproduced claims over redrawn runs; NaN where it is not known.
 
     Args:
         rows: the ledger.

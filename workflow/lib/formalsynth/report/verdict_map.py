@@ -39,30 +39,30 @@ class MapGroup:
 
 
 def counted(row: LedgerRow) -> bool:
-    """Tell claims that are counted from those whose kind is no test of a paper."""
+    """Check that a claim is counted, which only tests of a paper are."""
     return kind_name(row.kind) not in UNCOUNTED
 
 
 def section(row: LedgerRow) -> str:
-    """The section that a claim is in, without its parts."""
-    found = SECTION.search(row.place)
-    return " ".join(part for part in found.groups() if part) if found else row.place
+    """Section of a claim, without its parts."""
+    match = SECTION.search(row.place)
+    return " ".join(part for part in match.groups() if part) if match else row.place
 
 
 def groups(rows: Sequence[LedgerRow]) -> dict[str, list[MapGroup]]:
-    """The claims of each paper in groups, in the order of the ledger.
+    """Group the claims of each paper, in the order of the ledger.
 
     Args:
         rows: the ledger.
     """
-    found: dict[str, list[MapGroup]] = {}
-    for paper, each in groupby(rows, key=lambda row: row.paper):
-        own = list(each)
+    by_paper: dict[str, list[MapGroup]] = {}
+    for paper, claims in groupby(rows, key=lambda row: row.paper):
+        own = list(claims)
         order = {name: k for k, name in enumerate(dict.fromkeys(_group(row) for row in own))}
         sections = list(dict.fromkeys(section(row) for row in own))
         own.sort(key=lambda row: (sections.index(section(row)), order[_group(row)]))
-        found[paper] = [MapGroup(", test: ".join(key), list(one)) for key, one in groupby(own, key=_group)]
-    return found
+        by_paper[paper] = [MapGroup(", test: ".join(key), list(group)) for key, group in groupby(own, key=_group)]
+    return by_paper
 
 
 def _group(row: LedgerRow) -> tuple[str, str]:
@@ -70,16 +70,16 @@ def _group(row: LedgerRow) -> tuple[str, str]:
 
 
 def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
-    """The map as an SVG of its own.
+    """Draw the map as an SVG.
 
     Args:
         rows: the ledger.
         symbols: the sign of each verdict.
     """
     parts, y = [], TOP
-    for paper, found in groups(rows).items():
+    for paper, its_groups in groups(rows).items():
         parts.append(f'<text x="0" y="{y + TILE - 5}" font-weight="600">{escape(paper)}</text>')
-        claims = [claim for group in found for claim in group.claims]
+        claims = [claim for group in its_groups for claim in group.claims]
         for k, claim in enumerate(claims):
             parts.append(_tile(claim, symbols, LEFT + k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
         y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP

@@ -1,4 +1,4 @@
-"""What a figure shows in words, for those who cannot see it: medians in their order, from its tidy table."""
+"""Alternative text of a figure, for readers who cannot see it: medians in their order, from its tidy table."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 3
-"""Frames whose medians are told; the caption and the table have the rest."""
+"""Number of frames whose medians are listed; the caption and the table have the rest."""
 
 
-def seen_in(path: Path) -> str:
-    """The medians of each group of a figure from the largest to the smallest, frame by frame; along lines, both ends.
+def alt_text(path: Path) -> str:
+    """List the medians of each group of a figure from the largest to the smallest, frame by frame; along lines, both ends.
 
     Args:
         path: the tidy table of the figure. Empty text where it has no groups of values.
@@ -28,19 +28,19 @@ def seen_in(path: Path) -> str:
         return ""
     by = [name for name in ("part", "panel", "scenario") if name in table and table[name].nunique() > 1]
     frames = list(table.fillna(dict.fromkeys(by, "")).groupby(by, sort=False)) if by else [((), table)]
-    told = [": ".join([*filter(None, [", ".join(map(str, name))]), _medians(part)]) for name, part in frames[:MOST]]
+    texts = [": ".join([*filter(None, [", ".join(map(str, name))]), _medians(part)]) for name, part in frames[:MOST]]
     rest = len(frames) - MOST
     more = f"; {counted(rest, 'more frame')}" if rest > 0 else ""
-    return f"Medians, the largest first: {'; '.join(told)}{more}."
+    return f"Medians, the largest first: {'; '.join(texts)}{more}."
 
 
 def _medians(table: pd.DataFrame) -> str:
-    """The median of each label, or its medians at the first and the last place across where it is a line."""
+    """List the median of each label, or its medians at the first and the last place across where it is a line."""
     lines = "x" in table and "at" not in table and not {"record", "density"} & set(table) and table["x"].nunique() > 1
-    found = table.groupby("label", sort=False)["value"].median().dropna().sort_values(ascending=False, kind="stable")
+    medians = table.groupby("label", sort=False)["value"].median().dropna().sort_values(ascending=False, kind="stable")
     if not lines:
-        return ", ".join(f"{label} {number(value)}" for label, value in found.items())
+        return ", ".join(f"{label} {number(value)}" for label, value in medians.items())
     ends = table[table["x"].isin([table["x"].min(), table["x"].max()])].groupby(["label", "x"])["value"].median()
     return ", ".join(
-        f"{label} {' to '.join(number(value) for value in ends.loc[label])}" for label in found.index if label in ends
+        f"{label} {' to '.join(number(value) for value in ends.loc[label])}" for label in medians.index if label in ends
     )

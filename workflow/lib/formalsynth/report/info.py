@@ -1,0 +1,127 @@
+"""Input of the report from the plan: everything on its pages apart from the results of the run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.model import JobInput
+from formalsynth.ledger.errata import Erratum
+
+
+class SizeInfo(JobInput):
+    """Size of the run, compared with the papers' own sizes."""
+
+    replicates: int | None
+    """Largest number of replicates; None for the papers' own."""
+    shrink: float
+    """Divisor of simulated sample sizes."""
+    judged: bool
+    """True if the ledger judges claims at this scale."""
+
+
+class FileInfo(JobInput):
+    """A real data file that the papers use."""
+
+    file: str
+    source: str
+    """Place of its publication."""
+    available: bool
+
+
+class DisplayInfo(JobInput):
+    """Common description of a figure and a table."""
+
+    number: str
+    """Printed number."""
+    file: str
+    """Folder and file name without its ending."""
+    subject: str
+    stand_in: bool
+    """True if it shows stand-in data."""
+    columns: tuple[str, ...]
+    """Columns that it shows, by the names of :data:`formalsynth.core.words.METRICS`."""
+    guarantees: tuple[str, ...]
+    """Kinds of guarantee of its privacy numbers; none where it shows none."""
+    confidential: Literal["", "statistics", "records"] = ""
+    """Content from data files that are not published: statistics, records or a number for each of them, or nothing."""
+    published: tuple[str, ...] = ()
+    """Published data files whose records it shows as the confidential data of the example."""
+
+
+class FigureInfo(DisplayInfo):
+    """A figure."""
+
+    same_as: str
+    """Number of the figure that it repeats; empty for one of its own."""
+    kind: str = ""
+    """Kind of figure in config."""
+    alt: str
+    """Alternative text, for readers who cannot see it."""
+
+
+class TableInfo(DisplayInfo):
+    """A table."""
+
+    headings: dict[str, str]
+    """Name of each of its statistics in plain words."""
+
+
+class PaperInfo(JobInput):
+    """A paper of the run."""
+
+    key: str
+    title: str
+    authors: str
+    scenarios: tuple[str, ...]
+    """Ids of the scenarios that were run."""
+    confidential: tuple[str, ...] = ()
+    """Its data files that are not published."""
+    confidential_claims: tuple[str, ...] = ()
+    """Ids of the claims about them."""
+    mechanisms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Mechanisms that a claim is about, by its id."""
+    left_out: tuple[str, ...]
+    """Figures and tables whose data are missing, as in ``figure 4``."""
+    skipped: tuple[str, ...]
+    """Sentences about parts that are left out because their data are missing."""
+    warnings: tuple[str, ...]
+    """Sentences about data files that may not be those of the paper."""
+    telling: tuple[str, ...] = ()
+    """Numbers of the most informative figures."""
+    figures: tuple[FigureInfo, ...]
+    tables: tuple[TableInfo, ...]
+
+
+class RunInfo(JobInput):
+    """Run."""
+
+    scale: str
+    size: SizeInfo
+    root_seed: int
+    sampler: SamplerSettings
+    data: tuple[FileInfo, ...]
+    skipped: tuple[str, ...]
+    """Sentences about parts that are left out because their data are missing."""
+    warnings: tuple[str, ...]
+    """Sentences about data files that may not be those of the papers."""
+    papers: tuple[PaperInfo, ...]
+    errata: tuple[Erratum, ...]
+    """Errors in these papers."""
+
+    @property
+    def confidential(self) -> tuple[str, ...]:
+        """Data files of the run that are not published."""
+        return tuple(dict.fromkeys(file for paper in self.papers for file in paper.confidential))
+
+    @property
+    def confidential_claims(self) -> frozenset[str]:
+        """Ids of the claims about them."""
+        return frozenset(id for paper in self.papers for id in paper.confidential_claims)
+
+    @property
+    def mechanisms(self) -> dict[str, tuple[str, ...]]:
+        """Mechanisms that claims are about, by the claim's id."""
+        return {id: names for paper in self.papers for id, names in paper.mechanisms.items()}
