@@ -18,6 +18,13 @@ JOBS = {
     "run": ("formalsynth.steps.run", "formalsynth.families.linear", "formalsynth.mechanisms.ranges"),
     "collect": ("formalsynth.steps.collect",),
     "show": ("formalsynth.show.tidy", "formalsynth.show.draw", "formalsynth.show.captions"),
+    "figure": (
+        "formalsynth.show.tidy",
+        "formalsynth.show.draw",
+        "formalsynth.show.captions",
+        "formalsynth.show.figures.ecdf",
+    ),
+    "table": ("formalsynth.show.tidy", "formalsynth.show.captions", "formalsynth.show.tables.means"),
     "judge": ("formalsynth.ledger.judge",),
 }
 STEPS = ("simulate", "fit", "measure", "tables", "run", "study", "collect")
@@ -147,7 +154,11 @@ def test_a_job_does_not_depend_on_what_comes_after_it(job, file):
 
 @pytest.mark.parametrize("job", JOBS)
 def test_the_plan_reaches_a_job_as_parameters_only(job):
-    later = ("plan/", "report/") if job in ("show", "judge") else ("plan/", "report/", "show/", "displays/", "ledger/")
+    later = (
+        ("plan/", "report/")
+        if job in ("show", "figure", "table", "judge")
+        else ("plan/", "report/", "show/", "displays/", "ledger/")
+    )
     assert [file for file in names(sources(*JOBS[job])) if file.startswith(later)] == []
 
 
@@ -158,7 +169,17 @@ def test_a_step_depends_on_no_entry_of_a_register(step):
     assert [file for file in names(sources(f"formalsynth.steps.{step}")) if file.startswith(entries)] == []
 
 
-@pytest.mark.parametrize(("job", "other"), [("fit", "families/beta.py"), ("study", "papers/zcdp/study_coverage.py")])
+@pytest.mark.parametrize(
+    ("job", "other"),
+    [
+        ("fit", "families/beta.py"),
+        ("study", "papers/zcdp/study_coverage.py"),
+        ("figure", "show/figures/violin.py"),
+        ("figure", "displays/figures/violin.py"),
+        ("table", "show/tables/rate.py"),
+        ("table", "displays/tables/rate.py"),
+    ],
+)
 def test_a_job_depends_on_the_entries_that_it_names_and_no_others(job, other):
     files = names(sources(*JOBS[job]))
     assert f"{JOBS[job][-1].removeprefix('formalsynth.').replace('.', '/')}.py" in files
