@@ -132,7 +132,8 @@ def _density(fitted: Fitted) -> Iterator[str]:
 
         def log_density(values: Array, draw: Draws = draw) -> Array:
             rows = Records(values, np.repeat(record.design, len(values), axis=0))
-            return log_likelihood(fitted.family, rows, draw)[0]
+            values_at: Array = log_likelihood(fitted.family, rows, draw)[0]
+            return values_at
 
         problems = check_density(log_density, predicted, support(fitted.family))
         yield from (f"at {_in_words(draw)} {problem}" for problem in problems)

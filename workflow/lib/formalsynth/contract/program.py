@@ -338,7 +338,8 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
 
         def log_density(values: Array, draw: Mapping[str, Array] = draw) -> Array:
             rows = Records(values, np.repeat(record.design, len(values), axis=0))
-            return checked.log_lik(draw, rows)[0]
+            values_at: Array = checked.log_lik(draw, rows)[0]
+            return values_at
 
         at = ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
         yield from (f"at {at} the program {problem}" for problem in check_density(log_density, predicted, support))

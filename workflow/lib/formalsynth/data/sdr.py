@@ -66,7 +66,8 @@ def _sdr_table(path: Path) -> pd.DataFrame:
         table = pd.read_fwf(path, colspecs=spans, names=list(SDR_COLUMNS), dtype=str, header=None, encoding="latin-1")
     else:
         raise DataError(f"{path}: neither a CSV with SALARYP nor fixed-width records of {SDR_RECORD} characters")
-    return table.apply(lambda column: column.str.strip())
+    stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
+    return stripped
 
 
 def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Records:

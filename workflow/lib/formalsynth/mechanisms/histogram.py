@@ -49,7 +49,8 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
 
     Source: censor paper, Section 2.3.
     """
-    return shares(laplace_counts(x, low, high, bins, epsilon).noisy(generator, 1))[0]
+    probabilities: Array = shares(laplace_counts(x, low, high, bins, epsilon).noisy(generator, 1))[0]
+    return probabilities
 
 
 def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:

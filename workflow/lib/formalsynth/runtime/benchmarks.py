@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def about(benchmarks: Iterable[Path], cores: int) -> str:
-    """Expected time of some jobs, in words; empty where there are none.
+    """Estimate the time of some jobs, in words; empty where there are none.
 
     Args:
         benchmarks: of each job, the file that its benchmark will be written to.

@@ -28,7 +28,7 @@ def cache_folder(kind: str) -> Path | None:
 
 
 def kept(kind: str, name: str) -> Path | None:
-    """Cached file, where there is one that is whole."""
+    """Find the cached file, if there is a complete one."""
     folder = cache_folder(kind)
     if folder is None or not (folder / f".{name}.sha256").exists():
         return None

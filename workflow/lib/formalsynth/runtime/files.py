@@ -289,7 +289,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
 
     unbroken(path)
     with _reading(path):
-        return pd.read_csv(path, usecols=columns, keep_default_na=False, na_values=[""])
+        return pd.read_csv(path, usecols=None if columns is None else list(columns), keep_default_na=False, na_values=[""])
 
 
 def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:

@@ -127,7 +127,8 @@ def _wait_for_jobs(folder: Path) -> None:
     with contextlib.suppress(FileNotFoundError), open(folder / JOBS, "r+b", buffering=0) as file:
         while True:
             try:
-                return fcntl.lockf(file, fcntl.LOCK_EX | NOW, 1, 0)
+                fcntl.lockf(file, fcntl.LOCK_EX | NOW, 1, 0)
+                return
             except (BlockingIOError, PermissionError):
                 if time.monotonic() > deadline:
                     reason = "jobs of a run that was killed are still at work in this folder"

@@ -55,7 +55,7 @@ def _pieces(draws: Array, starts: Sequence[int], length: int) -> Array:
 
 
 def _scores(pieces: Array) -> Array:
-    """Normal scores of average ranks among all pieces, variable by variable."""
+    """Compute normal scores of average ranks among all pieces, variable by variable."""
     values = pieces.reshape(-1, pieces.shape[-1])
     order = values.argsort(axis=0)
     ordered = np.take_along_axis(values, order, axis=0)
@@ -98,7 +98,8 @@ def _effective(pieces: Array) -> Array:
     even = correlation[2 * stop, column]
     time = 2 * before - 1 + np.where((even > 0) | (pairs[stop, column] >= 0), even, 0)
     size = count * n
-    return np.where(moves, size / np.maximum(time, 1 / np.log10(size)), size)
+    effective: Array = np.where(moves, size / np.maximum(time, 1 / np.log10(size)), size)
+    return effective
 
 
 def _autocovariance(pieces: Array) -> Array:

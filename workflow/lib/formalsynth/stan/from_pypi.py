@@ -48,7 +48,7 @@ BUILD_PRODUCTS = (".o", ".a", ".d", ".gch", ".so", ".dylib", ".dSYM")
 
 
 def is_for_this_machine() -> bool:
-    """True on Linux on x86-64: the wheel has a Stan compiler for no other machine."""
+    """Check for Linux on x86-64: the wheel has a Stan compiler for no other machine."""
     return sys.platform == "linux" and os.uname().machine == "x86_64"
 
 

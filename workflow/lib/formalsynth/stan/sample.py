@@ -67,7 +67,7 @@ def sample(
 
 
 def _lengths(settings: SamplerSettings, refits: int, lost: bool) -> Lengths:
-    """Settings of a first fit, or of a refit, which keeps as many draws; ``lost``: True if an earlier fit diverged or stopped."""
+    """Choose settings of a fit or a refit, which keeps as many draws; ``lost``: an earlier fit diverged or stopped."""
     thin = settings.lengthen**refits
     return Lengths(settings.warmup * thin, settings.draws, thin, CAREFUL if lost else settings.adapt_delta)
 

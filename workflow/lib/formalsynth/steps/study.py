@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import StudyJob
@@ -31,7 +32,7 @@ def run_study(job: StudyJob) -> Outcome:
     settings = study.settings.model_validate(job.settings)
     given = {name: getattr(settings, name) for name in settings.model_fields_set}
     outcome = study.function(Run(job.key, job.replicates, arms, job.data_folder), **given)
-    head: dict[str, object] = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n}
+    head: dict[str, str | int] = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n}
     rows, details = (_filled(table, head) for table in (outcome.rows, outcome.details))
     guarantees = {arm.id: study.arms[arm.name].guarantee for arm in arms}
     guarantee = pd.Series([guarantees[id] for id in rows["synthesizer"]], dtype=str)
@@ -42,5 +43,5 @@ def run_study(job: StudyJob) -> Outcome:
     return Outcome(rows.reindex(columns=[*REPLICATE_COLUMNS, *own]).reset_index(drop=True), details)
 
 
-def _filled(table: pd.DataFrame, columns: dict[str, object]) -> pd.DataFrame:
+def _filled(table: pd.DataFrame, columns: Mapping[str, str | int]) -> pd.DataFrame:
     return table.assign(**{key: value for key, value in columns.items() if key not in table})
