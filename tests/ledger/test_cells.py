@@ -1,6 +1,7 @@
 """Tests of the values that a claim compares."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from formalsynth.ledger.cells import ClaimError, NoRowsError, values_of
 from made_up_claims import claim_of, normal, row_of, table_of
@@ -91,3 +92,9 @@ def test_scenarios_go_by_their_names_and_rows_by_their_values():
 def test_a_claim_needs_a_unit_with_a_value_in_every_cell():
     with pytest.raises(NoRowsError, match="no replicate has one in every cell"):
         values_of(claim_of({}), [table_of(A=[1.0, np.nan], B=[np.inf, 5.0])])
+
+
+def test_names_of_numbers_have_no_exponent():
+    sizes = [0.5, 1000.0, 1_000_000.0]
+    table = pd.concat([table_of(A=[size]).assign(n=size) for size in sizes])
+    assert values_of(claim_of({}, {"over": "n", "of": sizes}), [table]).names == ("n 0.5", "n 1000", "n 1000000")

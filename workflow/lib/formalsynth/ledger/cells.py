@@ -83,15 +83,20 @@ def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[obj
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
     """Names of cells: the label if there is one; a number is preceded by the name of its column."""
-    texts = [f"{cell:g}" if isinstance(cell, int | float | np.number) else str(cell) for cell in cells]
-    numbers = [not isinstance(cell, str) for cell in cells]
     column = claim.estimate.over.replace("_", " ")
-    names = [
-        claim.labels.get(text, f"{column} {text}" if is_number else text) for text, is_number in zip(texts, numbers, strict=True)
-    ]
+    names = []
+    for cell in cells:
+        number = float(cell) if isinstance(cell, int | float | np.number) else None
+        text = str(cell) if number is None else f"{number:g}"
+        names.append(claim.labels.get(text, text if isinstance(cell, str) else f"{column} {_plain(number) or text}"))
     if claim.estimate.differences:
         return tuple(f"{first} less {second}" for first, second in zip(names[::2], names[1::2], strict=True))
     return tuple(names)
+
+
+def _plain(number: float | None) -> str:
+    """Digits of an integer below 10 million, without exponent; empty for other numbers."""
+    return f"{number:.0f}" if number is not None and abs(number) < 1e7 and number.is_integer() else ""
 
 
 def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
