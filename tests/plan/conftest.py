@@ -1,4 +1,4 @@
-"""What the tests of the plan share: the shipped config as trees that are changed and read without files."""
+"""Fixtures of the tests of the plan: the shipped config as trees that are changed and read without files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong is told in one message, and nothing is read from files that would only say the same again."""
+"""All problems are reported in one message, without repeating the same problem."""
 
 import pytest
 from config_trees import CLAIM, CONFIG, RANGE, ZCDP, assert_blames, of_papers, put, refusal
@@ -51,8 +51,8 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistakes", MISTAKES.values(), ids=MISTAKES)
-def test_all_that_is_wrong_in_a_paper_is_told_at_once(own, read, mistakes, fatigue):
-    """Of both files; a line for each mistake, and none for what only follows from it."""
+def test_all_that_is_wrong_in_a_paper_is_reported_at_once(own, read, mistakes, fatigue):
+    """Problems of both files: a line for each mistake, and none for what only follows from it."""
     trees = of_papers(own, "range")
     for file, changes in mistakes.items():
         for path, (value, _) in changes.items():
@@ -65,7 +65,7 @@ def test_all_that_is_wrong_in_a_paper_is_told_at_once(own, read, mistakes, fatig
     assert len(message.splitlines()) == wrong, message
 
 
-def test_all_papers_are_told_at_once(own, read):
+def test_all_papers_are_reported_at_once(own, read):
     trees = of_papers(own, "range", "zcdp", "reps")
     put(trees[RANGE], "figures.1.kind", "histogram")
     put(trees[ZCDP], "synthesizers.Synthetic.arm", "synthetics")
@@ -77,7 +77,7 @@ def test_all_papers_are_told_at_once(own, read):
     assert len(message.splitlines()) == 3
 
 
-def test_all_that_is_wrong_in_the_run_is_told_at_once(own, read, tmp_path, monkeypatch):
+def test_all_that_is_wrong_in_the_run_is_reported_at_once(own, read, tmp_path, monkeypatch):
     trees = of_papers(own, "range")
     put(trees[CONFIG], "batch_size", 0)
     put(trees[CONFIG], "sampler.draws", 1)

@@ -1,4 +1,4 @@
-"""The audit that a scenario asks for: what it is told, and what is refused before any job starts."""
+"""The audit that a scenario asks for: its input, and invalid entries that are refused before any job starts."""
 
 from dataclasses import fields
 
@@ -19,11 +19,11 @@ SHARES = {"low": 0.001, "high": 0.999}
 
 @pytest.fixture(scope="module")
 def job_of(plan_of):
-    """What the audit of the simulation is told, and the warnings of the plan."""
+    """Input of the audit of the simulation, and the warnings of the plan."""
 
     def job_of(batch="0000", scale="paper", **changes):
         plan = plan_of("range", scale, **{"scenarios.simulation.audit": AUDIT | changes, "run.batch_size": 15})
-        scenario = next(one for one in plan.papers["range"].scenarios.values() if one.name == "simulation")
+        scenario = next(scenario for scenario in plan.papers["range"].scenarios.values() if scenario.name == "simulation")
         return scenario.audit_job(batch, plan.config.sampler), plan.warnings
 
     return job_of
@@ -44,14 +44,14 @@ def test_the_first_data_sets_are_audited_with_every_synthesizer_and_what_it_is_b
     assert job_of("0002")[0] is None
     assert job.outcomes == pytest.approx((0.01, 1, 100, 10000))
     assert job.predictors == ((-2, 6),)
-    assert job.audited == tuple(each.id for each in job.synthesizers)
+    assert job.audited == tuple(synthesizer.id for synthesizer in job.synthesizers)
     assert {"formalsynth.steps.audit", "formalsynth.audit.exact_linear"} <= set(job.modules)
     assert warnings == []
 
 
 def test_only_what_is_named_is_audited_and_its_parents_run(job_of):
     job, _ = job_of(synthesizers=["averaged"])
-    assert [each.id for each in job.synthesizers] == ["Unweighted", *job.audited]
+    assert [synthesizer.id for synthesizer in job.synthesizers] == ["Unweighted", *job.audited]
     assert len(job.audited) == 2
 
 
@@ -65,7 +65,7 @@ def test_a_small_scale_has_a_coarse_grid(job_of):
 def test_whole_numbers_are_tried_once(plan_of):
     audit = {"outcome": {"low": 0, "high": 3, "points": 9, "whole": True}}
     plan = plan_of("reweight", **{"scenarios.mixture.audit": audit})
-    scenario = next(one for one in plan.papers["reweight"].scenarios.values() if one.name == "mixture")
+    scenario = next(scenario for scenario in plan.papers["reweight"].scenarios.values() if scenario.name == "mixture")
     assert scenario.audit.outcomes == (0, 1, 2, 3)
     assert "outcome" in plan.warnings[-1]
 
@@ -73,11 +73,11 @@ def test_whole_numbers_are_tried_once(plan_of):
 def test_shares_can_be_evenly_spaced_as_log_odds(plan_of):
     audit = {"outcome": {"low": 0.1, "high": 0.9, "points": 3, "logit": True}}
     plan = plan_of("censor", **{"scenarios.simulation.audit": audit | {"synthesizers": ["Unweighted"]}})
-    scenario = next(one for one in plan.papers["censor"].scenarios.values() if one.name == "simulation")
+    scenario = next(scenario for scenario in plan.papers["censor"].scenarios.values() if scenario.name == "simulation")
     assert scenario.audit.outcomes == pytest.approx((0.1, 0.5, 0.9))
     audit["outcome"] |= {"high": 0.99, "points": 4}
     plan = plan_of("censor", **{"scenarios.simulation.audit": audit | {"synthesizers": ["Unweighted"]}})
-    scenario = next(one for one in plan.papers["censor"].scenarios.values() if one.name == "simulation")
+    scenario = next(scenario for scenario in plan.papers["censor"].scenarios.values() if scenario.name == "simulation")
     odds = [x / (1 - x) for x in scenario.audit.outcomes]
     assert [odds[k + 1] / odds[k] for k in range(3)] == pytest.approx([891 ** (1 / 3)] * 3)
 
@@ -133,11 +133,11 @@ def gamma(plan_of, **changes):
     audit = {"outcome": {"low": 0.01, "high": 100}, "predictors": AUDIT["predictors"]} | changes
     changed = {"scenarios.simulation.audit": audit, "scenarios.simulation.family": "gamma_regression"}
     plan = plan_of("range", "smoke", **changed)
-    scenario = next(one for one in plan.papers["range"].scenarios.values() if one.name == "simulation")
+    scenario = next(scenario for scenario in plan.papers["range"].scenarios.values() if scenario.name == "simulation")
     return scenario.audit_job("0000", plan.config.sampler), plan.config.sampler
 
 
-def test_an_audit_without_exact_posteriors_is_told_the_sampler(plan_of):
+def test_an_audit_without_exact_posteriors_gets_the_sampler(plan_of):
     job, sampler = gamma(plan_of)
     assert job.sampler == sampler
     assert "formalsynth.steps.sampling" in job.modules

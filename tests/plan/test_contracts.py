@@ -47,16 +47,16 @@ def study(tmp_path):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize(("factor", "status", "says"), [
+@pytest.mark.parametrize(("factor", "status", "line"), [
     ("1.0", 0, "mechanism halved: keeps to its contract"),
     ("1.5", 1, "mechanism halved: gives weights from 0.5 to 1.5: they have to be from 0 to 1 "
      "(divide by the largest one, not by their mean)"),
 ])  # fmt: skip
-def test_each_thing_has_a_line(study, capsys, factor, status, says):
+def test_each_thing_has_a_line(study, capsys, factor, status, line):
     assert main([study(factor)]) == status
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "population two_groups: keeps to its contract"
-    assert says in lines
+    assert line in lines
     assert len(lines) == 2
 
 
@@ -106,7 +106,7 @@ generated quantities { vector[n] log_lik; vector[n] x_rep; }
 
 
 @pytest.mark.stan
-def test_a_program_that_does_not_compile_is_told_with_the_words_of_the_compiler(study, tmp_path, capsys):
+def test_a_program_that_does_not_compile_is_reported_with_the_words_of_the_compiler(study, tmp_path, capsys):
     file = study("1.0")
     (tmp_path / "mine.stan").write_text(PROGRAM, encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(
@@ -119,6 +119,6 @@ def test_a_program_that_does_not_compile_is_told_with_the_words_of_the_compiler(
     assert said.err == "Compiling mine.stan (about half a minute, unless it was compiled before)\n"
 
 
-def test_a_study_that_cannot_be_read_is_told(study, capsys):
+def test_a_study_that_cannot_be_read_is_reported(study, capsys):
     assert main([study("nothing +")]) == 1
     assert "code: given 'my.py'" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What reading a plan costs: every job of a cluster reads it again."""
+"""Time to read a plan: every job of a cluster reads it again."""
 
 import subprocess
 import sys

@@ -77,10 +77,10 @@ def test_a_file_that_is_there_is_used_with_as_many_records_as_it_has(with_data, 
     assert isinstance(scenario.data, Simulated)
     assert any("STAND-IN" in line for line in absent.skipped)
     fixed_width(tmp_path / NAMES["sdr"])
-    found = with_data("censor")
-    scenario = found.papers["censor"].of("salary")[0]
+    plan = with_data("censor")
+    scenario = plan.papers["censor"].of("salary")[0]
     assert (scenario.stand_in, scenario.n, scenario.data) == (False, 3, FromFile(file="sdr2017", drop_rows=()))
-    assert not any("STAND-IN" in line for line in found.skipped)
+    assert not any("STAND-IN" in line for line in plan.skipped)
 
 
 def test_two_good_records_of_the_survey_are_enough(with_data):
@@ -95,8 +95,8 @@ def test_another_number_of_records_than_the_papers_is_warned_of(with_data):
     (warning,) = plan.warnings
     assert warning.startswith("censor: ")
     assert warning.endswith(f"(salary): {doubt}")
-    told = describe(plan)
-    assert told.warnings == told.papers[0].warnings == (warning,)
+    run = describe(plan)
+    assert run.warnings == run.papers[0].warnings == (warning,)
     paper = plan.papers["censor"]
     claims = [claim for claim in paper.claims if "salary" in {scenario.id for scenario in claim.scenarios}]
     assert claims
@@ -157,11 +157,11 @@ def salary_job(plan):
 
 
 def test_absent_data_skip_the_scenario_and_say_so(with_data):
-    found = with_data("reps")
-    paper = found.papers["reps"]
+    plan = with_data("reps")
+    paper = plan.papers["reps"]
     assert not paper.of("adult")
     assert paper.of("simulated")
-    assert any("adult.data" in line and line.endswith("skipped") for line in found.skipped)
+    assert any("adult.data" in line and line.endswith("skipped") for line in plan.skipped)
     assert 3 in paper.config.tables
     assert 3 not in paper.tables, "a table of a skipped scenario is not planned"
     (claim,) = paper.claims

@@ -36,12 +36,12 @@ def schema(name):
 
 @functools.cache
 def files():
-    """What each generated file has to hold."""
+    """Contents of the generated files."""
     return rendered(REPOSITORY)
 
 
 def as_json(value):
-    """What a JSON schema sees of a YAML file: keys are text."""
+    """Values of a YAML file as JSON, in which keys are text."""
     if isinstance(value, dict):
         return {str(key): as_json(inner) for key, inner in value.items()}
     return [as_json(inner) for inner in value] if isinstance(value, list) else value
@@ -52,7 +52,7 @@ def test_generated_files_are_up_to_date(path):
     assert path.read_text(encoding="utf-8") == files()[path], "run python -m formalsynth.plan.docs"
 
 
-def test_check_says_what_is_out_of_date_and_a_run_mends_it(tmp_path, monkeypatch, capsys):
+def test_check_names_files_that_are_out_of_date_and_a_run_writes_them(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("formalsynth.plan.docs.REPOSITORY", tmp_path)
     (tmp_path / "config").mkdir()
     marks = [
@@ -74,9 +74,9 @@ def test_check_says_what_is_out_of_date_and_a_run_mends_it(tmp_path, monkeypatch
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_every_key_is_described(name):
     Draft202012Validator.check_schema(schema(name))
-    found = list(sections(schema(name)))
-    assert len(found) > 1
-    for path, section in found:
+    described = list(sections(schema(name)))
+    assert len(described) > 1
+    for path, section in described:
         for key, inner in section["properties"].items():
             assert inner["description"].endswith("."), f"{path}.{key}"
 
@@ -95,9 +95,9 @@ def objects(tree):
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_no_section_takes_other_keys(name):
-    found = list(objects(schema(name)))
-    assert found
-    assert all(section["additionalProperties"] is False for section in found)
+    described = list(objects(schema(name)))
+    assert described
+    assert all(section["additionalProperties"] is False for section in described)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

@@ -1,8 +1,7 @@
-"""Every field of every section of config, in each of its variants: what cannot be its value is refused by its path.
+"""Every field of every section of config, in each of its variants: impossible values are refused by their paths.
 
-The sections are found by walking the models, so that a new field or kind is among them. They stand side by side in a made-up
-config with nothing but what says which variant a section is; all mistakes are told at once, so that a message says of all
-fields what it says of each.
+The sections are found by walking the models, which includes new fields and kinds. They are written to a made-up config that
+only names the variants of sections; all mistakes are reported at once, and the message about all fields has that of each.
 """
 
 import types
@@ -49,14 +48,14 @@ def made_up():
 
 
 def kind_of(annotation, metadata=()):
-    """What an annotation comes down to: its variants if it has them, else its origin or itself, with what is inside."""
+    """Variants of an annotation if it has them, else its origin or itself, with the annotations inside."""
     if get_origin(annotation) is Annotated:
         annotation, *metadata = get_args(annotation)
-    variants = next((each for each in metadata if isinstance(each, Variants)), None)
+    variants = next((item for item in metadata if isinstance(item, Variants)), None)
     if variants:
         return variants, ()
     if get_origin(annotation) in (Union, types.UnionType):
-        return Union, [each for each in get_args(annotation) if each is not type(None)]
+        return Union, [part for part in get_args(annotation) if part is not type(None)]
     return get_origin(annotation) or annotation, get_args(annotation)
 
 
@@ -73,14 +72,14 @@ def sections(kind, inside, value, path=()):
         for name, field in kind.model_fields.items():
             yield from sections(*kind_of(field.annotation, field.metadata), value.get(name, {}), (*path, name))
     elif kind is Union:
-        for each in inside:
-            yield from sections(*kind_of(each), value, path)
+        for part in inside:
+            yield from sections(*kind_of(part), value, path)
     elif kind is dict and isinstance(value, dict):
-        for key, each in value.items():
-            yield from sections(*kind_of(inside[1]), each, (*path, key))
+        for key, inner in value.items():
+            yield from sections(*kind_of(inside[1]), inner, (*path, key))
     elif kind is list and isinstance(value, list):
-        for k, each in enumerate(value):
-            yield from sections(*kind_of(inside[0]), each, (*path, k))
+        for k, inner in enumerate(value):
+            yield from sections(*kind_of(inside[0]), inner, (*path, k))
 
 
 def models(kind, inside=()):
@@ -93,17 +92,17 @@ def models(kind, inside=()):
         for field in kind.model_fields.values():
             yield from models(*kind_of(field.annotation, field.metadata))
     else:
-        for each in inside if kind in (Union, dict, list) else ():
-            yield from models(*kind_of(each))
+        for part in inside if kind in (Union, dict, list) else ():
+            yield from models(*kind_of(part))
 
 
 def places(kind, inside, path=()):
     """Paths in a value to where keys and values are no part of it: its leaves, and lists."""
     if kind is Union:
-        found = [each for part in inside for each in places(*kind_of(part), path)]
+        inner_places = [place for part in inside for place in places(*kind_of(part), path)]
         # what may be a section itself is one
         sectional = any(kind_of(part)[0] is dict or is_model(kind_of(part)[0]) for part in inside)
-        yield from dict.fromkeys(each for each in found if not (sectional and each == path))
+        yield from dict.fromkeys(place for place in inner_places if not (sectional and place == path))
     elif kind is list:
         yield path
         yield from places(*kind_of(inside[0]), (*path, 0))
@@ -143,13 +142,13 @@ def dotted(path):
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_made_up_config_has_every_section(made_up, name):
-    found = {model for model, _ in sections(SCHEMAS[name], (), made_up[name])}
-    assert found == set(models(SCHEMAS[name]))
+    made_up_models = {model for model, _ in sections(SCHEMAS[name], (), made_up[name])}
+    assert made_up_models == set(models(SCHEMAS[name]))
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_section_in_place_of_a_value_is_refused_by_its_path(made_up, tmp_path, name):
-    """Of values in lists and under free keys, too: each field is tried as often as it has such places."""
+    """Each field is tried at all of its places, in lists and under free keys, too."""
     tried = {}
     for model, path in sections(SCHEMAS[name], (), made_up[name]):
         for field, info in model.model_fields.items():
@@ -171,11 +170,11 @@ def test_a_section_in_place_of_a_value_is_refused_by_its_path(made_up, tmp_path,
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_key_that_a_section_does_not_have_is_refused_with_those_that_it_has(made_up, tmp_path, name):
-    tree, found = untied(made_up[name]), list(sections(SCHEMAS[name], (), made_up[name]))
-    for _, path in found:
+    tree, every = untied(made_up[name]), list(sections(SCHEMAS[name], (), made_up[name]))
+    for _, path in every:
         put(tree, (*path, "unheard"), [[-7]])
     lines = message_of(name, tree, tmp_path)
-    for model, path in found:
+    for model, path in every:
         start = f"{dotted((*path, 'unheard'))}: given [[-7]]; "
         (line,) = [line for line in lines if line.startswith(start)]
         assert line.endswith(f"allowed keys: {', '.join(model.model_fields) or 'none'}"), line
@@ -189,20 +188,20 @@ def value_at(tree, path):
 
 
 def speaks_of(annotation, type):
-    """Whether a type is a part of an annotation."""
+    """True if a type is a part of an annotation."""
     return annotation is type or any(speaks_of(part, type) for part in get_args(annotation))
 
 
 def numbers(name, tree):
     """A path to a number for each field of each model that has one in a tree, in lists and under free keys, too."""
-    found, models_at = {}, {path: model for model, path in sections(SCHEMAS[name], (), tree)}
+    fields, models_at = {}, {path: model for model, path in sections(SCHEMAS[name], (), tree)}
     for place in paths(tree):
         if type(at(tree, place)) in (int, float):
             depth = max(k for k in range(len(place)) if place[:k] in models_at)
             model, field = models_at[place[:depth]], place[depth]
             if not speaks_of(model.model_fields[field].annotation, bool):
-                found.setdefault((model, field, len(place)), place)
-    return found
+                fields.setdefault((model, field, len(place)), place)
+    return fields
 
 
 @pytest.mark.parametrize("name", ["config", "paper", "claims"])
@@ -212,8 +211,8 @@ def test_true_and_what_is_no_number_are_refused_where_numbers_are(shipped, tmp_p
     tried = set()
     for file in files.get(name, [f"claims/{paper}.yaml" for paper in PAPERS]):
         tree = untied(shipped[file])
-        found = numbers(name, tree)
-        for place in [place for field, place in found.items() if field not in tried]:
+        fields = numbers(name, tree)
+        for place in [place for field, place in fields.items() if field not in tried]:
             *way, last = place
             where = at(tree, way)
             given = where[last]
@@ -226,5 +225,5 @@ def test_true_and_what_is_no_number_are_refused_where_numbers_are(shipped, tmp_p
                 assert_readable("\n".join(f"{file}: {line}" for line in lines))
             where[last] = given
         assert message_of(name, tree, tmp_path) == []
-        tried |= found.keys()
+        tried |= fields.keys()
     assert len(tried) > {"config": 15, "paper": 50, "claims": 10}[name]

@@ -1,4 +1,4 @@
-"""What a plan spells out: scales, fan-outs over sweeps, what builds on what; all of it from config alone."""
+"""Scales, fan-outs over sweeps, and parents in a plan, from config alone."""
 
 import itertools
 
@@ -79,8 +79,8 @@ def test_several_sweeps_make_their_product(paper_of):
 
 def test_random_streams_of_synthesizers_never_meet(paper, paper_of):
     # a range may be open above
-    for each in (paper, paper_of("range", **NOTHING_SHOWN | {"sweeps.range.0.b": float("inf")})):
-        for scenario in each.scenarios.values():
+    for changed in (paper, paper_of("range", **NOTHING_SHOWN | {"sweeps.range.0.b": float("inf")})):
+        for scenario in changed.scenarios.values():
             words = [synthesizer.words for synthesizer in scenario.synthesizers.values()]
             assert len(set(words)) == len(words)
 
@@ -102,7 +102,7 @@ def test_a_synthesizer_brings_what_it_builds_on(paper_of):
     ]  # fmt: skip
 
 
-def test_fits_take_their_turn_behind_what_those_who_share_them_build_on(paper_of):
+def test_fits_run_after_the_parents_of_all_that_share_them(paper_of):
     """Here truncated, which shares the fit of Weighted, builds on a fit that comes later."""
     changes = {
         "scenarios.simulation.synthesizers": ["Weighted", "truncated"],

@@ -109,12 +109,12 @@ def _change(draw, kind, tree, place, places):
 @given(data=st.data(), paper=st.sampled_from(PAPERS))
 def test_changed_files_are_read_or_refused(shipped, read, unchanged, data, paper):
     trees = data.draw(changed(shipped, paper))
-    found = refusal(read, trees)
-    if isinstance(found, str):
-        note(found)
-        assert_readable(found)
+    plan = refusal(read, trees)
+    if isinstance(plan, str):
+        note(plan)
+        assert_readable(plan)
     else:
-        check_use(found, unchanged.get(found.config.scale, unchanged["paper"]).papers[paper])
+        check_use(plan, unchanged.get(plan.config.scale, unchanged["paper"]).papers[paper])
 
 
 def check_use(plan, unchanged):
@@ -131,20 +131,20 @@ def check_use(plan, unchanged):
         assert caption(display)
         if not of_studies(paper, display.scenarios):
             names = display.figure.tables()
-            found = figure_table(display, [tables(each.id)[name] for name in names for each in display.scenarios])
-            assert len(found) or display.figure.rows  # there may be no row with a changed value
+            table = figure_table(display, [tables(scenario.id)[name] for name in names for scenario in display.scenarios])
+            assert len(table) or display.figure.rows  # there may be no row with a changed value
     for number in changed_and_first(paper.tables, unchanged.tables, keys=True):
         display = paper.table(number, plan.config.scale)
         assert caption(display)
         if not of_studies(paper, display.scenarios):
-            found = [tables(each.id) for each in display.scenarios]
-            kinds = set.intersection(*map(set, found))
-            assert len(table_of(display, {kind: pd.concat([each[kind] for each in found]) for kind in kinds}))
+            collected = [tables(scenario.id) for scenario in display.scenarios]
+            kinds = set.intersection(*map(set, collected))
+            assert len(table_of(display, {kind: pd.concat([by_name[kind] for by_name in collected]) for kind in kinds}))
     thresholds = plan.config.verdicts.model_copy(update={"resamples": 20})
     before = {claim.id: claim for claim in unchanged.claims}
     for claim in changed_and_first({claim.id: claim for claim in paper.claims}, before):
         if not of_studies(paper, claim.scenarios):
-            check_claim(claim, [tables(each.id)[claim.estimate.table] for each in claim.scenarios], thresholds)
+            check_claim(claim, [tables(scenario.id)[claim.estimate.table] for scenario in claim.scenarios], thresholds)
 
 
 def changed_and_first(entries, before, keys=False):
@@ -154,29 +154,31 @@ def changed_and_first(entries, before, keys=False):
     return list(chosen) if keys else [entries[key] for key in chosen]
 
 
-def told(job):
-    """What arrives in a job: plain data in between."""
+def received(job):
+    """Input as it arrives in a job: plain data in between."""
     return type(job).of(job.plain())
 
 
 def of_studies(paper, scenarios):
-    """Whether there are studies among scenarios; what their tables hold is theirs."""
-    return any(paper.scenarios[each.id].study for each in scenarios)
+    """True if a scenario has a study, whose tables have their own columns."""
+    return any(paper.scenarios[scenario.id].study for scenario in scenarios)
 
 
 def check_jobs(scenario, config):
-    """The jobs of a scenario can be told what they have to do, and do it where that is quick."""
+    """The inputs of the jobs of a scenario are valid, and quick jobs run."""
     for batch in {scenario.batches()[0], scenario.batches()[-1]}:
         assert scenario.batch(batch)
     words = {synthesizer.words for synthesizer in scenario.synthesizers.values()}
-    assert len(words) == len({(each.mechanism, *sorted(each.parameters.items())) for each in scenario.synthesizers.values()})
+    assert len(words) == len(
+        {(synthesizer.mechanism, *sorted(synthesizer.parameters.items())) for synthesizer in scenario.synthesizers.values()}
+    )
     if scenario.study:
-        job = told(scenario.study_job("0000")).model_copy(update={"replicates": (0,)})
+        job = received(scenario.study_job("0000")).model_copy(update={"replicates": (0,)})
         if scenario.study.name in QUICK and scenario.n < LARGEST:
             assert len(run_study(job).rows)
         return
-    assert told(scenario.tables_job()) == scenario.tables_job()
-    job = told(scenario.batch_job("0000", config.sampler))
+    assert received(scenario.tables_job()) == scenario.tables_job()
+    job = received(scenario.batch_job("0000", config.sampler))
     assert sorted(fit.synthesizer.id for fit in job.fits) == sorted(scenario.fits())
     done = set()
     for fit, measure in zip(job.fits, job.measures, strict=True):
@@ -184,7 +186,7 @@ def check_jobs(scenario, config):
         assert {*fit.fits.values(), *measure.fits.values()} <= done
         done.add(fit.synthesizer.id)
     if scenario.n < LARGEST:
-        job = told(scenario.simulate_job("0000")).model_copy(update={"replicates": (0,)})
+        job = received(scenario.simulate_job("0000")).model_copy(update={"replicates": (0,)})
         with np.errstate(all="ignore"):
             assert len(simulate_batch(job).x[0]) == scenario.n
 
@@ -193,7 +195,7 @@ def check_claim(claim, tables, thresholds):
     """A claim can be judged."""
     try:
         with np.errstate(all="ignore"):
-            assert judge(told(claim), tables, thresholds, 1, True).verdict
+            assert judge(received(claim), tables, thresholds, 1, True).verdict
     except ClaimError as error:  # which values a column has is not known before
         assert re.search("no rows for|has a value in every cell", str(error)), error
 

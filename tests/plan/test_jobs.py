@@ -1,4 +1,4 @@
-"""What jobs are told: all that they depend on and no more, so that a change of config runs again only what it concerns."""
+"""Inputs of jobs: all that they depend on and no more, for a change of config to rerun only the jobs that it concerns."""
 
 import copy
 import json
@@ -55,7 +55,7 @@ def put(trees, path, value):
 
 
 def jobs_of(plan, name):
-    """The jobs of the first batch of a config entry at its first size, by what they do; what they are told, with the types."""
+    """The jobs of the first batch of a config entry at its first size, by what they do, with the types of their inputs."""
     (paper,) = plan.papers.values()
     scenario = paper.of(name)[0]
     if scenario.study:
@@ -66,7 +66,7 @@ def jobs_of(plan, name):
 
 
 def changed(before, after):
-    """Jobs that are told something else, or are not there before or after."""
+    """Jobs that get another input, or are not there before or after."""
     return {name for name in before | after if repr(before.get(name)) != repr(after.get(name))}
 
 
@@ -80,7 +80,7 @@ EVERY_MEASURE = {f"measure {id}" for id in FITS}
 EVERYTHING = {"simulate", "tables"} | EVERY_FIT | EVERY_MEASURE
 S = "paper.scenarios.simulation"
 RAN = {f"{S}.synthesizers": ["Unweighted", "Weighted", "averaged", "truncated", "Weighted_solved"]}
-# what is changed, and exactly which jobs of the scenario are told something else
+# what is changed, and exactly which jobs of the scenario get another input
 CHANGES = {
     "label of a synthesizer": ("paper.synthesizers.averaged.label", "({a}, {b}) averaged", set()),
     "colours": ("paper.synthesizers.averaged.colours", ["#000000"], set()),
@@ -137,7 +137,7 @@ def test_a_change_of_config_concerns_the_jobs_that_depend_on_it(read, change):
 
 
 NOT_MADE = {"data folder"}
-"""Where files are found is told to jobs, but makes no other result."""
+"""The folder of data files is an input of jobs, but changes no result."""
 MORE_BATCHES = {"more replicates"}
 """Leaves the first batch alone and makes others."""
 
@@ -156,14 +156,14 @@ def test_each_batch_is_made_from_something_else(read):
     assert len(set(batches)) == len(batches) == 4
 
 
-def test_a_batch_is_told_what_its_parts_are_told(read):
+def test_a_batch_gets_the_inputs_of_its_parts(read):
     plan = read("range", **RAN)
     scenario = plan.papers["range"].of("simulation")[0]
     job, parts = scenario.batch_job("0000", plan.config.sampler), jobs_of(plan, "simulation")
     assert job.simulate == parts["simulate"]
     assert job.tables == parts["tables"]
     assert {f"fit {fit.synthesizer.id}": fit for fit in job.fits} == {k: v for k, v in parts.items() if k.startswith("fit")}
-    assert {f"measure {one.members[0].id}": one for one in job.measures} == {
+    assert {f"measure {measure.members[0].id}": measure for measure in job.measures} == {
         k: v for k, v in parts.items() if k.startswith("measure")
     }
     assert set(job.modules) == {module for part in parts.values() for module in part.modules}
@@ -219,7 +219,7 @@ def test_a_change_of_config_concerns_the_studies_that_depend_on_it(read, change)
 
 
 def every_job(plan):
-    """A job of each kind of every scenario of a plan, with what they are told."""
+    """A job of each kind of every scenario of a plan, with their inputs."""
     (paper,) = plan.papers.values()
     for name in dict.fromkeys(scenario.name for scenario in paper.scenarios.values()):
         for what, job in jobs_of(plan, name).items():
@@ -227,14 +227,14 @@ def every_job(plan):
 
 
 def plain(value):
-    """Whether there are only plain types in a value, which Snakemake keeps and compares as they are."""
+    """True if a value has only plain types, which Snakemake keeps and compares as they are."""
     if isinstance(value, dict):
         return all(type(key) is str and plain(inner) for key, inner in value.items())
     return all(map(plain, value)) if isinstance(value, list | tuple) else type(value) in PLAIN
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_a_job_gets_plain_types_that_make_what_it_is_told(read, paper):
+def test_a_job_gets_plain_types_that_make_its_input(read, paper):
     for where, job in every_job(read(paper)):
         given = job.plain()
         assert type(given) is dict and plain(given), where
@@ -280,7 +280,7 @@ for where, modules, names in json.load(sys.stdin):
 
 
 def names_of(job):
-    """What a job looks up in registers."""
+    """Names that a job looks up in registers."""
     names = [("family", job.family)] if getattr(job, "family", "") else []
     synthesizers = getattr(job, "members", [job.synthesizer] if hasattr(job, "synthesizer") else [])
     names += [("mechanism", synthesizer.mechanism) for synthesizer in synthesizers]
@@ -296,12 +296,12 @@ def names_of(job):
 
 def test_the_modules_of_a_job_are_all_that_it_needs(read):
     """In a process of its own with nothing else loaded, everything that a job looks up is in the registers."""
-    told = {}
+    needs = {}
     for paper in PAPERS:
         for where, job in every_job(read(paper)):
-            told.setdefault((job.modules, tuple(names_of(job))), f"{paper} {where}")
-    assert {what for _, names in told for what, _ in names} == {"family", "mechanism", "population", "study", "file"}
-    given = json.dumps([[where, *key] for key, where in told.items()])
+            needs.setdefault((job.modules, tuple(names_of(job))), f"{paper} {where}")
+    assert {what for _, names in needs for what, _ in names} == {"family", "mechanism", "population", "study", "file"}
+    given = json.dumps([[where, *key] for key, where in needs.items()])
     run = subprocess.run([sys.executable, "-c", LOOK_UP], input=given, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
@@ -340,9 +340,9 @@ def replicates_of(scenario):
 def test_every_replicate_is_in_one_batch(read, replicates, size, batches):
     plan = read("range", **{f"{S}.replicates": replicates, f"{S}.batch_size": size})
     scenario = plan.papers["range"].of("simulation")[0]
-    told = [scenario.simulate_job(batch).replicates for batch in scenario.batches()]
-    assert list(map(len, told)) == batches
-    assert [replicate for batch in told for replicate in batch] == list(range(replicates))
+    replicates_of_batches = [scenario.simulate_job(batch).replicates for batch in scenario.batches()]
+    assert list(map(len, replicates_of_batches)) == batches
+    assert [replicate for batch in replicates_of_batches for replicate in batch] == list(range(replicates))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
-"""Hostile and odd input of every kind, read as a run reads it: each is used as what it says, or refused in a sentence.
+"""Hostile and odd input of every kind, read as a run reads it: each is used as given, or refused in a sentence.
 
-One small paper is written to files with one thing changed. What is refused is told in lines that can be printed as they are, each
+One small paper is written to files with one thing changed. Refusals are lines that can be printed as they are, each
 with the file, the key and what was given; and neither costs more than a second.
 """
 
@@ -16,7 +16,7 @@ from formalsynth.plan.load import load_yaml, read_plan
 from formalsynth.plan.messages import ConfigError
 
 SECONDS = 5
-"""Of processor time at most for what must not take long; the larger inputs of this file would take hours or all memory."""
+"""Largest processor time of short tests, in seconds; the larger inputs of this file would take hours or all memory."""
 RUN = {
     "scale": "paper", "papers": ["mini"], "root_seed": 1, "batch_size": 2, "data_folder": "resources",
     "scales": {"paper": {}, "smoke": {"replicates": 2, "shrink": 10}},
@@ -66,14 +66,14 @@ def outcome(folder):
     """The plan, or the message of the error; nothing else may come of it, and not later than after some seconds."""
     began = time.process_time()
     try:
-        found = read_plan(load_yaml(folder / "config.yaml"), folder)
+        result = read_plan(load_yaml(folder / "config.yaml"), folder)
     except ConfigError as error:
-        found = str(error)
-        for line in found.splitlines():
+        result = str(error)
+        for line in result.splitlines():
             assert line.isprintable(), ascii(line)
             assert len(line) < 2000
     assert time.process_time() - began < SECONDS
-    return found
+    return result
 
 
 def changed(folder, file, path, value):
@@ -118,7 +118,7 @@ TEXT = {
 NO_TEXT = {
     "formula": '=HYPERLINK("http://x")',
     "command of a spreadsheet": "@SUM(1+1)",
-    "formula behind a blank": "  =1+1",
+    "formula after a blank": "  =1+1",
     "old formula": "-2+3+cmd|' /C calc'!A0",
     "plus": "+1(2)",
     "return": "x\rall is well",
@@ -138,17 +138,17 @@ NO_TEXT = {
 @pytest.mark.parametrize("text", TEXT.values(), ids=TEXT)
 @pytest.mark.parametrize(("file", "path"), [PLACES[0], PLACES[4], PLACES[6]], ids=str)
 def test_text_is_text(written, file, path, text):
-    found = changed(written, file, path, text)
-    assert not isinstance(found, str), found
+    result = changed(written, file, path, text)
+    assert not isinstance(result, str), result
     assert not list(written.parent.rglob("hacked"))
 
 
 @pytest.mark.parametrize(("file", "path"), PLACES, ids=[path for _, path in PLACES])
-def test_text_that_is_more_than_text_is_refused_wherever_it_stands(written, file, path):
+def test_text_that_is_more_than_text_is_refused_everywhere(written, file, path):
     for text in NO_TEXT.values():
-        found = changed(written, file, path, text)
-        assert isinstance(found, str), f"{text!r} was accepted"
-        assert f"{FILES[file]}: {path}: given " in found
+        result = changed(written, file, path, text)
+        assert isinstance(result, str), f"{text!r} was accepted"
+        assert f"{FILES[file]}: {path}: given " in result
 
 
 NAMES = {
@@ -174,7 +174,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_name_that_would_be_a_path_is_refused_wherever_names_are_given(written, name):
-    """Of papers, scenarios, synthesizers and scales: they become folders, files and patterns."""
+    """Names of papers, scenarios, synthesizers and scales become folders, files and patterns."""
     for file, path, section in (
         ("run", "papers", [name]),
         ("run", "scales", {"paper": {}, name: {}}),
@@ -182,8 +182,8 @@ def test_a_name_that_would_be_a_path_is_refused_wherever_names_are_given(written
         ("paper", "synthesizers", PAPER["synthesizers"] | {name: {"mechanism": "unweighted"}}),
         ("paper", "synthesizers.Plain.id", name or " "),  # an empty one takes the default
     ):
-        found = changed(written, file, path, section)
-        assert isinstance(found, str), f"{path}: {name!r} was accepted"
+        result = changed(written, file, path, section)
+        assert isinstance(result, str), f"{path}: {name!r} was accepted"
     assert not Path("/tmp/outside").exists()
 
 
@@ -250,10 +250,10 @@ VALUES = [
 
 @pytest.mark.parametrize(("file", "path", "value"), VALUES, ids=[f"{path}={value!r:.30}" for _, path, value in VALUES])
 def test_a_value_that_cannot_be_is_refused_with_its_file_and_key(written, file, path, value):
-    found = changed(written, file, path, value)
-    assert isinstance(found, str), "it was accepted"
-    assert FILES[file] in found
-    assert path.split(".")[0] in found or "'sc" in found
+    result = changed(written, file, path, value)
+    assert isinstance(result, str), "it was accepted"
+    assert FILES[file] in result
+    assert path.split(".")[0] in result or "'sc" in result
 
 
 LAUGHS = b"a0: &a0 [x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (k + 1, k + 1, b", ".join([b"*a%d" % k] * 9)) for k in range(9))
@@ -288,9 +288,9 @@ def test_a_file_of_odd_bytes_is_read_or_refused(written, change, works):
         path = written / name
         kept = path.read_bytes()
         path.write_bytes(change(kept) if callable(change) else change + kept)
-        found = outcome(written)
-        assert isinstance(found, str) != works, found
-        assert works or str(path) in found
+        result = outcome(written)
+        assert isinstance(result, str) != works, result
+        assert works or str(path) in result
         path.write_bytes(kept)
     assert not list(written.parent.rglob("hacked"))
 
@@ -318,9 +318,9 @@ def test_what_is_no_file_is_named(written, file, make):
     path = written / FILES[file]
     path.unlink()
     make(path)
-    found = outcome(written)
-    assert isinstance(found, str)
-    assert path.name in found or "mini" in found
+    result = outcome(written)
+    assert isinstance(result, str)
+    assert path.name in result or "mini" in result
 
 
 DATA = {
@@ -350,32 +350,32 @@ REAL = {
 def test_a_data_file_that_is_none_is_named(written, content):
     (written.parent / "resources").mkdir()
     (written.parent / "resources" / "fatigue.csv").write_bytes(content)
-    found = changed(written, "paper", "scenarios.real", REAL)
-    assert isinstance(found, str)
-    assert "papers/mini.yaml: scenarios.real.file: resources/fatigue.csv: sha256 is " in found
+    result = changed(written, "paper", "scenarios.real", REAL)
+    assert isinstance(result, str)
+    assert "papers/mini.yaml: scenarios.real.file: resources/fatigue.csv: sha256 is " in result
 
 
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_a_data_file_that_is_no_file_is_named_and_what_is_absent_is_skipped(written, make):
     (written.parent / "resources").mkdir()
     make(written.parent / "resources" / "fatigue.csv")
-    found = changed(written, "paper", "scenarios.real", REAL)
+    result = changed(written, "paper", "scenarios.real", REAL)
     if (written.parent / "resources" / "fatigue.csv") in (written.parent / "resources").iterdir():
-        assert "scenarios.real.file: resources/fatigue.csv: is not a file" in found
+        assert "scenarios.real.file: resources/fatigue.csv: is not a file" in result
     else:
-        assert any("fatigue.csv is absent" in one for one in found.skipped)
+        assert any("fatigue.csv is absent" in sentence for sentence in result.skipped)
 
 
 @pytest.mark.parametrize("value", ["nowhere", "config/config.yaml", "~", "a\nb", "$HOME", "x" * 5000])
 def test_a_variable_that_names_no_folder_is_named(written, monkeypatch, value):
     monkeypatch.setenv("FORMALSYNTH_DATA", value)
-    found = outcome(written)
-    assert found.startswith("environment variable FORMALSYNTH_DATA: given ")
+    result = outcome(written)
+    assert result.startswith("environment variable FORMALSYNTH_DATA: given ")
 
 
 LONG = "x" * 5000
 OWN = {
-    # what a study says that extends the paper, and a part of what is told of it
+    # contents of a study that extends the paper, and a part of the message about it
     "sections that are lists": ("synthesizers: [a]\nscenarios: [a]\n", "synthesizers: given ['a']"),
     "sections that are text": ("synthesizers: abc\nscenarios: abc\n", "scenarios: given 'abc'"),
     "a scenario that is a number": ("scenarios: {simulated: 5}\n", "scenarios.simulated: given 5"),
@@ -389,11 +389,11 @@ OWN = {
 
 
 @pytest.mark.parametrize(("text", "part"), OWN.values(), ids=OWN)
-def test_a_study_that_cannot_be_is_told(written, text, part):
+def test_an_impossible_study_is_reported(written, text, part):
     (written.parent / "own.yaml").write_text(f"extends: mini\n{text}", encoding="utf-8")
-    found = changed(written, "run", "study", "own.yaml")
-    assert isinstance(found, str), "it was accepted"
-    assert part in found
+    result = changed(written, "run", "study", "own.yaml")
+    assert isinstance(result, str), "it was accepted"
+    assert part in result
 
 
 CODE = {
@@ -408,17 +408,17 @@ CODE = {
 
 
 @pytest.mark.parametrize(("code", "part"), CODE.values(), ids=CODE)
-def test_own_code_that_ends_is_told_and_does_not_end_the_run(written, code, part):
+def test_own_code_that_ends_is_reported_and_does_not_end_the_run(written, code, part):
     """An exit without an error would look like a run in which all was done."""
     (written.parent / "own.yaml").write_text("extends: mini\ncode: [own.py]\n", encoding="utf-8")
     (written.parent / "own.py").write_text(code, encoding="utf-8")
-    found = changed(written, "run", "study", "own.yaml")
-    assert isinstance(found, str)
-    assert f"own.yaml: code: given 'own.py'; line {1 + code.count(chr(10))}: " in found
-    assert part in found
+    result = changed(written, "run", "study", "own.yaml")
+    assert isinstance(result, str)
+    assert f"own.yaml: code: given 'own.py'; line {1 + code.count(chr(10))}: " in result
+    assert part in result
 
 
-def test_a_path_that_is_too_long_for_a_study_is_told(written):
+def test_a_path_that_is_too_long_for_a_study_is_reported(written):
     assert "config.yaml: study: given 'xxx" in changed(written, "run", "study", LONG)
 
 

@@ -1,6 +1,6 @@
-"""A figure, table or claim of something that will not be there is refused before any job, and the message says why.
+"""A figure, table or claim of something that will not exist is refused before any job, with the reason.
 
-A case is a file, the path of a key, what is put there, and what one line of the message has to say: how it begins behind the
+A case is a file, the path of a key, what is put there, and what one line of the message contains: its beginning after the
 file, with the key and what was given, and words that list what is allowed. Words that pydantic chooses are left to it.
 """
 
@@ -175,8 +175,8 @@ CASES = [
     (CLAIM, "claims.0.estimate.distance", "population",
      "claims.bounds-order.estimate.distance: given 'population'; allowed: anything else: the population's "),
     (CLAIM, "claims.2.estimate.distance", "Data",
-     "claims.2.estimate.of_largest: given True;", "not be given beside distance"),
-    (CLAIM, "claims.2.estimate.above", 1, "claims.2.estimate.above: given 1;", "not be given beside of_largest"),
+     "claims.2.estimate.of_largest: given True;", "not be given together with distance"),
+    (CLAIM, "claims.2.estimate.above", 1, "claims.2.estimate.above: given 1;", "not be given together with of_largest"),
     (CLAIM, "claims.0.estimate.differences", True,
      "claims.bounds-order.estimate.of: given ['Weighted', 'truncated', 'averaged'];", "an even number of cells, for differences"),
     (CLAIM, "claims.0.test.pairs", "twins",

@@ -1,6 +1,6 @@
-"""What cannot be read as a run, a paper, its sweeps and its synthesizers is refused, and the message says why.
+"""Invalid runs, papers, sweeps and synthesizers are refused, with the reason.
 
-A case is a file, the path of a key, what is put there, and what one line of the message has to say: how it begins behind the
+A case is a file, the path of a key, what is put there, and what one line of the message contains: its beginning after the
 file, with the key and what was given, and words that list what is allowed. Words that pydantic chooses are left to it.
 """
 

@@ -44,7 +44,7 @@ def test_a_scale_cannot_have_the_name_of_the_folder_of_programs(refused):
 
 @pytest.mark.parametrize("scenario", ["claims", "table1", "report", "data", "batches", "study"])
 def test_a_scenario_can_have_any_name(own, read, scenario):
-    """Its folder has the sample size behind its name, or no full stop in it, as the files beside it have."""
+    """Its folder has the sample size after its name, or no full stop, which the files in the same folder have."""
     trees = of_papers(own, "zcdp")
     put(trees[ZCDP], f"scenarios.{scenario}", trees[ZCDP]["scenarios"]["accounting"] | {"id": 99})
     assert any(id.startswith(scenario) for id in refusal(read, trees).papers["zcdp"].scenarios)

@@ -51,7 +51,7 @@ def _clean():
 
 @pytest.fixture
 def read(repository, tmp_path):
-    """The plan of study files, from what they say; beside papers where some are named."""
+    """The plan of study files, with papers if some are named."""
 
     def read(*studies, papers=(), code=CODE, **files):
         (tmp_path / "my.py").write_text(code, encoding="utf-8")
@@ -131,7 +131,7 @@ def test_a_statistic_that_is_not_registered_or_is_a_column_already_is_refused(re
     assert words in refusal(read, changed(STUDY, code=["my.py", "spread.py"], scenarios={"groups": {"utility": [given]}}))
 
 
-def test_two_studies_may_share_their_code_and_stand_beside_a_paper(read):
+def test_two_studies_may_share_their_code_and_run_with_a_paper(read):
     plan = read(STUDY, changed(STUDY, scenarios={"groups": {"n": 60}}), papers=["zcdp"])
     assert list(plan.papers) == ["zcdp", "mine", "mine1"]
 
@@ -161,13 +161,13 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
-def test_what_cannot_be_used_is_told_with_file_and_key(read, change, words):
+def test_what_cannot_be_used_is_reported_with_file_and_key(read, change, words):
     message = refusal(read, changed(STUDY, **change))
     assert all(word in message for word in words), message
     assert "mine.yaml: " in message
 
 
-def test_everything_that_is_wrong_is_told_at_once(read):
+def test_everything_that_is_wrong_is_reported_at_once(read):
     wrong = changed(STUDY, synthesizers={"Even": {"parameters": {"share": 2}}}, scenarios={"groups": {"n": 1, "replicates": 0}})
     message = refusal(read, wrong)
     assert {"share", "n", "replicates"} <= {line.split(": given")[0].rpartition(".")[2] for line in message.splitlines()}
@@ -214,7 +214,7 @@ def test_an_unchanged_extension_has_the_claims_printed_values_and_streams_of_its
 
 
 def test_another_range_is_one_line(read):
-    """What speaks of the old range is not asked and not printed; what speaks of neither stays."""
+    """Claims and printed values of the old range are left out; others stay."""
     plan = read({"extends": "range", "sweeps": {"range": [{"a": 0.5, "b": 1.5}, {"a": 0.6, "b": 1.2}]}}, papers=["range"])
     base, own = plan.papers["range"], plan.papers["mine"]
     assert {"averaged_0.5_1.5", "averaged_0.6_1.2"} <= set(own.expanded.looks)
@@ -224,8 +224,8 @@ def test_another_range_is_one_line(read):
     assert not asked & set(gone)
     assert asked
     assert asked < known
-    told = next(sentence for sentence in plan.skipped if "are not asked" in sentence)
-    assert all(id in told for id in known - asked)
+    unasked = next(sentence for sentence in plan.skipped if "are not asked" in sentence)
+    assert all(id in unasked for id in known - asked)
     assert "averaged_0.4_1.8" in base.tables[1].printed
     assert set(own.tables[1].printed) == set(base.tables[1].printed) - {"averaged_0.4_1.8", "truncated_0.4_1.8"}
     assert set(own.figures) == set(base.figures)
@@ -243,10 +243,10 @@ def test_printed_values_drop_out_where_the_data_differ(read):
 def test_a_figure_that_makes_no_sense_any_more_is_left_out_and_named(read):
     gone = dict.fromkeys(["Weighted_solved", "truncated_solved", "Weighted_scaled", "truncated_scaled"])
     plan = read({"extends": "range", "synthesizers": gone, "scenarios": {"scaled": None}})
-    told = [sentence for sentence in plan.skipped if "is left out" in sentence]
+    left_out = [sentence for sentence in plan.skipped if "is left out" in sentence]
     assert {"6", "7", "8", "9", "10"} == set(plan.papers["mine"].config.figures) - set(plan.papers["mine"].figures)
-    assert len(told) == 5
-    assert all(sentence.startswith("mine: figure ") for sentence in told)
+    assert len(left_out) == 5
+    assert all(sentence.startswith("mine: figure ") for sentence in left_out)
 
 
 def test_more_replicates_leave_the_claims_as_they_are(read):
@@ -274,12 +274,12 @@ CLAIM = {
 
 
 def claiming(tmp_path, *claims, **sections):
-    """A study with a file of claims beside it."""
+    """A study with a file of claims."""
     (tmp_path / "mine.claims.yaml").write_text(yaml.safe_dump({"claims": list(claims)}), encoding="utf-8")
     return changed(STUDY, claims="mine.claims.yaml", **sections)
 
 
-def test_claims_beside_a_study_are_its_own(read, tmp_path):
+def test_claims_of_a_study_are_its_own(read, tmp_path):
     paper = read(claiming(tmp_path, CLAIM)).papers["mine"]
     assert [(claim.id, claim.paper, claim.kind) for claim in paper.claims] == [("mine-even-smaller", "mine", "own study")]
     assert paper.files[-1] == tmp_path / "mine.claims.yaml"
@@ -293,11 +293,11 @@ def test_claims_beside_a_study_are_its_own(read, tmp_path):
         ({"estimate": CLAIM["estimate"] | {"of": ["Odd"]}}, "Odd"),
     ],
 )
-def test_claims_that_cannot_be_judged_are_told(read, tmp_path, change, words):
+def test_claims_that_cannot_be_judged_are_reported(read, tmp_path, change, words):
     assert words in refusal(read, claiming(tmp_path, CLAIM | change))
 
 
-def test_a_file_of_claims_that_is_not_there_is_told(read):
+def test_a_file_of_claims_that_does_not_exist_is_reported(read):
     assert "claims: given 'none.yaml'; allowed: a file that is there" in refusal(read, changed(STUDY, claims="none.yaml"))
 
 

@@ -39,9 +39,9 @@ def examples(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_examples_of_documents_pass(page):
-    found = examples(page)
-    assert len(found) == PAGES[page]
-    assert [wrong(tree) for tree in found] == [[]] * len(found)
+    found_examples = examples(page)
+    assert len(found_examples) == PAGES[page]
+    assert [wrong(tree) for tree in found_examples] == [[]] * len(found_examples)
 
 
 def test_the_study_that_inspect_writes_passes_once_it_is_filled_in():

@@ -136,8 +136,8 @@ def test_keys_of_a_merged_section_may_be_given_again(load_yaml, tmp_path):
 )
 def test_numbers_with_an_exponent_are_numbers(load_yaml, tmp_path, text, value):
     (tmp_path / "paper.yaml").write_text(f"a: {text}\n")
-    found = load_yaml(tmp_path / "paper.yaml")["a"]
-    assert (found, type(found)) == (value, type(value))
+    number = load_yaml(tmp_path / "paper.yaml")["a"]
+    assert (number, type(number)) == (value, type(value))
 
 
 @pytest.mark.parametrize("file", ["papers/range.yaml", "papers/censor.yaml", "papers/reps.yaml", "config.yaml"])
