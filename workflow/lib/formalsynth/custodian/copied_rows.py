@@ -81,7 +81,8 @@ def _beyond(hits: Integers) -> bool:
     """Return True if a near step has more hits than by chance, measured at the steps around."""
     around = int(sum(hits[step + REACH] for step in AROUND))
     near = np.array([hits[step + REACH] for step in NEAR])
-    return bool((stats.binom.sf(near - 1, near + around, 1 / (1 + len(AROUND)))[near > 0] < RARELY).any())
+    tail = np.asarray(stats.binom.sf(near - 1, near + around, 1 / (1 + len(AROUND))))
+    return bool((tail[near > 0] < RARELY).any())
 
 
 def _steps(schema: Schema, table: pd.DataFrame) -> tuple[Integers, NDArray[np.bool_]]:
@@ -97,7 +98,7 @@ def _groups(schema: Schema, table: pd.DataFrame, everything: pd.DataFrame) -> tu
     if not names:
         return np.zeros(len(table), dtype=np.int64), np.zeros(len(everything), dtype=np.int64)
     both = pd.concat([table[names], everything[names]], ignore_index=True)
-    numbers = both.groupby(names, sort=False).ngroup().to_numpy(dtype=np.int64)
+    numbers: Integers = np.asarray(both.groupby(names, sort=False).ngroup(), dtype=np.int64)
     return numbers[: len(table)], numbers[len(table) :]
 
 

@@ -74,7 +74,8 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     except (pd.errors.ParserError, csv.Error) as error:
         raise DataError(_unparsed(path, str(error))) from None
     _check_table(path, table, _short_rows(path, written, len(names)), written)
-    return table.apply(lambda column: column.str.strip())
+    stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
+    return stripped
 
 
 def _head(path: Path) -> bytes:

@@ -40,7 +40,7 @@ def names_of(schema: Schema) -> list[str]:
 
 def _coded(column: Column, values: pd.Series) -> list[Array]:
     if column.type == "category":
-        return [(values == category).to_numpy(dtype=float) for category in (column.categories or [])[1:]]
+        return [np.asarray(values == category, dtype=float) for category in (column.categories or [])[1:]]
     low, high = column.ends
     return [(values.to_numpy(dtype=float) - low) / (high - low)]
 
@@ -49,7 +49,7 @@ def to_unit(column: Column, values: Array) -> Array:
     """Numbers between the declared bounds as shares of the way from the lower to the upper one, on the declared scale."""
     low, high = column.ends
     if column.scale == "log":
-        return np.log(values / low) / np.log(high / low)
+        return np.asarray(np.log(values / low) / np.log(high / low))
     return (values - low) / (high - low)
 
 

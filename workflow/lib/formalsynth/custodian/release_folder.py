@@ -73,7 +73,8 @@ def write(folder: Path, facts: ReleaseFacts, drawn: SyntheticSets) -> None:
     schema = facts.declared.schema
     for name, frame in zip(facts.files, drawn.sets, strict=True):
         columns = {
-            column: _formatted(schema.columns[column].places, schema.columns[column].type, frame[column]) for column in frame
+            column: _formatted(schema.columns[column].places, schema.columns[column].type, frame[column])
+            for column in map(str, frame)
         }
         pd.DataFrame(columns).to_csv(folder / name, index=False, lineterminator="\n")
     for name, text in texts_of(facts).items():

@@ -135,7 +135,9 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
             "rule": failures["check"].replace({"not_nullable": MISSING}), "value": failures["failure_case"],
         }).sort_values(["column", "rule", "row"])  # fmt: skip
     numbered = cases.groupby(["column", "rule"], sort=True).size()
-    return tuple(Violation(str(column), str(rule), int(rows)) for (column, rule), rows in numbered.items()), cases
+    columns, names = (numbered.index.get_level_values(level) for level in ("column", "rule"))
+    violations = zip(columns, names, numbered, strict=True)
+    return tuple(Violation(str(column), str(rule), int(rows)) for column, rule, rows in violations), cases
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
@@ -254,7 +256,7 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
 
 def far_above(values: pd.Series) -> int:
     """Count the values far above the rest."""
-    middle, upper = values.median(), values.quantile(0.75)
+    middle, upper = float(values.median()), float(values.quantile(0.75))
     return int((values > middle + FAR * max(upper - middle, 0)).sum()) if upper > middle else 0
 
 

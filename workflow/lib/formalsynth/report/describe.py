@@ -37,7 +37,7 @@ def describe(plan: Plan) -> RunInfo:
 
 
 def _files(plan: Plan) -> tuple[FileInfo, ...]:
-    """The real data files that the papers use, those that are absent included."""
+    """Real data files that the papers use, those that are absent included."""
     scenarios = [scenario for paper in plan.papers.values() for scenario in paper.config.scenarios.values()]
     names = dict.fromkeys(name for scenario in scenarios for name in data_files(scenario))
     return tuple(
@@ -70,7 +70,7 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
 
 
 def _mechanisms(paper: Paper, claim: Claim) -> tuple[str, ...]:
-    """The mechanisms of the synthesizers that a claim names, in words; an arm of a study has its label."""
+    """Mechanisms of the synthesizers that a claim names, in words; an arm of a study has its label."""
     named = [str(cell) for cell in [*claim.estimate.of, claim.estimate.rows.get("synthesizer", "")]]
     synthesizers, looks = paper.expanded.synthesizers, paper.expanded.looks
     known = [id for id in named if id in looks and id not in NOT_SYNTHETIC]
@@ -101,7 +101,7 @@ def _figure(paper: Paper, number: str, scale: str) -> FigureInfo:
 
 
 def _columns(display: FigureDisplay) -> tuple[str, ...]:
-    """The columns that a figure draws, under the names for which there are words."""
+    """Columns that a figure draws, under the names for which there are words."""
     drawn = display.figure
     return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
 
@@ -139,17 +139,17 @@ def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
 
 
 def _files_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
-    """The data files of scenarios that are not published."""
+    """List the data files of scenarios that are not published."""
     return tuple(dict.fromkeys(file for scenario in scenarios for file in scenario.confidential))
 
 
 def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """The names under which columns of a collected table have their words."""
+    """Names under which columns of a collected table have their words."""
     return tuple(name if (name := f"{table}.{column}") in METRICS else column for column in columns)
 
 
 def _guarantees(display: Display, columns: Sequence[str]) -> tuple[str, ...]:
-    """The kinds of guarantee of what is shown, where it shows privacy numbers."""
+    """Kinds of guarantee of what is shown, where it shows privacy numbers."""
     if not set(columns) & set(BOUNDS):
         return ()
     return tuple(dict.fromkeys(display.looks[id].guarantee for id in display.ids if id not in NOT_SYNTHETIC))

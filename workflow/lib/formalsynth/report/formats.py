@@ -14,7 +14,7 @@ def number(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units."""
+    """Time in its two largest units."""
     whole_seconds = round(seconds)
     hours, minutes = whole_seconds // 3600, whole_seconds % 3600 // 60
     if hours:
@@ -25,10 +25,10 @@ def duration(seconds: float) -> str:
 
 
 def slug(text: str) -> str:
-    """A text as part of an anchor or a class name."""
+    """Text as part of an anchor or a class name."""
     return text.replace(" ", "-")
 
 
 def source_page(name: str) -> str:
-    """The page that shows a source."""
+    """Page that shows a source."""
     return f"sources/{name.replace('/', '-')}.html"

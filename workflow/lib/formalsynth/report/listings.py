@@ -34,12 +34,12 @@ def _inner_lines(section: yaml.Node) -> Iterator[tuple[str, int]]:
 
 
 def _line(node: yaml.Node) -> int:
-    """The line that a node starts on; the first is 1."""
+    """Line that a node starts on; the first is 1."""
     return int(node.start_mark.line) + 1
 
 
 def highlighted(path: Path) -> Markup:
-    """A source as HTML with an anchor for each line."""
+    """Source as HTML with an anchor for each line."""
     from markupsafe import Markup
     from pygments import highlight
     from pygments.lexers import PythonLexer, YamlLexer
@@ -49,7 +49,7 @@ def highlighted(path: Path) -> Markup:
 
 
 def code_style() -> str:
-    """The style sheet of highlighted sources."""
+    """Style sheet of highlighted sources."""
     return str(_formatter().get_style_defs(".code"))
 
 

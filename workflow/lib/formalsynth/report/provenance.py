@@ -94,7 +94,7 @@ def costs(folder: Path, kept: Iterable[tuple[str, str]]) -> tuple[list[Cost], fl
 
 
 def _number(text: str | None) -> float:
-    """A number of a benchmark file, which has words where a job was too short to be looked at."""
+    """Read a number of a benchmark file, which has words instead for a job that was too short."""
     try:
         return float(text or "nan")
     except ValueError:
@@ -118,7 +118,7 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """The columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` look at.
+    """Columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` look at.
 
     Raises:
         OSError: the file is damaged.
@@ -176,8 +176,9 @@ class Loss:
 def losses(table: pd.DataFrame) -> list[Loss]:
     """List the failures among rows of ``replicates.csv``, by scenario and synthesizer."""
     lost = []
-    for (scenario, synthesizer), group in table.groupby(["scenario", "synthesizer"], sort=False):
+    for _, group in table.groupby(["scenario", "synthesizer"], sort=False):
         failed = group[group["status"] == "failed"]
         if len(failed):
+            scenario, synthesizer = group[["scenario", "synthesizer"]].iloc[0]
             lost.append(Loss(scenario, synthesizer, len(failed), len(group), failed["reason"].fillna("").iloc[0]))
     return lost

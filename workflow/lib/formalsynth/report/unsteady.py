@@ -23,7 +23,8 @@ def unsteady(steady: pd.DataFrame) -> Turning:
     Args:
         steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
     """
-    return {(row.id, row.verdict): row.stays for row in steady[steady["stays"] < STEADY].itertuples()}
+    few = steady[steady["stays"] < STEADY]
+    return {(id, verdict): stays for id, verdict, stays in zip(few["id"], few["verdict"], few["stays"], strict=True)}
 
 
 def stays_words(row: LedgerRow, turning: Turning) -> str:
