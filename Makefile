@@ -9,7 +9,7 @@ ABOUT_smoke := 2 to 4 minutes
 ABOUT_paper := 8 to 15 minutes
 CHOSEN = $(or $(strip $(SCALE)),$(shell sed -n 's/^scale: *\([A-Za-z0-9_]*\).*/\1/p' config/config.yaml))
 
-# Real data beside the checkout are used where there are some.
+# Real data in the folder of the checkout are used if there are any.
 ifneq ($(wildcard ../shared/data),)
 FORMALSYNTH_DATA ?= $(shell cd ../shared/data && pwd -P)
 export FORMALSYNTH_DATA
@@ -69,7 +69,7 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	  || { grep '^ERROR' $(VENV)/pip.log | head -n 3 >&2; \
 	       case "$$(cat $(VENV)/pip.log)" in \
 	         *'No space left'*|*'Disk quota'*) why='the disk is full, or that of TMPDIR';; \
-	         *'DO NOT MATCH THE HASHES'*) why='what came is not what requirements.txt says: try again, and if it stays so do not use it';; \
+	         *'DO NOT MATCH THE HASHES'*) why='a download differs from requirements.txt: try again, and if it stays so do not use it';; \
 	         *) why='is there a network?';; \
 	       esac; \
 	       echo "The Python packages could not be installed ($$why); see $(VENV)/pip.log. What was downloaded is kept for the next make." >&2; \
@@ -123,7 +123,7 @@ steady: setup ## which verdicts of a run other replicates may turn (some minutes
 
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
 	@$(SNAKEMAKE) share
-	@echo "To be sent: $(HERE)/results/$(CHOSEN)/share; its index.html says what was left out, and why."
+	@echo "To be sent: $(HERE)/results/$(CHOSEN)/share; its index.html lists the omitted files with the reasons."
 
 same: setup ## whether the tables are those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make same BEFORE=<folder of another run>." >&2; exit 2; fi

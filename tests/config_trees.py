@@ -117,7 +117,7 @@ def of_papers(trees, *papers):
 
 
 def reader(folder):
-    """What reads trees as a plan; the files are there in name, which is a hundred times faster than to write and parse them."""
+    """Reader of trees as a plan; files exist by name only, which is a hundred times faster than writing and parsing them."""
     for part in ("papers", "claims"):
         (folder / part).mkdir(exist_ok=True)
     for paper in PAPERS:  # errata name papers that a run may leave out
@@ -147,7 +147,7 @@ def refusal(read, trees):
 
 
 def assert_blames(message, file, start, *words):
-    """A line of the message begins so behind the file, and has these words; every other line names a file and a key, too."""
+    """A line of the message begins so after the file, and has these words; every other line also names a file and a key."""
     assert_readable(message)
     lines = [line for line in message.splitlines() if f"{file}: {start}" in line]
     assert lines, message
@@ -155,7 +155,7 @@ def assert_blames(message, file, start, *words):
 
 
 def assert_readable(message):
-    """Each line names a file and a key in it, and says what is wrong."""
+    """Each line names a file, a key in it and the problem."""
     for line in message.splitlines():
         assert re.match(r"(\S*/)?(config|errata|(papers|claims)/\w+)\.yaml: \S", line), message
         assert "allowed" in line or "needs" in line or ";" in line or "expected" in line or ": " in line, message
@@ -172,7 +172,7 @@ def untied(tree):
     """A copy in which no two entries are the same object, as the anchors of YAML make them."""
     if isinstance(tree, dict):
         return {key: untied(value) for key, value in tree.items()}
-    return [untied(each) for each in tree] if isinstance(tree, list | tuple) else tree
+    return [untied(part) for part in tree] if isinstance(tree, list | tuple) else tree
 
 
 def paths(tree, head=()):

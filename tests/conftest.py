@@ -1,4 +1,4 @@
-"""What the tests share: the repository, the shipped plan, the real data, CmdStan and a compiled Stan program."""
+"""Fixtures of all tests: the repository, the shipped plan, the real data, CmdStan and a compiled Stan program."""
 
 import copy
 import hashlib
@@ -25,7 +25,7 @@ if not os.environ.get("FORMALSYNTH_DATA") and REAL_DATA.is_dir():
 if not os.environ.get("FORMALSYNTH_DATA") and not (REPOSITORY / "resources" / "fatigue.csv").exists():
     accept(stand_in_folder())
 STAND_IN = is_stand_in(os.environ.get("FORMALSYNTH_DATA", ""))
-"""Whether made-up numbers take the place of the fatigue data; workers of pytest-xdist inherit them."""
+"""True if made-up numbers replace the fatigue data; workers of pytest-xdist inherit them."""
 
 EXPECTED_SKIPS = (
     r"^published fatigue\.csv is (not here|in resources)",
@@ -153,7 +153,7 @@ def plan_of(repository, tmp_path_factory):
     """The plan of one shipped paper, or of that paper with some of its config changed.
 
     ``plan_of("range", "smoke", **{"scenarios.contraction.n": [200, 400], "run.batch_size": 7})``: each change is the path of a
-    key in the paper's file, or behind ``run.`` in ``config.yaml``, with its new value; ``...`` takes the key away. A number in
+    key in the paper's file, or after ``run.`` in ``config.yaml``, with its new value; ``...`` takes the key away. A number in
     a path is a place in a list or a key that is a number. ``claims`` are those of the paper's other file.
     """
     from config_trees import untied
@@ -194,7 +194,7 @@ def change(tree, path, value):
 
 
 def key_of(tree, name):
-    """A part of a path as the key that it stands for."""
+    """Convert a part of a path to its key."""
     numeric = name.isdigit() and (isinstance(tree, list) or int(name) in tree)
     return int(name) if numeric else name
 
@@ -202,10 +202,10 @@ def key_of(tree, name):
 @pytest.fixture(scope="session")
 def cmdstan():
     """Folder of CmdStan: the one that set-up recorded, else CMDSTAN, else the newest under ~/.cmdstan."""
-    found = next((path for path in _cmdstan_candidates() if (path / "makefile").is_file()), None)
-    if found is None:
+    path_ = next((path for path in _cmdstan_candidates() if (path / "makefile").is_file()), None)
+    if path_ is None:
         pytest.fail("no CmdStan: run `make setup`, set CMDSTAN, or leave out these tests with -m 'not stan and not workflow'")
-    return found
+    return path_
 
 
 def _cmdstan_candidates():

@@ -1,4 +1,4 @@
-"""How far apart two output densities are, by quadrature."""
+"""Distance of two output densities, by quadrature."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A made-up income.csv: 3,000 rows, some values missing, a few extreme incomes, one rare region. Nothing of it is real.
+"""A made-up income.csv: 3,000 rows, some values missing, a few extreme incomes, one rare region. No row is real.
 
 ``python tests/incomes.py income.csv`` writes it.
 """
@@ -70,7 +70,7 @@ DECLARED = {
         "curator.contact": "data@office.example",
     },
 }
-"""What a person declares in the files that ``formalsynth inspect`` writes; an ellipsis takes a key away."""
+"""Declarations of a person in the files that ``formalsynth inspect`` writes; an ellipsis takes a key away."""
 
 
 def declare(folder, changes=DECLARED):

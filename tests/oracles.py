@@ -76,22 +76,22 @@ class BetaPosterior:
         """At midpoints of cells of equal size in phi and log lambda."""
         middle = (np.arange(points) + 0.5) / points
         log_lambda = np.log(priors["lambda_min"]) + middle * np.log(lambda_max / priors["lambda_min"])
-        phi, lambda_ = (one.ravel() for one in np.meshgrid(middle, np.exp(log_lambda)))
+        phi, lambda_ = (values.ravel() for values in np.meshgrid(middle, np.exp(log_lambda)))
         # d lambda = lambda d log lambda
         return cls(
             phi, lambda_, stats.pareto.logpdf(lambda_, priors["lambda_shape"], scale=priors["lambda_min"]) + np.log(lambda_)
         )
 
-    def logpdf(self, one, at=slice(None)):
+    def logpdf(self, x, at=slice(None)):
         """Log density of a record at some of the points."""
         phi, lambda_ = self.phi[at], self.lambda_[at]
-        return stats.beta.logpdf(one, lambda_ * phi, lambda_ * (1 - phi))
+        return stats.beta.logpdf(x, lambda_ * phi, lambda_ * (1 - phi))
 
     def log_mass(self, x, weights, threshold):
         """Log mass of the posterior with every weighted record clipped at the threshold."""
         total = self.log_prior.copy()
-        for one, weight in zip(x, weights, strict=True):
-            part = weight * self.logpdf(one)
+        for value, weight in zip(x, weights, strict=True):
+            part = weight * self.logpdf(value)
             total += part if threshold is None else np.clip(part, -threshold, threshold)
         return total - logsumexp(total)
 
@@ -115,5 +115,5 @@ def z_of_mean(values, exact, sd):
 
 
 def z_band(checks, failure=1e-4):
-    """How far ``checks`` normal deviates may be out, when any of them beyond it has a probability below ``failure``."""
+    """Limit of ``checks`` normal deviates: the probability that any exceeds it is below ``failure``."""
     return stats.norm.isf(failure / (2 * checks))

@@ -1,4 +1,4 @@
-"""What Stan programs are compared with: exact moments, finite differences, and the other form of the same program."""
+"""Oracles of Stan programs: exact moments, finite differences, and the other form of the same program."""
 
 import subprocess
 
@@ -24,9 +24,9 @@ def check_same_path(compiled, family, data):
     names = ("lp__", "accept_stat__", *family.parameters)
     forms = [run_chain(compiled(family.program, native), data, family.inits(data), names, 3, lengths) for native in (True, False)]
     for name in names:
-        one, other = (chain.draws[name] for chain in forms)
-        assert len(np.unique(one)) > 3
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9, err_msg=name)
+        first, other = (chain.draws[name] for chain in forms)
+        assert len(np.unique(first)) > 3
+        np.testing.assert_allclose(first, other, rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 def check_gradient(executable, data, folder, init=None):

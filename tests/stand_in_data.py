@@ -1,7 +1,7 @@
 """A file in the place of ``fatigue.csv`` where the published one is not at hand: its shape with made-up numbers.
 
 Code that checks files refuses it, as it should. Where the tests put it to use, its sha256 is taken for the published one: in
-the process of the tests by :func:`accept`, in the processes that they start by the ``sitecustomize`` beside the file.
+the process of the tests by :func:`accept`, in the processes that they start by the ``sitecustomize`` in the folder of the file.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 PUBLISHED = "7c3d629db22856548db45d1e69241fa20fc849e2d09f2975686e6fa08270717e"
-"""What the register says of fatigue.csv."""
+"""Entry of fatigue.csv in the register."""
 ACCEPT = '''"""Takes a made-up file of the tests for the published one."""
 
 import hashlib
@@ -51,7 +51,7 @@ def stand_in_folder():
 
 
 def is_stand_in(folder):
-    """Whether a folder was made by :func:`stand_in_folder`, here or in the process that started this one."""
+    """Check if a folder was made by :func:`stand_in_folder`, here or in the parent process."""
     return (Path(folder) / "sitecustomize.py").exists()
 
 

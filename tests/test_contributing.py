@@ -101,7 +101,7 @@ def test_the_examples_are_written_as_the_code_is(tmp_path, repository):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_family_is_the_model_that_it_says(added):
+def test_the_family_is_the_model_of_its_docstring(added):
     family, records = FAMILIES["exponential"], intercept_only(X)
     draws = {"mu": np.array([0.1, 0.7, 3.0])}
     left, right = family.factors(records, draws)
@@ -128,7 +128,7 @@ def test_the_mechanism_gives_its_share_of_the_bound(added):
     assert (forms[1].weights == 0.5).all()
 
 
-def test_the_population_has_the_statistics_that_it_says(added):
+def test_the_population_has_the_statistics_of_its_truth(added):
     population = POPULATIONS["waiting_times"]
     x = population.draw(np.random.default_rng(1), 40_000, {"rate": 0.2}).x
     truth = population.truth(rate=0.2)

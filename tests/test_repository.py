@@ -1,4 +1,4 @@
-"""What a reader of the repository relies on: versions that agree, a README that is true, set-up that says what is missing."""
+"""Promises to readers of the repository: versions that agree, a true README, set-up that names missing parts."""
 
 import json
 import os
@@ -36,7 +36,7 @@ README = GUIDES["README.md"]
 MAKEFILE = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 CONFIG = yaml.safe_load((REPOSITORY / "config" / "config.yaml").read_text())
 PROGRAMS = {"python", "pip", "cmdstan", "cxx-compiler", "make"}
-"""What conda installs beside the Python packages; pip users have it from elsewhere."""
+"""Programs that conda installs besides the Python packages; pip users have them from elsewhere."""
 # Written with brackets, so that this file does not find itself.
 HOSTS = r"py[p]i\.org|pythonhoste[d]|registry\.npmj[s]|deb\.debia[n]|anaconda\.or[g]"
 MACHINE = r"(?<![\w.~<])/(?:hom[e]|roo[t]|User[s]|wor[k]|far[m])/\w"
@@ -44,14 +44,14 @@ MACHINE = r"(?<![\w.~<])/(?:hom[e]|roo[t]|User[s]|wor[k]|far[m])/\w"
 
 def requirements(lines):
     """Requirements by canonical name."""
-    return {canonicalize_name(one.name): one for one in map(Requirement, lines)}
+    return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
 
 
 def conda(name):
     """Specifications of a conda environment file by name, and the lines for pip."""
     listed = yaml.safe_load((REPOSITORY / name).read_text())["dependencies"]
-    pip = [line.split(" #")[0] for one in listed if isinstance(one, dict) for line in one["pip"]]
-    return requirements(one for one in listed if isinstance(one, str)), pip
+    pip = [line.split(" #")[0] for entry in listed if isinstance(entry, dict) for line in entry["pip"]]
+    return requirements(entry for entry in listed if isinstance(entry, str)), pip
 
 
 def tracked():
@@ -75,32 +75,32 @@ LOCKED = requirements(line.partition(" --hash")[0] for line in locked("requireme
 
 @pytest.mark.parametrize("name", ["requirements.txt", ".github/sbom.txt"])
 def test_the_lock_file_holds_one_exact_version_of_each_package_with_checksums(name):
-    found = requirements(line.partition(" --hash")[0] for line in locked(name))
-    assert len(found) == len(locked(name))
-    for one in found.values():
-        assert re.fullmatch(r"==[^*,]+", str(one.specifier)), one
+    locked_ = requirements(line.partition(" --hash")[0] for line in locked(name))
+    assert len(locked_) == len(locked(name))
+    for requirement in locked_.values():
+        assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), requirement
     for line in locked(name):
         assert re.fullmatch(r"\S+==\S+ *(;[^#]*?)?( +--hash=sha256:[0-9a-f]{64})+", line), line
     assert len(re.findall(r"-r \S+\.txt", MAKEFILE)) == len(re.findall(r"--require-hashes -r \S+\.txt", MAKEFILE)) == 2
 
 
 def test_the_lock_file_agrees_with_pyproject():
-    for name, one in requirements([*PROJECT["dependencies"], *EXTRAS]).items():
+    for name, requirement in requirements([*PROJECT["dependencies"], *EXTRAS]).items():
         assert name in LOCKED, f"{name} is not locked: run make lock"
         version = next(iter(LOCKED[name].specifier)).version
-        assert one.specifier.contains(Version(version)), f"{LOCKED[name]} is outside {one}: run make lock"
+        assert requirement.specifier.contains(Version(version)), f"{LOCKED[name]} is outside {requirement}: run make lock"
 
 
 def test_the_lock_file_is_what_runs_the_tests():
-    """The environment of make holds what the lock file says, direct and transitive."""
+    """The environment of make has the packages of the lock file, direct and transitive."""
     from importlib.metadata import PackageNotFoundError, version
 
     if not (Path(sys.prefix) / "complete").exists():
         pytest.skip("not the environment that make sets up")
-    for name, one in LOCKED.items():
-        if one.marker is None:
+    for name, requirement in LOCKED.items():
+        if requirement.marker is None:
             try:
-                assert one.specifier.contains(version(name)), name
+                assert requirement.specifier.contains(version(name)), name
             except PackageNotFoundError:
                 pytest.fail(f"{name} is not installed")
 
@@ -115,8 +115,8 @@ def test_the_lock_file_is_what_runs_the_tests():
 def test_conda_environments_agree_with_pyproject(file, wanted, package):
     listed, (*elsewhere, last) = conda(file)
     listed |= requirements(elsewhere)
-    expected = {name: str(one.specifier) for name, one in requirements(wanted).items()}
-    assert {name: str(one.specifier) for name, one in listed.items() if name not in PROGRAMS} == expected
+    expected = {name: str(requirement.specifier) for name, requirement in requirements(wanted).items()}
+    assert {name: str(requirement.specifier) for name, requirement in listed.items() if name not in PROGRAMS} == expected
     assert set(listed) >= PROGRAMS
     assert str(listed["python"].specifier) == PROJECT["requires-python"]
     assert last == package
@@ -134,8 +134,8 @@ def test_versions_agree():
 
 @pytest.mark.parametrize("pattern", [HOSTS, MACHINE], ids=["registry hosts", "paths of a machine"])
 def test_no_tracked_file_names(pattern):
-    found = [f"{name}: {line}" for name, text in tracked() for line in text.splitlines() if re.search(pattern, line)]
-    assert found == []
+    uses = [f"{name}: {line}" for name, text in tracked() for line in text.splitlines() if re.search(pattern, line)]
+    assert uses == []
 
 
 def test_no_data_file_is_tracked():
@@ -198,12 +198,12 @@ def is_in_package(token):
     if parts[0] not in ROOMS or "/" in token:
         return False
     depth = next(k for k in range(len(parts), 0, -1) if is_path("/".join(parts[:k])) or is_path("/".join(parts[:k]) + ".py"))
-    found = import_module(".".join(["formalsynth", *parts[:depth]]))
+    target = import_module(".".join(["formalsynth", *parts[:depth]]))
     for attribute in parts[depth:]:
-        fields = getattr(found, "model_fields", {})
-        if attribute not in fields and not hasattr(found, attribute):
+        fields = getattr(target, "model_fields", {})
+        if attribute not in fields and not hasattr(target, attribute):
             return False
-        found = fields[attribute] if attribute in fields else getattr(found, attribute)
+        target = fields[attribute] if attribute in fields else getattr(target, attribute)
     return True
 
 
@@ -316,7 +316,7 @@ def make(folder, *arguments, **environment):
 
 
 def fake_python(folder, script):
-    """An interpreter that answers set-up's questions as the shell script says."""
+    """Interpreter that answers set-up's questions by a shell script."""
     path = folder / "some-python"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
@@ -369,21 +369,21 @@ def test_an_unfinished_environment_is_made_from_nothing_and_a_finished_one_broug
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     [
         ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "(the disk is full"),
         (
             "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.",
-            "(what came is not what requirements.txt says",
+            "(a download differs from requirements.txt",
         ),
         ("ERROR: No matching distribution found", "(is there a network?)"),
     ],
 )
-def test_why_packages_could_not_be_installed(checkout, said, told):
+def test_why_packages_could_not_be_installed(checkout, said, message):
     inner = f"mkdir -p .venv/bin; printf \"#!/bin/sh\\necho '{said}'; exit 1\\n\" > .venv/bin/python; chmod +x .venv/bin/python"
     done = make(checkout, "setup", fake_python(checkout, f'case "$1 $2" in "-m venv") {inner};; esac'))
     assert done.stderr.startswith(said)
-    assert f"The Python packages could not be installed {told}" in done.stderr
+    assert f"The Python packages could not be installed {message}" in done.stderr
 
 
 ODD = ["a'b", 'a"b', "a$(touch hacked)b", "a`touch hacked`b", "a b", "a$$b", "ä;b", "a&b"]
@@ -394,8 +394,8 @@ def test_the_name_of_the_folder_is_a_name_and_nothing_else(checkout, name):
     """Set-up and the main job find their way in it, and nothing in it is run."""
     folder = checkout / name
     folder.mkdir()
-    for one in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
-        shutil.move(checkout / one, folder)
+    for file in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+        shutil.move(checkout / file, folder)
     answers = 'case "$1 $2" in "-m venv") mkdir -p .venv/bin; for one in python snakemake; do cp "$0" .venv/bin/$one; done;; esac'
     done = make(folder, "SCALE=smoke", fake_python(checkout, answers))
     assert done.returncode == 0, done.stderr
@@ -406,8 +406,8 @@ def test_the_name_of_the_folder_is_a_name_and_nothing_else(checkout, name):
 
 def test_a_folder_that_cannot_have_an_environment_is_one_sentence(checkout):
     (checkout / "a:b").mkdir()
-    for one in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
-        shutil.move(checkout / one, checkout / "a:b")
+    for file in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
+        shutil.move(checkout / file, checkout / "a:b")
     done = make(checkout / "a:b", "setup")
     assert done.stderr.splitlines()[0].startswith("A virtual environment cannot be made in a folder with a colon in its path")
 
@@ -421,7 +421,7 @@ def test_an_environment_of_the_users_own_is_left_alone(checkout):
 
 
 def test_a_moved_or_broken_environment_is_made_again(checkout):
-    """What is asked is make's plan: -n runs nothing."""
+    """Make prints its plan only: -n runs nothing."""
     (checkout / ".venv" / "bin").mkdir(parents=True)
     (checkout / ".venv" / "bin" / "python").symlink_to(sys.executable)
     (checkout / ".venv" / "where").write_text(f"{checkout.resolve()}\n")
@@ -440,7 +440,7 @@ def test_a_moved_or_broken_environment_is_made_again(checkout):
 
 
 @pytest.mark.parametrize(("given", "shown"), [([], CONFIG["scale"]), (["SCALE=smoke"], "smoke"), (["SCALE=mine"], "mine")])
-def test_make_says_how_long_it_takes(checkout, given, shown):
+def test_make_estimates_its_time(checkout, given, shown):
     plan = make(checkout, "-n", *given).stdout
     about = dict(re.findall(r"^ABOUT_(\w+) := (.+)$", MAKEFILE, re.M)).get(shown, "an unknown time")
     assert f"Making everything at scale {shown}: about {about}" in plan
@@ -448,16 +448,16 @@ def test_make_says_how_long_it_takes(checkout, given, shown):
     assert ("--config scale=" in plan) == bool(given)
 
 
-@pytest.mark.parametrize("beside", [True, False])
-def test_data_beside_the_checkout_are_used(checkout, beside, monkeypatch):
+@pytest.mark.parametrize("present", [True, False])
+def test_data_in_the_folder_of_the_checkout_are_used(checkout, present, monkeypatch):
     monkeypatch.delenv("FORMALSYNTH_DATA", raising=False)
     inner = checkout / "inner"
     inner.mkdir()
     shutil.copy(checkout / "Makefile", inner)
-    if beside:
+    if present:
         (checkout / "shared" / "data").mkdir(parents=True)
     (inner / "extra.mk").write_text("include Makefile\nshow: ; @echo data=$$FORMALSYNTH_DATA\n")
-    expected = str((checkout / "shared" / "data").resolve()) if beside else ""
+    expected = str((checkout / "shared" / "data").resolve()) if present else ""
     assert make(inner, "-f", "extra.mk", "show").stdout.strip() == f"data={expected}"
     assert make(inner, "-f", "extra.mk", "show", FORMALSYNTH_DATA="mine").stdout.strip() == "data=mine"
 
@@ -488,7 +488,7 @@ def test_the_catalogue_file_has_the_keys_it_is_read_for():
     assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
 
 
-def test_the_catalogue_file_says_that_snakemakes_own_report_works():
+def test_the_catalogue_file_declares_that_snakemakes_own_report_works():
     """The catalogue's documentation has the key in one place, and its code reads it in the other."""
     usage = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
     assert usage["software-stack-deployment"]["report"] is usage["report"] is True

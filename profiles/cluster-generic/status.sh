@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says of a Slurm job whether it is running, a success or failed. Slurm forgets ended jobs after minutes (MinJobAge); from then
+# Reports if a Slurm job is running, a success or failed. Slurm forgets ended jobs after minutes (MinJobAge); from then
 # on only its accounting knows, where there is one. Of what nobody knows, nothing is left to wait for. When Slurm does not
 # answer, there is.
 if answer=$(scontrol --oneliner show job "$1" 2>&1); then

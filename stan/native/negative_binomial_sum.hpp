@@ -1,5 +1,5 @@
 // Weighted sum of negative binomial log probabilities with its analytic gradient: one pass over the counts on plain doubles.
-// Same function as portable/negative_binomial_sum.stan, which says how it is arranged so that nothing cancels as phi grows.
+// Same function as portable/negative_binomial_sum.stan, which documents how cancellation is avoided as phi grows.
 // The sum over j < y of log1p(j r) is taken once for all counts, from the largest down: the step between two neighbouring
 // counts is weighed by all counts above it, and costs one logarithm where it is short.
 //

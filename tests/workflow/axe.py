@@ -10,7 +10,7 @@ import pytest
 
 VERSION = "4.14.1"
 SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
-"""Of the package as npm has it."""
+"""Checksum of the package on npm."""
 FILE = Path("~/.cache/formalsynth", f"axe-core-{VERSION}.tgz").expanduser()
 SERIOUS = ("serious", "critical")
 RUN = """
@@ -34,6 +34,6 @@ def axe_script():
 
 
 def serious_findings(browser, script):
-    """What axe-core finds on the page that is open, apart from small matters."""
+    """Findings of axe-core on the open page, without minor ones."""
     browser.execute_script(script)
-    return [one for one in browser.execute_async_script(RUN) if one[0] in SERIOUS]
+    return [finding for finding in browser.execute_async_script(RUN) if finding[0] in SERIOUS]

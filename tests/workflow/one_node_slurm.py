@@ -15,7 +15,7 @@ DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("munge", "sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 SEARCHED = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 CPUS, MEMORY = 4, 16000
-"""What the node claims to have, whatever the machine has: jobs of the tests are small, and their queue should be short."""
+"""Declared resources of the node, independent of the machine: test jobs are small, and their queue should be short."""
 SETTINGS = """\
 ClusterName=tests
 SlurmctldHost={host}(127.0.0.1)
@@ -55,9 +55,9 @@ def find(program):
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def prepare(folder):

@@ -59,8 +59,8 @@ def command(folder, *arguments, snakefile):
 def environment(**changes):
     """The environment of a run: this Python first in the path, and one thread for each job."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    found = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | changes
-    return {key: value for key, value in found.items() if value is not None}
+    variables = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"} | changes
+    return {key: value for key, value in variables.items() if value is not None}
 
 
 def start(folder, *arguments, snakefile, **changes):
@@ -87,7 +87,7 @@ def hidden(path, folder):
 
 
 def left_over(folder):
-    """What is hidden among the results and figures, apart from the seals of the files that are there."""
+    """Hidden files among the results and figures, without the seals of existing files."""
     made = [path for kind in ("results", "figures") for path in files(folder / kind)]
     seals = {path.with_name(f".{path.name}.sha256") for path in made}
     lists = {folder / "results" / SCALE / "report" / ".files"}  # what the next report may remove
@@ -95,7 +95,7 @@ def left_over(folder):
 
 
 def results(folder):
-    """What every result and figure says, by path; programs and the report, which has the time in it, are left out."""
+    """Content of every result and figure, by path, without programs and the report, which has the time in it."""
     made = [path for kind in (f"results/{SCALE}", f"figures/{SCALE}") for path in files(folder / kind)]
     return {
         str(path.relative_to(folder)): content(path) for path in made if not hidden(path, folder) and "report" not in path.parts

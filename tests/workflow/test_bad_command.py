@@ -51,13 +51,13 @@ def refused(folder, run, sentence):
         assert not (folder / made).exists()
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), COMMANDS, ids=[" ".join(map(str, one[0])) for one in COMMANDS])
+@pytest.mark.parametrize(("arguments", "sentence"), COMMANDS, ids=[" ".join(map(str, case[0])) for case in COMMANDS])
 def test_a_command_that_cannot_be_followed(folder, snakemake, arguments, sentence):
     targets = [] if arguments[0] == "--config" else ["--"]
     refused(folder, snakemake(folder, "--cores", 1, *targets, *arguments), sentence)
 
 
-# a file below config/, what is replaced in it, and what the message says
+# a file below config/, a replacement in it, and the message
 FILES = [
     ("config.yaml", ("scale:", "scale: ["), "config.yaml: cannot be read as YAML: "),
     (

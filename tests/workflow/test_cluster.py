@@ -45,7 +45,7 @@ def submit(snakemake, repository, slurm, folder, profile, *arguments):
 
 
 def jobs(slurm, fields="%T"):
-    """What Slurm knows of every job, array tasks one by one, newest last."""
+    """Slurm's record of every job, array tasks one by one, newest last."""
     command = ["squeue", "--array", "--states=all", "--noheader", "--sort=i", f"--format={fields}"]
     return subprocess.run(command, env=os.environ | slurm, capture_output=True, text=True, check=True).stdout.splitlines()
 
@@ -147,7 +147,7 @@ def status(repository, environment, job):
 
 
 @pytest.mark.parametrize(("command", "answer"), [("true", "success"), ("false", "failed"), ("sleep 60", "running")])
-def test_the_status_script_knows_how_a_job_stands(command, answer, slurm, repository):
+def test_the_status_script_knows_the_state_of_a_job(command, answer, slurm, repository):
     environment = os.environ | slurm
     submit = ["sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}"]
     job = subprocess.run(submit, env=environment, capture_output=True, text=True, check=True).stdout.strip()
@@ -171,7 +171,7 @@ def test_a_job_that_slurm_never_had_has_failed(slurm, repository):
         ("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", "exit 1", "running"),
         ("echo JobId=1 JobName=a JobState=PENDING Reason=None", "exit 1", "running"),
     ],
-    ids=["accounting says done", "accounting says cancelled", "nobody knows", "no answer", "waiting"],
+    ids=["done by accounting", "cancelled by accounting", "nobody knows", "no answer", "waiting"],
 )
 def test_the_status_script_without_a_cluster(scontrol, sacct, answer, repository, tmp_path):
     for name, body in (("scontrol", scontrol), ("sacct", sacct)):

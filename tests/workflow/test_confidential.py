@@ -1,4 +1,4 @@
-"""A run on a data file that is not published: nobody else can read its results, and nothing of it is in what is sent."""
+"""A run on a data file that is not published: nobody else can read its results, and the shared part has none of its values."""
 
 import gzip
 import os
@@ -38,7 +38,7 @@ def custom(tmp_path):
 
 def numbers_of(path):
     """The numbers of a file that no other number begins or ends with by chance."""
-    return {one for one in re.findall(r"\d+", path.read_text()) if len(one) > 4}
+    return {number for number in re.findall(r"\d+", path.read_text()) if len(number) > 4}
 
 
 def texts(folder):
@@ -61,8 +61,8 @@ def test_nobody_else_can_read_the_results_and_nothing_of_the_file_is_in_what_is_
     tables = [*results.glob("range/*/*.csv"), *figures.glob("range/*.csv"), results / "claims.csv"]
     assert len(tables) > 50
     assert [path for path in tables if path.stat().st_mode & 0o077] == []
-    found = {number for _, text in texts(results / "range") for number in secret if number in text}
-    assert len(found) > 10  # the test sees them where they are
+    leaked = {number for _, text in texts(results / "range") for number in secret if number in text}
+    assert len(leaked) > 10  # the test sees them where they are
     sent = dict(texts(results / "share"))
     assert (results / "share" / "index.html") in sent
     for path, text in sent.items():

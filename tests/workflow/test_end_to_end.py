@@ -156,7 +156,7 @@ def test_snakemakes_own_report_has_every_figure_and_table_with_a_caption(finishe
         assert f"<strong>Figure {number}</strong>" in page
     assert "<strong>Table 1</strong>" in page
     assert paper.config.title in page
-    assert "system-message" not in page  # what docutils says of a caption that it cannot read
+    assert "system-message" not in page  # the message of docutils about an invalid caption
 
 
 def test_a_second_run_does_nothing(finished, snakemake):
@@ -223,7 +223,7 @@ def test_results_of_this_configuration_are_used_without_snakemakes_records(again
 
 
 def logged(folder, step):
-    """What the jobs of a step last said."""
+    """Last messages of the jobs of a step."""
     return "\n".join(
         path.read_text(encoding="utf-8") for path in sorted((folder / "logs" / SCALE).rglob("*.log")) if step in str(path)
     )
@@ -248,7 +248,7 @@ def test_a_new_colour_or_label_only_redraws(again, snakemake):
     paper["synthesizers"]["averaged"] |= {"colours": ["#112233"], "label": "averaged ({a}, {b})"}
     write_config(again, run, paper)
     dry = snakemake(again, "--dry-run", "--cores", 2)
-    rules = {"_".join(one.split("_")[:2]) for one in planned(dry.stdout)}
+    rules = {"_".join(job.split("_")[:2]) for job in planned(dry.stdout)}
     # the ledger names the cells of a claim by their labels
     assert rules == {"show_range", "judge_claims", "write_ledger", "write_report", "everything"}
 
@@ -264,7 +264,7 @@ def test_more_replicates_leave_the_other_scenarios_alone(again, snakemake):
 
 
 def test_a_new_range_fits_nothing_that_was_fitted(again, snakemake):
-    """Of the new range only the averaged synthesizer has a fit of its own; its truncated one is measured with those of others."""
+    """Only the averaged synthesizer of the new range has a fit of its own; the truncated one is measured with others."""
     before = kept_files(again)
     run, paper = read_config(again)
     paper["sweeps"]["range"].append({"a": 0.9, "b": 1.1})
@@ -373,7 +373,7 @@ def test_absent_data_are_named_and_skipped_and_the_run_succeeds(again, snakemake
     assert "data absent" in (again / RESULTS / "claims.csv").read_text(encoding="utf-8")
 
 
-def test_what_needs_absent_data_says_so(folder, snakemake):
+def test_results_without_their_data_are_named(folder, snakemake):
     run = snakemake(folder, "--cores", 1, FIGURES / "fig15.svg", FORMALSYNTH_DATA=None)
     assert run.returncode != 0
     assert "Traceback (most recent call last)" not in run.stdout

@@ -15,18 +15,18 @@ LANGUAGES = {"python": ".py", "yaml": ".yaml", "stan": ".stan"}
 
 
 def blocks_of(text):
-    """The blocks of a page: language, contents, and what stands before each."""
+    """Blocks of a page: language, contents, and the text before each."""
     parts = re.split(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S)
     return [(parts[k + 1], parts[k + 2], "".join(parts[: k + 1 : 3])) for k in range(0, len(parts) - 1, 3)]
 
 
 def files_of(text):
-    """The files of a page: each block is named by the last file name of its kind that stands in backticks before it."""
-    found = {}
+    """Files of a page: each block is named by the last file name of its kind in backticks before it."""
+    files = {}
     for language, content, before in blocks_of(text):
         if language in LANGUAGES:
-            found.setdefault(re.findall(rf"`(\w+\{LANGUAGES[language]})`", before)[-1], content)
-    return found
+            files.setdefault(re.findall(rf"`(\w+\{LANGUAGES[language]})`", before)[-1], content)
+    return files
 
 
 def commands_of(text):
@@ -63,7 +63,7 @@ def follow(tmp_path, repository, cmdstan, snakemake):
 
 
 def made_in(repository):
-    """What lies in the repository and in the folders where a run could leave something."""
+    """Files in the repository and in the folders where a run could leave files."""
     places = [repository, repository / "config", repository / "stan", repository / "workflow", repository / "results"]
     return {path for place in places if place.is_dir() for path in place.iterdir()}
 

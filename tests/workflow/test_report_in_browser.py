@@ -17,7 +17,7 @@ from runs import SCALE
 
 from dev.reference import LEDGER
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.workflow,
@@ -99,7 +99,7 @@ def test_every_page_loads_whole_and_fits_the_screen(screen, report):
         assert screen.execute_script(BEYOND) == [], name
         assert screen.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
         pictures = screen.execute_async_script(LOADED)
-        assert [one for one in pictures if one[1] == 0] == [], name
+        assert [picture for picture in pictures if picture[1] == 0] == [], name
         assert bool(pictures) == (name in ("papers/first.html", "papers/range.html", "papers/zcdp.html")), name
 
 
@@ -147,7 +147,7 @@ def shown_claims(browser):
 
 
 def expected(**fields):
-    return [one["id"] for one in made_up_report.claims() if all(one[key] == value for key, value in fields.items())]
+    return [claim["id"] for claim in made_up_report.claims() if all(claim[key] == value for key, value in fields.items())]
 
 
 def test_filters_and_search_change_what_is_shown(screen, made_up):
@@ -219,7 +219,7 @@ def test_verdicts_differ_without_colour(browser, made_up):
     for badge in browser.find_elements(By.CSS_SELECTOR, ".ledger .badge"):
         texts.add(badge.text)
         colours = [badge.value_of_css_property(name) for name in ("color", "background-color")]
-        dark, light = sorted(luminance(one) for one in colours)
+        dark, light = sorted(luminance(colour) for colour in colours)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, badge.text
     assert len(texts) == len(VERDICTS)
     assert {text.partition(" ")[2] for text in texts} == set(VERDICTS)
@@ -227,9 +227,9 @@ def test_verdicts_differ_without_colour(browser, made_up):
 
 def luminance(colour):
     """Relative luminance of a CSS colour (WCAG 2)."""
-    parts = [float(one) / 255 for one in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
-    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    parts = [float(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -268,7 +268,7 @@ def test_nothing_keeps_people_from_using_a_page(coloured, axe, report):
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory, repository):
-    """The report of the reference run: its claims, beside made-up drawings."""
+    """Report of the reference run: its claims, with made-up drawings."""
     folder = tmp_path_factory.mktemp("reference")
     config = repository / "config"
     info = describe(read_plan(yaml.safe_load((config / "config.yaml").read_text(encoding="utf-8")), config))
@@ -307,7 +307,7 @@ QUESTIONS = {
     "\u03c1 of Bayesian synthesis": "errata.html#E2",
     'Adult "without noise"': "reps-adult-non-private",
 }
-"""What readers ask, and the page or claim that has to be among the first three hits."""
+"""Questions of readers, each with the page or claim that has to be among the first three hits."""
 FRESH = {
     "do Lipschitz bounds converge as the sample size increases": (
         "range-shrinks-weighted",
@@ -358,13 +358,13 @@ def first_hits(browser, reference, questions):
     from selenium.webdriver.common.by import By
 
     open_page(browser, reference, "index.html")
-    box, found = browser.find_element(By.ID, "ask"), {}
+    box, hits = browser.find_element(By.ID, "ask"), {}
     for question in questions:
         box.clear()
         box.send_keys(question)
         links = browser.find_elements(By.CSS_SELECTOR, "#hits a")[:3]
-        found[question] = [link.get_attribute("href").rpartition("/report/")[2] for link in links]
-    return found
+        hits[question] = [link.get_attribute("href").rpartition("/report/")[2] for link in links]
+    return hits
 
 
 def page_of(answer):
@@ -383,7 +383,7 @@ def test_questions_in_other_words_than_ours_are_answered(browser, reference):
     } == {}
 
 
-def test_a_question_stands_in_the_address_and_is_marked_in_the_ledger(browser, reference):
+def test_a_question_is_in_the_address_and_is_marked_in_the_ledger(browser, reference):
     from selenium.webdriver.common.by import By
 
     open_page(browser, reference, "index.html")

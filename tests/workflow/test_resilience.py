@@ -1,4 +1,4 @@
-"""What a run withstands: kills, damaged files, dying chains, a full disk, a second run, unusual places.
+"""Faults that a run withstands: kills, damaged files, dying chains, a full disk, a second run, unusual places.
 
 The long ones are marked slow: ``make test-slow`` runs them.
 """
@@ -163,7 +163,7 @@ def test_a_job_whose_snakemake_was_killed_puts_nothing_over_a_later_run(again, r
 
 
 def group_lives(group):
-    """Whether any process of a group is alive."""
+    """Check if any process of a group is alive."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -284,13 +284,13 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
             except subprocess.TimeoutExpired:
                 kill(run)
                 moments.append(moment)
-                found = results(folder)
-                assert {name: found[name] == expected.get(name) for name in found} == dict.fromkeys(found, True)
-                print(f"lap {lap}: killed after {moment:.1f} s with {len(found)} of {len(expected)} files")
+                files = results(folder)
+                assert {name: files[name] == expected.get(name) for name in files} == dict.fromkeys(files, True)
+                print(f"lap {lap}: killed after {moment:.1f} s with {len(files)} of {len(expected)} files")
         assert status == 0, (folder / "run.log").read_text()[-3000:]
         assert results(folder) == expected
         assert left_over(folder) == []
-        # Snakemake's own folder, which it makes when it starts and leaves empty, stays behind when Snakemake is killed.
+        # Snakemake's own folder, which it makes when it starts and leaves empty, remains when Snakemake is killed.
         left = list(temporary.iterdir())
         assert [path.name for path in left if not path.name.startswith("snakemake") or list(path.iterdir())] == []
         assert len(left) <= len(moments)
@@ -324,7 +324,7 @@ def flip(content):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [truncate, flip])
-@pytest.mark.parametrize(("damaged", "reader"), DAMAGES, ids=[one[0].name for one in DAMAGES])
+@pytest.mark.parametrize(("damaged", "reader"), DAMAGES, ids=[case[0].name for case in DAMAGES])
 def test_every_kind_of_damaged_file_is_named_and_made_again(tmp_path, reference, snakemake, damaged, reader, damage):
     if damage is flip and damaged.name == "cmdstan.json":
         pytest.skip("it is one short line that is rewritten by each set-up, without a seal")
@@ -359,8 +359,8 @@ def test_a_full_disk_is_a_clear_failure_and_the_run_resumes(room, small_disk, re
         assert said, run.stdout[-5000:]
         assert all(line.endswith("(No space left on device): make room and run again") for line in said)
         assert all(f"results/{SCALE}/" in line or f"figures/{SCALE}/" in line for line in said)
-    found, expected = results(folder), results(undisturbed)
-    assert {name: found[name] == expected.get(name) for name in found} == dict.fromkeys(found, True)
+    files, expected = results(folder), results(undisturbed)
+    assert {name: files[name] == expected.get(name) for name in files} == dict.fromkeys(files, True)
     ballast.unlink()
     run = snakemake(folder, "--cores", 1)
     assert run.returncode == 0, run.stdout[-3000:]
@@ -374,7 +374,9 @@ def read_only(tmp_path, cmdstan):
     place = tmp_path / "cmdstan"
     place.mkdir()
     mounts = [["mount", "--bind", str(cmdstan), str(place)], ["mount", "-o", "remount,bind,ro", str(place)]]
-    if shutil.which("mount") is None or any(subprocess.run(one, capture_output=True, check=False).returncode for one in mounts):
+    if shutil.which("mount") is None or any(
+        subprocess.run(mount, capture_output=True, check=False).returncode for mount in mounts
+    ):
         pytest.skip("CmdStan cannot be mounted read-only here: that takes Linux and its superuser")
     yield place
     subprocess.run(["umount", "--lazy", str(place)], check=True)

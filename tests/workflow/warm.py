@@ -14,7 +14,7 @@ import threading
 import traceback
 
 LOADED = ("snakemake.cli", "snakemake.report", "snakemake.linting", "numpy", "scipy.special", "pydantic", "yaml")
-"""What every command loads: Snakemake, and the packages with which the workflow reads its plan."""
+"""Modules that every command loads: Snakemake, and the packages with which the workflow reads its plan."""
 
 
 class WarmSnakemake:
@@ -28,7 +28,7 @@ class WarmSnakemake:
 
     def run(self, arguments, log, environment, timeout=900):
         """The exit status of a command whose output goes to a file; after the timeout, in seconds, the process is ended."""
-        command = {"arguments": [str(one) for one in arguments], "log": str(log), "environment": environment}
+        command = {"arguments": [str(argument) for argument in arguments], "log": str(log), "environment": environment}
         patience = threading.Timer(timeout, self.server.kill)
         patience.start()
         print(json.dumps(command), file=self.server.stdin, flush=True)
