@@ -15,6 +15,7 @@ from config_trees import CLAIMS, PAPERS, assert_readable, at, of_papers, paths, 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.rows import AUDIT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
+from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.cells import ClaimError
 from formalsynth.ledger.judge import judge
 from formalsynth.show.captions import caption
@@ -204,7 +205,8 @@ def made_up(scenario):
     """Collected tables of a scenario with random numbers: of each synthesizer three replicates, records, sets and draws."""
     generator = np.random.default_rng(1)
     parameters = [*FAMILIES[scenario.family].parameters, *(f"{name}_1" for name in FAMILIES[scenario.family].parameters)]
-    columns = {"replicates": REPLICATE_COLUMNS, **SAMPLE_COLUMNS, "draws": (*SAMPLE_COLUMNS["draws"], *parameters)}
+    centres = CENTRES if scenario.centre_sets else ()
+    columns = {"replicates": (*REPLICATE_COLUMNS, *centres), **SAMPLE_COLUMNS, "draws": (*SAMPLE_COLUMNS["draws"], *parameters)}
     ids = {kind: [DATA, *scenario.synthesizers] for kind in columns} | {
         "records": list(scenario.synthesizers),
         "draws": [PRIOR, *scenario.synthesizers],

@@ -20,6 +20,8 @@ LONGEST = 80
 """Characters of a value that a message shows."""
 LONGEST_PATH = 300
 """Characters of a path of keys that a message shows."""
+ALLOWED = "; allowed: "
+"""Beginning of the list of allowed values in a message."""
 NEAR = 0.7
 """Least similarity of a name to the one that may have been meant, from 0 to 1."""
 Config = TypeVar("Config", bound=BaseModel)
@@ -52,7 +54,17 @@ class Problems:
             ConfigError: a line for each thing that is wrong.
         """
         if self._lines:
-            raise ConfigError("\n".join(dict.fromkeys(self._lines)))
+            raise ConfigError("\n".join(_with_lists_once(dict.fromkeys(self._lines))))
+
+
+def _with_lists_once(lines: Iterable[str]) -> Iterator[str]:
+    """Messages in which a long list of allowed values is written once, and later by its first words."""
+    seen: set[str] = set()
+    for line in lines:
+        head, _, allowed = line.partition(ALLOWED)
+        repeated = len(allowed) > LONGEST and allowed in seen
+        seen.add(allowed)
+        yield f"{head}{ALLOWED}{cut(allowed, LONGEST)} (listed above)" if repeated else line
 
 
 def blame_command_line(problems: str, file: Path, keys: Iterable[object]) -> str:
@@ -202,7 +214,7 @@ def cut(text: object, longest: int = LONGEST_PATH) -> str:
 def refusal(file: Path, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
     """Error about a value that is not allowed, with the allowed name that may have been meant."""
     names = [str(name) for name in allowed]
-    return ConfigError(f"{file}: {key}: given {short(given)}; allowed: {', '.join(names)}{meant(given, names)}")
+    return ConfigError(f"{file}: {key}: given {short(given)}{ALLOWED}{', '.join(names)}{meant(given, names)}")
 
 
 @dataclass(frozen=True)
