@@ -41,7 +41,9 @@ PAGES = (
     "ledger.js",
 )
 TEMPLATES = [workflow.source_path(f"../report/{name}") for name in PAGES]
-PROGRAMS = {name: str(JOBS.own_programs.get(name) or workflow.source_path(f"../../stan/{name}.stan")) for name in PLAN.programs()}
+OWN_PROGRAMS = {name: str(path) for name, path in JOBS.own_programs.items()}
+# A source path stays as it is: as text it would be that of a temporary copy, which is another one in every run.
+PROGRAMS = {name: OWN_PROGRAMS.get(name) or workflow.source_path(f"../../stan/{name}.stan") for name in PLAN.programs()}
 
 
 pathvars:
