@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from formalsynth.custodian.rows import Violation, check_rows, clipped, far_above, numbers, outcomes_of, with_points
+from formalsynth.custodian.rows import Violation, check_file, check_rows, clipped, far_above, numbers, outcomes_of, with_points
+from formalsynth.custodian.schema import Declared
 from formalsynth.data.files import DataError
-from small_release import a_schema
+from small_release import COLUMNS, a_schema
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,19 @@ def test_rows_without_information_are_refused(outcomes, words):
 def test_a_violation_is_a_sentence_with_its_number_of_rows():
     assert Violation("age", "a number", 1).sentence() == "age: 1 row is not a number"
     assert Violation("age", "a number", 4).sentence() == "age: 4 rows are not a number"
+
+
+@pytest.mark.parametrize(
+    ("ages", "words"),
+    [
+        ([30, 30, 40, 40], []),
+        ([30, 30, 40, 50], ["2 of 4 rows (50%) have one that no other row has: they identify these rows."]),
+        ([30, 30, 30, 50], ["1 of 4 rows (25%) has one that no other row has: they identify this row."]),
+    ],
+)
+def test_rows_are_called_identified_only_if_there_are_any(tmp_path, ages, words):
+    columns = {name: column for name, column in COLUMNS.items() if name in ("income", "age")}
+    schema = a_schema(file="rows.csv", rows=len(ages), columns=columns)
+    pd.DataFrame({"income": [2000, 3000, 4000, 5000], "age": ages}).to_csv(tmp_path / "rows.csv", index=False)
+    warnings = check_file(Declared("rows", tmp_path, schema)).warnings
+    assert [warning.partition("of values; ")[2] for warning in warnings if "identify" in warning] == words

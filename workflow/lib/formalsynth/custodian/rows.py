@@ -226,10 +226,13 @@ def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
     combination = text.groupby(names, dropna=False, sort=False).ngroup()
     rows = combination[used].value_counts()
     unique = int((rows == 1).sum())
-    yield (
-        f"The columns released as_is ({', '.join(names)}) have {counted(len(rows), 'combination')} of values; {unique} of "
-        f"{int(used.sum())} rows ({unique / used.sum():.0%}) have one that no other row has: they identify these rows."
-    )
+    if unique:
+        have = "have" if unique != 1 else "has"
+        yield (
+            f"The columns released as_is ({', '.join(names)}) have {counted(len(rows), 'combination')} of values; {unique} of "
+            f"{int(used.sum())} rows ({unique / used.sum():.0%}) {have} one that no other row has: they identify "
+            f"{'these rows' if unique != 1 else 'this row'}."
+        )
     absent = int((~combination[~used].isin(rows.index)).sum())
     if not used.all():
         yield (
