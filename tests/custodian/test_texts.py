@@ -43,10 +43,11 @@ def facts_of(kind="histogram", neighbours="replace", release="as_is", audit="pas
     mechanism, guarantee, direct = KINDS[kind]
     declared = {"predictors_epsilon": 0.5} if release == "synthesized" else {}
     declared |= {"rows": 2500} if neighbours == "add_remove" else {}
+    schema = {"neighbours": neighbours, "columns": columns(release)} | (schema or {})
     facts = {"uses_predictors": not direct, "compared": True} | facts
     return ReleaseFacts(
         name="my_incomes", config=a_config(**declared, **config or {}), mechanism=mechanism, guarantee=guarantee,
-        declared=Declared("my_incomes", None, a_schema(neighbours=neighbours, columns=columns(release), **schema or {})),
+        declared=Declared("my_incomes", None, a_schema(**schema)),
         pure=kind != "other draws", parameters={"epsilon": 1.0} if direct else {}, rows=2935, date="2026-11-22", direct=direct,
         audit=audit, **facts,
     )  # fmt: skip
@@ -294,3 +295,14 @@ def test_the_readme_states_which_values_the_file_had_and_the_release_has_not():
 ])  # fmt: skip
 def test_the_delta_of_an_audit_is_stated_where_it_is_not_0(kind, audit, expected):
     assert ("The audit was made at δ = 0.001." in rendered("README.md", facts_of(kind, audit=audit))) == expected
+
+
+@pytest.mark.parametrize(("name", "cell"), [("pay|bonus", r"pay\|bonus"), ("a\\|b", r"a\\\|b"), ("age", "age")])
+def test_a_column_name_stays_in_its_cell_of_the_table(name, cell):
+    schema = {"outcome": name, "columns": {name: COLUMNS["income"], "age group": COLUMNS["age"]}}
+    readme = rendered("README.md", facts_of(schema=schema)).splitlines()
+    start = readme.index("| --- | --- | --- |")
+    assert readme[start + 1 : start + 3] == [
+        f"| {cell} | whole | synthetic (perturbed_histogram) |",
+        "| age group | whole | as in the file |",
+    ]

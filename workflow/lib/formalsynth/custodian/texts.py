@@ -107,7 +107,9 @@ def _environment() -> Environment:
         loader=PackageLoader("formalsynth.custodian"), undefined=StrictUndefined, autoescape=False, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {"columns": _columns, "counted": counted, "g": "{:g}".format, "repr": repr, "slug": _slug}
+    environment.filters |= {
+        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "repr": repr, "slug": _slug
+    }  # fmt: skip
     return environment
 
 
@@ -120,6 +122,11 @@ def _variables(facts: ReleaseFacts) -> dict[str, object]:
 def _columns(names: Sequence[str]) -> str:
     """Join names of columns for a sentence."""
     return f"the column {names[0]}" if len(names) == 1 else f"the columns {', '.join(names)}"
+
+
+def _cell(text: str) -> str:
+    """Write a text as a cell of a table in Markdown."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _slug(name: str) -> str:
