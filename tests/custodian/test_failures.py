@@ -30,7 +30,7 @@ def failing(error):
 
 
 ERRORS = {
-    "data": DataError("the gate found something"),
+    "data": DataError("the scan found something"),
     "disk": OSError(28, "No space left on device", "release"),
     "unexpected": RuntimeError("73519"),
     "interrupted": KeyboardInterrupt(),

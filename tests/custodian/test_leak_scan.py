@@ -1,4 +1,4 @@
-"""The gate finds 40 planted leaks of 40, each in a folder whose manifest is right again, and lets 20 clean releases pass."""
+"""The scan finds 40 planted leaks of 40, each in a folder whose manifest is right again, and lets 20 clean releases pass."""
 
 import base64
 import getpass

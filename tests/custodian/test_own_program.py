@@ -79,7 +79,7 @@ def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmds
     assert [entry.outcome for entry in read_ledger(study)] == ["released"]
     assert Path("release/income/synthetic_2.csv").is_file()
     capsys.readouterr()
-    assert main(["gate", "studies/income", "release/income"]) == 0
+    assert main(["verify", "studies/income", "release/income"]) == 0
     assert capsys.readouterr().err == "Looking for confidential content in a release\n"
 
 

@@ -29,7 +29,7 @@ def test_every_command_of_the_page_works(tmp_path, monkeypatch, cmdstan, capsys)
                 subprocess.run([sys.executable, REPOSITORY / arguments[0], *arguments[1:]], check=True)
             else:
                 assert main(arguments) == 0, capsys.readouterr().err
-    assert given[1:] == ["inspect", "check", "plan", "compare", "release", "gate", "budget", "purge"]
+    assert given[1:] == ["inspect", "check", "plan", "compare", "release", "verify", "budget", "purge"]
     listed = set(re.findall(r"^\| `([\w.]+)`(?:(?:,| to) `([\w.]+)`)? \| ", PAGE.split("## 3. Release")[1], re.MULTILINE))
     for name in {name for pair in listed for name in pair if "." in name}:
         assert Path("release/income", name).is_file(), name

@@ -47,7 +47,7 @@ def test_no_declared_text_stops_a_release(study, text, capsys):
     incomes.declare(study, {"release.yaml": dict.fromkeys(keys, text), "schema.yaml": {"protected": text}})
     assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
     assert [entry.outcome for entry in read_ledger(study)] == ["released"]
-    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+    assert main(["verify", "studies/income", "release/income"]) == 0, capsys.readouterr().err
 
 
 def test_declared_text_is_never_html_nor_another_line(study):
@@ -68,7 +68,7 @@ def test_no_name_of_a_user_stops_a_release(study, user, monkeypatch, capsys):
     for variable in ("USER", "LOGNAME", "USERNAME"):
         monkeypatch.setenv(variable, user)
     assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
-    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+    assert main(["verify", "studies/income", "release/income"]) == 0, capsys.readouterr().err
 
 
 def test_suppressed_columns_of_numbers_and_words_stop_no_release(study, capsys):
@@ -83,7 +83,7 @@ def test_suppressed_columns_of_numbers_and_words_stop_no_release(study, capsys):
     columns["columns.note"] = {"type": "category", "release": "suppressed"}
     incomes.declare(study, {"schema.yaml": columns})
     assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
-    assert main(["gate", "studies/income", "release/income"]) == 0, capsys.readouterr().err
+    assert main(["verify", "studies/income", "release/income"]) == 0, capsys.readouterr().err
 
 
 SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}

@@ -29,9 +29,9 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
     assert "a release is never written over" in capsys.readouterr().err
     assert main(["budget", "studies/income"]) == 0
     assert "Together: 1 of 3." in capsys.readouterr().out
-    assert main(["gate", "studies/income", "release/income"]) == 0
+    assert main(["verify", "studies/income", "release/income"]) == 0
     (folder / "README.md").write_text("seed: 7")
-    assert main(["gate", "studies/income", "release/income"]) == 1
+    assert main(["verify", "studies/income", "release/income"]) == 1
 
 
 @pytest.mark.stan
@@ -127,3 +127,11 @@ def test_purge_keeps_the_ledger(study, capsys):
     assert main(["purge", "studies/income"]) == 0
     assert [path.name for path in (study / "confidential").iterdir()] == ["budget.jsonl"]
     assert "Deleted: questions.txt." in capsys.readouterr().out
+
+
+def test_verify_is_the_command_that_searches_a_release_again(study, capsys):
+    assert main(["verify", "studies/income", "release/nowhere"]) == 1
+    assert "release/nowhere: is not a folder" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["gate", "studies/income", "release/nowhere"])
+    assert "invalid choice: 'gate'" in capsys.readouterr().err

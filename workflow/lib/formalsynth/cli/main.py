@@ -88,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: release/<study>)")
-    gate = _of_study(_add(commands, "gate", "search a release again for confidential content", _gate))
-    gate.add_argument("release", type=Path, help="folder of the release")
+    verify = _of_study(_add(commands, "verify", "search a release again for confidential content", _verify))
+    verify.add_argument("release", type=Path, help="folder of the release")
     _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
     query = _add(commands, "query", "print means over the results of a run, by mechanism and other columns", _query)
@@ -186,7 +186,7 @@ def _print_if_open(*lines: object) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python's final flush raises an error
 
 
-def _gate(options: argparse.Namespace) -> int:
+def _verify(options: argparse.Namespace) -> int:
     from formalsynth.custodian.schema import read_declared
     from formalsynth.custodian.verify import verify
 

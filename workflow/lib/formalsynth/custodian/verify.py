@@ -1,4 +1,4 @@
-"""The command ``gate``: a release that was made before, scanned once more for confidential content."""
+"""The command ``verify``: a release that was made before, scanned once more for confidential content."""
 
 from __future__ import annotations
 
