@@ -15,6 +15,7 @@ from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
 from formalsynth.core.streams import Address
+from formalsynth.custodian.guarantees import release_kind
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
@@ -197,7 +198,7 @@ def fit(
     return {
         synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
         if synthesizer.id in results
-        else _failed(synthesizer, data, failed[synthesizer.id])
+        else _failed(declared, synthesizer, data, failed[synthesizer.id])
         for synthesizer in chain
         if synthesizer.id in ids
     }
@@ -220,13 +221,13 @@ def fresh_address(n: int) -> Address:
     return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 
-def _failed(synthesizer: Synthesizer, data: Context, reason: str) -> Candidate:
-    guarantee, unknown = MECHANISMS[synthesizer.mechanism].guarantee, np.full(len(data.records), np.nan)
+def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason: str) -> Candidate:
+    guarantee, unknown = _guarantee(declared, synthesizer), np.full(len(data.records), np.nan)
     return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None)
 
 
 def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:
-    guarantee, neighbours = MECHANISMS[synthesizer.mechanism].guarantee, declared.schema.neighbours
+    guarantee, neighbours = _guarantee(declared, synthesizer), declared.schema.neighbours
     claim = strict_claim(synthesizer, neighbours)
     if isinstance(result, DirectRelease):
         epsilon = result.epsilon if claim is None else claim
@@ -237,3 +238,7 @@ def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, resu
         synthesizer, guarantee, "", epsilon=computed if claim is None else claim, draws=result.posterior.draws,
         predictor=data.family, by_record=result.bounds.by_record, weights=result.form.weights,
     )  # fmt: skip
+
+
+def _guarantee(declared: Declared, synthesizer: Synthesizer) -> str:
+    return release_kind(MECHANISMS[synthesizer.mechanism].guarantee, declared.schema.neighbours)

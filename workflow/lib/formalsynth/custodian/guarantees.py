@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from formalsynth.core.mechanism import STRICT_KINDS, Neighbours
@@ -11,6 +12,8 @@ RELATION = {
     "replace": "neighbours have one record replaced",
     "add_remove": "neighbours have one record added or removed",
 }
+RELEASE_KIND: Mapping[Neighbours, str] = {"replace": "DP (replace-one)", "add_remove": "DP (add/remove)"}
+"""Kind of a strict guarantee by the declared neighbours, for which a release computes its epsilon."""
 STRICT = "Pure epsilon-DP for every file; {relation}."
 SAMPLER = (
     "This is proven for exact draws from the posterior. The draws come from a sampler (a Markov chain of Stan) and follow the "
@@ -20,6 +23,11 @@ SAMPLER = (
 Audit = Literal["passed", "none", "refuted"]
 """Outcome of the audit of a release."""
 LOCAL = "{meaning} The claimed epsilon is not a guarantee for every file."
+
+
+def release_kind(kind: str, neighbours: Neighbours) -> str:
+    """Return the kind of guarantee of a release; a mechanism may name other neighbours than those that are declared."""
+    return RELEASE_KIND[neighbours] if kind in STRICT_KINDS else kind
 
 
 def ledger_kind(kind: str) -> str:

@@ -16,7 +16,7 @@ from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
 from formalsynth.custodian.compare import REPORT
 from formalsynth.custodian.csv_file import CsvFormat, read_text
-from formalsynth.custodian.guarantees import Audit
+from formalsynth.custodian.guarantees import Audit, release_kind
 from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
 from formalsynth.custodian.leak_scan import ConfidentialContent
 from formalsynth.custodian.program import compiled
@@ -151,8 +151,9 @@ def facts_of(
     """Collect the facts for the texts of a release; the audit and the use of predictors follow when it is drawn."""
     mechanism = MECHANISMS[synthesizer.mechanism]
     pure = mechanism.guarantee in STRICT_KINDS
+    guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
     return ReleaseFacts(
-        declared.name, declared, config, mechanism.name, mechanism.guarantee, pure, synthesizer.parameters if pure else {}, rows,
+        declared.name, declared, config, mechanism.name, guarantee, pure, synthesizer.parameters if pure else {}, rows,
         date or today(), mechanism.releases, "none", False, (declared.folder / REPORT).exists(), tuple(earlier),
     )  # fmt: skip
 
