@@ -17,7 +17,8 @@ from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.guarantees import guarantee_sentence
 from formalsynth.custodian.internal_audit import AuditResult
-from formalsynth.custodian.schema import read_declared
+from formalsynth.custodian.release import facts_of
+from formalsynth.custodian.schema import read_declared, read_release
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.model import find_all
 
@@ -87,6 +88,16 @@ def test_a_ceiling_below_the_guarantee_is_refused_before_anything_is_spent(study
     assert "No epsilon is spent." in error
     assert read_ledger(study) == []
     assert not Path("release").exists()
+
+
+@pytest.mark.parametrize(("name", "neighbours", "claim"), [
+    ("Censor_uw", "add_remove", 15), ("Censor_uw", "replace", 30), ("Histogram", "replace", 1), ("Unweighted", "replace", None),
+])  # fmt: skip
+def test_the_texts_of_a_release_know_its_strict_claim(study, name, neighbours, claim):
+    incomes.declare(study, {"schema.yaml": {"neighbours": neighbours}, "release.yaml": {"synthesizer": name, "sets": 3}})
+    declared = read_declared(study)
+    synthesizer = read_study(declared).expanded.synthesizers[name]
+    assert facts_of(declared, read_release(study), synthesizer, 500, []).claim == claim
 
 
 @pytest.mark.stan

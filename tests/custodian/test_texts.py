@@ -44,11 +44,12 @@ def facts_of(kind="histogram", neighbours="replace", release="as_is", audit="pas
     declared = {"predictors_epsilon": 0.5} if release == "synthesized" else {}
     declared |= {"rows": 2500} if neighbours == "add_remove" else {}
     schema = {"neighbours": neighbours, "columns": columns(release)} | (schema or {})
-    facts = {"uses_predictors": not direct, "compared": True} | facts
+    claim = 1 - declared.get("predictors_epsilon", 0)
+    facts = {"uses_predictors": not direct, "compared": True, "claim": None if kind == "other draws" else claim} | facts
     return ReleaseFacts(
         name="my_incomes", config=a_config(**declared, **config or {}), mechanism=mechanism, guarantee=guarantee,
         declared=Declared("my_incomes", None, a_schema(**schema)),
-        pure=kind != "other draws", parameters={"epsilon": 1.0} if direct else {}, rows=2935, date="2026-11-22", direct=direct,
+        pure=kind != "other draws", parameters={"epsilon": claim} if direct else {}, rows=2935, date="2026-11-22", direct=direct,
         audit=audit, **facts,
     )  # fmt: skip
 
@@ -306,3 +307,34 @@ def test_a_column_name_stays_in_its_cell_of_the_table(name, cell):
         f"| {cell} | whole | synthetic (perturbed_histogram) |",
         "| age group | whole | as in the file |",
     ]
+
+
+CLAIMS = {
+    ("histogram", "as_is"): "One noisy table serves all sets. The claim for the column income is epsilon 1.",
+    (
+        "histogram",
+        "synthesized",
+    ): "The noisy table of the predictors is added. The claim for the column income is epsilon 0.5, that "
+    "for the noisy table of the columns age, region, sector is 0.5: together 1.",
+    ("strict draws", "suppressed"): "Sequential: the sets add up. The claim for the column income is epsilon 1.",
+    (
+        "other draws",
+        "synthesized",
+    ): "The noisy table of the predictors is added. The claim for the noisy table of the columns age, "
+    "region, sector is epsilon 0.5: at most 0.5 of the ceiling of 1 is left for the column income.",
+    ("other draws", "as_is"): "Sequential: the sets add up.",
+}
+"""End of the composition in the card by kind of release and release of the predictors."""
+
+
+@pytest.mark.parametrize(("kind", "release"), CLAIMS)
+def test_the_parts_of_epsilon_in_the_card_add_up(kind, release):
+    card = yaml.safe_load(rendered("deployment.yaml", facts_of(kind, release=release)))["deployment"]
+    assert " ".join(card["accounting"]["composition"].split()).endswith(CLAIMS[kind, release])
+    assert card["privacy_loss"]["privacy_parameters"] == {"epsilon": 1.0}
+
+
+def test_the_total_in_the_card_can_be_below_the_ceiling():
+    facts = facts_of(release="synthesized", claim=1.0, config={"ceiling": 2})
+    card = yaml.safe_load(rendered("deployment.yaml", facts))["deployment"]
+    assert "is 0.5: together 1.5." in " ".join(card["accounting"]["composition"].split())

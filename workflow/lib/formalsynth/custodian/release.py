@@ -155,6 +155,7 @@ def facts_of(
     return ReleaseFacts(
         declared.name, declared, config, mechanism.name, guarantee, pure, synthesizer.parameters if pure else {}, rows,
         date or today(), mechanism.releases, "none", False, (declared.folder / REPORT).exists(), tuple(earlier),
+        strict_claim(synthesizer, declared.schema.neighbours, config.sets),
     )  # fmt: skip
 
 

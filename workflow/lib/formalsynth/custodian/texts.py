@@ -52,6 +52,8 @@ class ReleaseFacts:
     """True if an internal report compared candidates on the file."""
     earlier: tuple[LedgerEntry, ...] = ()
     """Entries of the ledger before this release."""
+    claim: float | None = None
+    """Epsilon of the outcomes in all sets where it is known before the file is opened; None where it is confidential."""
 
     @property
     def files(self) -> list[str]:
