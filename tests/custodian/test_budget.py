@@ -5,7 +5,17 @@ import stat
 
 import pytest
 from formalsynth.cli.main import main
-from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, spent, spent_since, start, table
+from formalsynth.custodian.budget import (
+    LedgerEntry,
+    finish,
+    read_comparisons,
+    read_ledger,
+    record_comparison,
+    spent,
+    spent_since,
+    start,
+    table,
+)
 from formalsynth.data.files import DataError
 
 ENTRY = LedgerEntry(
@@ -125,3 +135,17 @@ def test_the_ledger_is_private(tmp_path):
     path = tmp_path / "confidential" / "budget.jsonl"
     assert path.stat().st_mode & 0o077 == 0
     assert path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_comparisons_between_releases_change_no_entry_of_a_release(tmp_path):
+    record_comparison(tmp_path, ["A"])
+    assert start(tmp_path, entry(0.5), 2.0) == 0
+    record_comparison(tmp_path, ["A", "B"])
+    assert start(tmp_path, entry(1.0), 2.0) == 1
+    finish(tmp_path, 1, "released")
+    finish(tmp_path, 0, "stopped")
+    assert [(line.epsilon, line.outcome) for line in read_ledger(tmp_path)] == [(0.5, "stopped"), (1.0, "released")]
+    assert [line.compared for line in read_comparisons(tmp_path)] == [("A",), ("A", "B")]
+    assert spent_since(tmp_path, 1).startswith("An epsilon of 1 counts as spent")
+    with pytest.raises(DataError, match=r"file 1\.5 is spent"):
+        start(tmp_path, entry(1.0), 2.0)

@@ -195,12 +195,13 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _budget(options: argparse.Namespace) -> int:
-    from formalsynth.custodian.budget import read_ledger, table
+    from formalsynth.custodian.budget import read_comparisons, read_ledger, table
     from formalsynth.custodian.schema import RELEASE
     from formalsynth.plan.yaml_file import load_yaml
 
     budget = load_yaml(options.study / RELEASE).get("budget")
-    _print(*table(read_ledger(options.study), float(budget) if isinstance(budget, int | float) else None))
+    total = float(budget) if isinstance(budget, int | float) else None
+    _print(*table(read_ledger(options.study), total, read_comparisons(options.study)))
     return 0
 
 

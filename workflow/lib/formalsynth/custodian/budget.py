@@ -1,4 +1,4 @@
-"""Ledger of a file: epsilon spent on it, written before anything is drawn, and never removed."""
+"""Ledger of a file: epsilon spent on it, written before anything is drawn, and comparisons on it; never removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from formalsynth.core.model import Model
 from formalsynth.custodian.guarantees import ledger_kind
@@ -37,12 +37,40 @@ class LedgerEntry(Model):
     """State of the release: started, released or stopped; each of them counts."""
 
 
+class ComparisonEntry(Model):
+    """Entry of a comparison of candidates on the file, which uses the data and spends no epsilon."""
+
+    date: str
+    compared: tuple[str, ...]
+    """Ids of the candidates."""
+
+
+_LINE: TypeAdapter[LedgerEntry | ComparisonEntry] = TypeAdapter(LedgerEntry | ComparisonEntry)
+
+
 def read_ledger(folder: Path) -> list[LedgerEntry]:
-    """Read all entries of the ledger of a study.
+    """Read the entries of all releases in the ledger of a study.
 
     Raises:
         DataError: the ledger is damaged, or a link.
     """
+    return _releases(_read(folder))
+
+
+def read_comparisons(folder: Path) -> list[ComparisonEntry]:
+    """Read the entries of all comparisons in the ledger of a study.
+
+    Raises:
+        DataError: the ledger is damaged, or a link.
+    """
+    return [entry for entry in _read(folder) if isinstance(entry, ComparisonEntry)]
+
+
+def _releases(ledger: Sequence[LedgerEntry | ComparisonEntry]) -> list[LedgerEntry]:
+    return [entry for entry in ledger if isinstance(entry, LedgerEntry)]
+
+
+def _read(folder: Path) -> list[LedgerEntry | ComparisonEntry]:
     path = folder / FILE
     if path.is_symlink():
         raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
@@ -52,7 +80,7 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
         if not lines:  # a ledger is written with its first entry, so an empty one has lost them
             raise ValueError("no entries")
-        return [LedgerEntry.model_validate_json(line, strict=True) for line in lines]
+        return [_LINE.validate_json(line, strict=True) for line in lines]
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
 
@@ -69,7 +97,7 @@ def start(folder: Path, entry: LedgerEntry, budget: float) -> int:
     """Add an entry for a release before anything is drawn for it.
 
     Returns:
-        Index of the entry.
+        Index of the entry among those of releases.
 
     Raises:
         DataError: it would go beyond the budget.
@@ -79,23 +107,31 @@ def start(folder: Path, entry: LedgerEntry, budget: float) -> int:
 
 
 def _start(folder: Path, entry: LedgerEntry, budget: float) -> int:
-    ledger = read_ledger(folder)
-    before = spent(ledger)
+    ledger = _read(folder)
+    releases = _releases(ledger)
+    before = spent(releases)
     if before + entry.epsilon > budget + TINY:
         raise DataError(
             f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from the "
             f"file {before:g} is spent: lower the ceiling, or publish no more of it"
         )
     _write(folder, [*ledger, entry])
-    return len(ledger)
+    return len(releases)
+
+
+def record_comparison(folder: Path, candidates: Sequence[str]) -> None:
+    """Add an entry for a comparison before anybody can read its report."""
+    with _alone(folder):
+        _write(folder, [*_read(folder), ComparisonEntry(date=today(), compared=tuple(candidates))])
 
 
 def finish(folder: Path, place: int, outcome: str) -> None:
     """Record the outcome of an entry; its epsilon stays spent."""
     with _alone(folder):
-        ledger = read_ledger(folder)
-        ledger[place] = ledger[place].model_copy(update={"outcome": outcome})
-        _write(folder, ledger)
+        ledger = _read(folder)
+        entry = _releases(ledger)[place]
+        finished = entry.model_copy(update={"outcome": outcome})
+        _write(folder, [finished if line is entry else line for line in ledger])
 
 
 @contextlib.contextmanager
@@ -139,8 +175,8 @@ def purge(folder: Path) -> list[str]:
     names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
     return [
         f"Deleted: {names}.",
-        f"Kept: {kept.name}, which records what is spent. The file itself, the results of runs and releases are where they were. "
-        "Deleting does not overwrite the disk.",
+        f"Kept: {kept.name}, which records what is spent and compared. The file itself, the results of runs and releases "
+        "are where they were. Deleting does not overwrite the disk.",
     ]
 
 
@@ -149,12 +185,15 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _write(folder: Path, ledger: Sequence[LedgerEntry]) -> None:
+def _write(folder: Path, ledger: Sequence[LedgerEntry | ComparisonEntry]) -> None:
     write_private(folder / FILE, "".join(entry.model_dump_json() + "\n" for entry in ledger))
 
 
-def table(ledger: Sequence[LedgerEntry], budget: float | None) -> list[str]:
+def table(ledger: Sequence[LedgerEntry], budget: float | None, comparisons: Sequence[ComparisonEntry] = ()) -> list[str]:
     """Format the ledger, a line for each entry."""
+    compared = [
+        f"{entry.date}  compared on the file, for which no epsilon accounts: {', '.join(entry.compared)}" for entry in comparisons
+    ]
     lines = [
         f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
         f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
@@ -164,4 +203,4 @@ def table(ledger: Sequence[LedgerEntry], budget: float | None) -> list[str]:
     kinds = {ledger_kind(entry.guarantee) for entry in ledger}
     if len(kinds) > 1:
         total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
-    return [*lines, total]
+    return [*compared, *lines, total]

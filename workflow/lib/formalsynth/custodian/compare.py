@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
+from formalsynth.custodian.budget import read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
 from formalsynth.custodian.internal_audit import audit_candidates
@@ -37,6 +38,7 @@ def compare(declared: Declared) -> list[str]:
         DataError: the file cannot be used, or there is no CmdStan.
     """
     study, table = read_study(declared), usable(declared)
+    read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes any time
     private_folder((declared.folder / REPORT).parent)
     try_candidates(declared, study, table, declared.folder / REPORT, check_file(declared).warnings, made=False)
     return [
@@ -64,5 +66,7 @@ def try_candidates(
     run = TrialInfo(
         declared.name, schema.protected, schema.neighbours, len(table), draft.sets, made, seconds, draft.ceiling, warnings
     )  # fmt: skip
+    if not made:
+        record_comparison(declared.folder, study.ids())
     write_private(to, page(run, compared, chosen))
     return seconds, [(summary.id, summary.reason) for summary in compared if summary.reason]

@@ -12,7 +12,7 @@ import pandas as pd
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
 from formalsynth.core.words import counted
-from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start, today
+from formalsynth.custodian.budget import LedgerEntry, finish, read_comparisons, read_ledger, start, today
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
 from formalsynth.custodian.compare import REPORT
 from formalsynth.custodian.csv_file import CsvFormat, read_text
@@ -154,9 +154,14 @@ def facts_of(
     guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
     return ReleaseFacts(
         declared.name, declared, config, mechanism.name, guarantee, pure, synthesizer.parameters if pure else {}, rows,
-        date or today(), mechanism.releases, "none", False, (declared.folder / REPORT).exists(), tuple(earlier),
+        date or today(), mechanism.releases, "none", False, _compared(declared), tuple(earlier),
         strict_claim(synthesizer, declared.schema.neighbours, config.sets),
     )  # fmt: skip
+
+
+def _compared(declared: Declared) -> bool:
+    """Return True if candidates were compared on the file; a report without an entry in the ledger is of an older version."""
+    return bool(read_comparisons(declared.folder)) or (declared.folder / REPORT).exists()
 
 
 def confidential_content(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, published: str) -> ConfidentialContent:
