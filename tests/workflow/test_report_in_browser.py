@@ -93,6 +93,7 @@ def pages(folder):
 
 
 def test_every_page_loads_whole_and_fits_the_screen(screen, report):
+    screen.get_log("browser")  # warnings of the pages of other tests, which type faster than people
     for name in pages(report):
         open_page(screen, report, name)
         assert screen.get_log("browser") == [], name
