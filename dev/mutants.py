@@ -1,8 +1,8 @@
 """Mutation testing of the code that privacy rests on: each change of a line there has to make a test fail.
 
 Run as ``python -m dev.mutants`` from the repository's folder. It tries the named changes of ``mutants.yaml`` and a sample of
-generated ones, each in a copy of the package, with the tests of its room. It prints a line for each mutant that survives and
-ends with 1 where fewer than 95 % of those that bear on privacy are killed.
+generated ones, each in a copy of the package, with the tests of its room. It prints at once each mutant that survives, and ends
+with 1 where fewer than 95 % of those that bear on privacy are killed.
 """
 
 import argparse
@@ -192,8 +192,9 @@ def named(entries: list[dict[str, str]]) -> list[Mutant]:
 def tests_of(module: str) -> list[str]:
     """The folders of tests that have to notice a change of a module."""
     folders = next(tests.split() for pattern, tests in ROOMS.items() if Path(module).match(pattern))
-    # tests with the constants first: most mutants end there
-    return [f"{folder}/{CONSTANTS}" for folder in folders if Path(REPOSITORY, folder, CONSTANTS).exists()] + folders
+    # tests of the module and of the constants first: most mutants end there
+    first = [f"{folder}/{name}" for folder in folders for name in (f"test_{Path(module).stem}.py", CONSTANTS)]
+    return [path for path in first if Path(REPOSITORY, path).exists()] + folders
 
 
 def killed(mutant: Mutant | None, tests: list[str], copies: threading.local) -> bool:
@@ -259,11 +260,13 @@ def main() -> int:
         for room, failed in zip(rooms, workers.map(lambda room: killed(None, room.split(), copies), rooms), strict=True):
             if failed:
                 sys.exit(f"The tests {room} fail without any change: there is nothing to learn from mutants.")
-        outcomes = list(workers.map(lambda mutant: killed(mutant, tests_of(mutant.module), copies), chosen))
-    survivors = [mutant for mutant, dead in zip(chosen, outcomes, strict=True) if not dead]
-    for mutant in survivors:
-        reason = f" (accepted: {accepted[mutant.name]})" if mutant.name in accepted else ""
-        print(f"survived: {mutant.module}:{mutant.change}{reason}")
+        survivors = []
+        outcomes = workers.map(lambda mutant: killed(mutant, tests_of(mutant.module), copies), chosen)
+        for mutant, dead in zip(chosen, outcomes, strict=True):
+            if not dead:
+                survivors.append(mutant)
+                reason = f" (accepted: {accepted[mutant.name]})" if mutant.name in accepted else ""
+                print(f"survived: {mutant.module}:{mutant.change}{reason}", flush=True)
     relevant = [mutant for mutant in chosen if mutant.name not in accepted]
     share = 1 - sum(mutant.name not in accepted for mutant in survivors) / max(len(relevant), 1)
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} killed; of the {len(relevant)} that bear on privacy {share:.1%}.")

@@ -47,6 +47,13 @@ def test_bound_of_a_complete_leak_depends_on_the_number_of_runs_only(seed, runs)
     assert attack.epsilon == pytest.approx(math.log(limit / (1 - limit)), abs=1e-6)
 
 
+def test_delta_is_subtracted_from_the_share_of_true_positives():
+    """100 counted runs on each side, all right: log((0.0125 ** 0.01 - 0.4) / (1 - 0.0125 ** 0.01))."""
+    attack = attack_bound(9 + np.random.default_rng(5).random(200), np.random.default_rng(6).random(200), 0.4)
+    limit = 0.0125**0.01
+    assert attack.epsilon == pytest.approx(math.log((limit - 0.4) / (1 - limit)), abs=1e-9)
+
+
 def test_bound_without_signal_is_near_zero():
     generator = np.random.default_rng(2)
     assert attack_bound(generator.standard_normal(2000), generator.standard_normal(2000), 1e-3).epsilon < 0.2

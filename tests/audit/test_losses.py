@@ -73,6 +73,13 @@ def test_disjoint_distributions_have_no_finite_epsilon():
     assert disjoint.delta(20) == 1
 
 
+@pytest.mark.parametrize("releases", [1, 3])
+@pytest.mark.parametrize("delta", [0, 1e-5, 0.5])
+def test_losses_made_as_disjoint_are_infinite_in_both_directions(delta, releases):
+    assert Losses.disjoint().epsilons(delta, releases) == (math.inf, math.inf)
+    assert Losses.disjoint().delta(20) == 1
+
+
 def test_a_rare_leak_matters_only_for_a_delta_below_its_probability():
     leaks = Losses.of(np.array([np.log(0.999), np.log(0.001), -np.inf]), np.array([np.log(0.999), -np.inf, np.log(0.001)]))
     assert math.isinf(leaks.epsilon(5e-4))
