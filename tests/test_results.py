@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from formalsynth import results
 from formalsynth.cli.main import main as formalsynth
-from formalsynth.results import ScenarioColumns, read, replicates_needed, table_of
+from formalsynth.core.job import ScenarioColumns
+from formalsynth.results import read, replicates_needed, table_of
 from formalsynth.runtime.files import write_table
 
 COLUMNS = ScenarioColumns(

@@ -11,11 +11,11 @@ from formalsynth.audit.neighbours import additions, joined
 from formalsynth.audit.replay import Replay
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.job import Search
+from formalsynth.core.job import Search, with_parents
 from formalsynth.core.mechanism import MECHANISMS, Context, Form, mechanism
 from formalsynth.core.streams import Address
 from formalsynth.custodian import candidates
-from formalsynth.engine.chain import children_of, run_chain, with_parents
+from formalsynth.engine.chain import children_of, run_chain
 from formalsynth.plan.expand import Expanded
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.parts import EXACT, POSTERIORS

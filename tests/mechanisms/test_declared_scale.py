@@ -7,8 +7,7 @@ from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context, Parent
 from formalsynth.core.streams import Address
-from formalsynth.core.weights import lipschitz_weights
-from formalsynth.mechanisms.declared_scale import scaled_weights
+from formalsynth.core.weights import lipschitz_weights, scaled_weights
 from hypothesis import given
 from hypothesis import strategies as st
 

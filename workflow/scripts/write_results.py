@@ -1,6 +1,7 @@
 """Put the replicates of all papers and studies into one table."""
 
-from formalsynth.results import ScenarioColumns, table_of
+from formalsynth.core.job import ScenarioColumns
+from formalsynth.results import table_of
 from formalsynth.runtime.files import check_made_from, read_table, write_table
 from formalsynth.runtime.jobs import begin
 

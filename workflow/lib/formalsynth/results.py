@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.core.model import JobInput
+from formalsynth.core.job import ScenarioColumns
 from formalsynth.data.files import DataError
 from formalsynth.runtime.files import read_table
 
@@ -27,17 +27,6 @@ GROUP = ["paper", "scenario", "n", "synthesizer", "mechanism", "parameters"]
 """Columns that identify a cell of the table; the replicates of a cell are repetitions."""
 LEAST = 2
 """Smallest number of replicates with a standard deviation."""
-
-
-class ScenarioColumns(JobInput):
-    """Columns of a scenario in the table that are not in its replicates."""
-
-    family: str
-    """Family; empty for a study."""
-    mechanisms: dict[str, str]
-    """Mechanism of each synthesizer, or name of each arm."""
-    parameters: dict[str, dict[str, float]]
-    """Parameters of each synthesizer or arm."""
 
 
 def table_of(collected: Iterable[tuple[pd.DataFrame, ScenarioColumns]]) -> pd.DataFrame:

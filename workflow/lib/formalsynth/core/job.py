@@ -6,7 +6,7 @@ A change of anything that is not in a job's model cannot rerun the job. ``module
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -86,6 +86,27 @@ class Synthesizer(JobInput):
     search: Search | None = None
     words: tuple[int, ...]
     """Integer words of its random streams."""
+
+
+def with_parents(ids: Iterable[str], synthesizers: Mapping[str, Synthesizer]) -> list[Synthesizer]:
+    """Chain of synthesizers and all that they build on: parents, and owners of the fits that they share.
+
+    Args:
+        ids: the synthesizers.
+        synthesizers: all synthesizers by id.
+    """
+    chain: dict[str, Synthesizer] = {}
+
+    def visit(id: str) -> None:
+        if id not in chain:
+            synthesizer = synthesizers[id]
+            for needed in (*synthesizer.parents, *({synthesizer.fit} - {id})):
+                visit(needed)
+            chain[id] = synthesizer
+
+    for id in ids:
+        visit(id)
+    return list(chain.values())
 
 
 class SamplerSettings(JobInput):
@@ -292,3 +313,14 @@ class BatchJob(Job):
 
     def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:
         return [self.simulate, *self.fits, *self.measures, self.tables, *([self.audit] if self.audit else [])]
+
+
+class ScenarioColumns(JobInput):
+    """Columns of a scenario in the table that are not in its replicates."""
+
+    family: str
+    """Family; empty for a study."""
+    mechanisms: dict[str, str]
+    """Mechanism of each synthesizer, or name of each arm."""
+    parameters: dict[str, dict[str, float]]
+    """Parameters of each synthesizer or arm."""

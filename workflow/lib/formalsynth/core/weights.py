@@ -32,6 +32,25 @@ def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
     return np.where(finite, np.clip(c * (1 - scaled) + g, 0, 1), 0.0)
 
 
+def scaled_weights(risk: Array, scale: float) -> Array:
+    """Weights ``clip(1 - risk / scale, 0, 1)``.
+
+    Args:
+        risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
+        scale: the risk, in the units of a log-likelihood, from which a record has weight 0.
+
+    Returns:
+        (n,) weights in [0, 1]: 1 for a record without risk, 0 for one whose risk is the scale or more.
+
+    Raises:
+        ValueError: the scale is not positive, or a risk is negative or not a number.
+    """
+    if not (scale > 0 and (risk >= 0).all()):
+        raise ValueError("declared scales need a positive scale and risks that are not negative")
+    weights: Array = np.maximum(1 - np.minimum(risk, scale) / scale, 0)
+    return weights
+
+
 def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple[Array | float, Array | float]]) -> list[Array]:
     """Share of predictive values outside the sensitive range ``[a x_i, b x_i]``, ``lambda_i``, for each range.
 

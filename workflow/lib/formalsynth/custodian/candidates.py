@@ -12,14 +12,14 @@ import numpy as np
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
-from formalsynth.core.job import SamplerSettings, Synthesizer
+from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
 from formalsynth.core.streams import Address
 from formalsynth.custodian.guarantees import release_kind
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
-from formalsynth.engine.chain import Result, run_chain, with_parents
+from formalsynth.engine.chain import Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all

@@ -6,7 +6,7 @@ differ in their data sets and in the source of their pseudo posteriors, and in n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
@@ -95,27 +95,6 @@ class WeightedPosterior(Generic[P]):
 Result = WeightedPosterior[P] | DirectRelease
 Children = Sequence[tuple[str, Mapping[str, float]]]
 """Mechanisms and parameters of synthesizers that build on the same fit."""
-
-
-def with_parents(ids: Iterable[str], synthesizers: Mapping[str, Synthesizer]) -> list[Synthesizer]:
-    """Chain of synthesizers and all that they build on: parents, and owners of the fits that they share.
-
-    Args:
-        ids: the synthesizers.
-        synthesizers: all synthesizers by id.
-    """
-    chain: dict[str, Synthesizer] = {}
-
-    def visit(id: str) -> None:
-        if id not in chain:
-            synthesizer = synthesizers[id]
-            for needed in (*synthesizer.parents, *({synthesizer.fit} - {id})):
-                visit(needed)
-            chain[id] = synthesizer
-
-    for id in ids:
-        visit(id)
-    return list(chain.values())
 
 
 def children_of(fit: str, chain: Sequence[Synthesizer]) -> Children:

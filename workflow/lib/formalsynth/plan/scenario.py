@@ -17,6 +17,7 @@ from formalsynth.core.job import (
     FromFile,
     MeasureJob,
     SamplerSettings,
+    ScenarioColumns,
     ScenarioKey,
     Simulated,
     SimulateJob,
@@ -31,7 +32,6 @@ from formalsynth.core.study import STUDIES
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
-from formalsynth.results import ScenarioColumns
 
 AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"
 """The step that audits, and exact draws: named here and imported by the jobs that ask for them alone."""

@@ -10,14 +10,13 @@ from pathlib import Path
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
-from formalsynth.core.job import FromFile, ScenarioKey, Simulated
+from formalsynth.core.job import FromFile, ScenarioKey, Simulated, with_parents
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
-from formalsynth.engine.chain import with_parents
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded

@@ -12,10 +12,9 @@ import numpy as np
 from formalsynth.audit.limit_law import law
 from formalsynth.audit.risks import RISK_POPULATIONS, DataSet, RiskPopulation
 from formalsynth.core.arrays import Array
-from formalsynth.core.weights import lipschitz_weights
+from formalsynth.core.weights import lipschitz_weights, scaled_weights
 from formalsynth.errata.check import Comparison, Interval, Reading, exactly, near, numeric_check
 from formalsynth.errata.exact_draws import min_max_bound, simulated_records
-from formalsynth.mechanisms.declared_scale import scaled_weights
 
 SIZES = {100: 500, 1000: 500, 10_000: 400, 100_000: 250}
 """Number of simulated data sets by number of records."""
