@@ -6,6 +6,7 @@ import incomes
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian.budget import read_ledger
+from formalsynth.stan.sample import sample
 
 PROGRAM = """
 data {
@@ -62,7 +63,14 @@ def use(folder, broken):
 
 
 @pytest.mark.stan
-def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmdstan):
+def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmdstan, monkeypatch):
+    starts = []
+
+    def recorded(executable, data, inits, *others):
+        starts.append(inits)
+        return sample(executable, data, inits, *others)
+
+    monkeypatch.setattr("formalsynth.steps.fit.sample", recorded)
     assert main(["compare", "studies/income"]) == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[:3] == [
@@ -78,6 +86,10 @@ def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmds
     assert main(["release", "studies/income"]) == 0
     assert [entry.outcome for entry in read_ledger(study)] == ["released"]
     assert Path("release/income/synthetic_2.csv").is_file()
+    # no chain starts where Stan would from the seed that the list of processes shows
+    assert len(starts) >= 3
+    assert all(set(start) == {"beta", "sigma"} for start in starts)
+    assert len({tuple(start["beta"]) for start in starts}) == len(starts)
     capsys.readouterr()
     assert main(["verify", "studies/income", "release/income"]) == 0
     assert capsys.readouterr().err == "Looking for confidential content in a release\n"

@@ -1,21 +1,27 @@
 """The numbers that the privacy of a release rests on, by hand: noise, composition over sets, and ceilings."""
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import incomes
 import numpy as np
 import pytest
-from formalsynth.core.job import Synthesizer
+from formalsynth.core.arrays import intercept_only
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.custodian import candidates, outcomes, synthetic_sets
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared
 from formalsynth.custodian.synthetic_sets import draw_sets
 from formalsynth.data.files import DataError
+from formalsynth.plan.expand import Expanded
 from scipy import stats
 from small_release import COLUMNS, a_config, a_schema, histogram
 
 MECHANISMS.find()
+FAMILIES.find()
 SYNTHESIZED = {
     name: column | {"release": "synthesized"} if column.get("release") == "as_is" else column for name, column in COLUMNS.items()
 }
@@ -98,6 +104,45 @@ def test_nothing_else_has_a_strict_claim():
     weighted = posterior(2.0).synthesizer.model_copy(update={"mechanism": "censored_weighted"})
     assert candidates.strict_claim(weighted, "add_remove") is None
     assert candidates.strict_claim(weighted.model_copy(update={"mechanism": "weighted"}), "replace") is None
+
+
+def test_kinds_that_hold_for_every_file_are_pure_with_bounds_and_without():
+    assert posterior(2.0).pure
+    assert posterior(2.0, "DP (replace-one)").pure
+    assert replace(histogram(2.0), guarantee="DP (replace-one)").pure
+    assert not posterior(2.0, "DP | fixed weights").pure
+    assert not replace(histogram(2.0), guarantee="asymptotic DP (local eps_x)").pure
+
+
+class Given:
+    """Source of pseudo posteriors with given draws: Beta(1, 1) and Beta(1.05, 1)."""
+
+    def __init__(self, *_):
+        pass
+
+    def posterior(self, request):
+        return SimpleNamespace(draws=self.draws(request, None))
+
+    def draws(self, request, posterior):
+        return {"phi": np.array([1.0, 1.05]) / [2.0, 2.05], "lambda": np.array([2.0, 2.05])}
+
+
+@pytest.mark.parametrize(("neighbours", "claim", "factor"), [("add_remove", 2.0, 2), ("replace", 4.0, 4)])
+def test_the_claim_of_a_strict_candidate_is_declared_and_not_computed(monkeypatch, neighbours, claim, factor):
+    """The largest log-likelihood is below 0.1, so a computed epsilon is far below the claim."""
+    monkeypatch.setattr(candidates, "StanPosteriors", Given)
+    declared = SimpleNamespace(schema=SimpleNamespace(outcome="x", neighbours=neighbours))
+    strict = posterior(2.0).synthesizer
+    plain = Synthesizer(id="plain", mechanism="unweighted", parameters={}, parents=(), fit="plain", words=(0,))
+    study = candidates.StudySetup(
+        Path("study.yaml"), "beta", {}, Path(), None, None, Expanded({strict.id: strict, plain.id: plain})
+    )
+    records = intercept_only(np.array([0.1, 0.5, 0.9]))
+    made = candidates.fit(declared, study, records, Path(), [strict.id, plain.id], SamplerSettings())
+    largest = max(abs(stats.beta.logpdf(x, 1.05, 1)) for x in (0.1, 0.5, 0.9))
+    assert made["Censor_uw"].epsilon == claim
+    assert made["plain"].epsilon == pytest.approx(factor * largest)
+    assert 0 < made["plain"].epsilon < claim / 2
 
 
 @pytest.mark.parametrize(

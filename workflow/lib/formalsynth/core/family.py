@@ -109,8 +109,8 @@ class ProgramFamily(WholeFamily, Protocol):
     def whole(self) -> bool:
         """True if its outcomes are integers."""
 
-    def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
-        """Set the function that runs the compiled program, and the program's fixed numbers."""
+    def bind(self, evaluate: Evaluate, priors: Mapping[str, float], start: Callable[[StanData], StanData] | None = None) -> None:
+        """Set the function that runs the compiled program, its fixed numbers, and perhaps a function for starting points."""
 
 
 FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from formalsynth.audit.sampled import LARGEST_SEED
 from formalsynth.contract.family import broken_family, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import broken
-from formalsynth.core.family import FAMILIES, program
+from formalsynth.core.family import FAMILIES, StanData, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import is_own
 from formalsynth.custodian.candidates import REPOSITORY, StudySetup
@@ -23,7 +25,8 @@ from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError
 from formalsynth.runtime.progress import tell
 from formalsynth.stan.build import build
-from formalsynth.stan.generate import generate
+from formalsynth.stan.chain import ChainFailed
+from formalsynth.stan.generate import generate, start
 from formalsynth.stan.install import ensure
 from formalsynth.stan.toolchain import CmdStanError
 
@@ -52,10 +55,22 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
                 "\n".join(f"{study.program.name if study.use else study.family}: {problem}" for problem in problems)
             )
         if own := program(family):
-            own.bind(functools.partial(generate, executable), study.priors)
+            own.bind(functools.partial(generate, executable), study.priors, functools.partial(_start, executable, own.parameters))
         if problems := list(_broken_mechanisms(declared, study, executable)):
             raise ConfigError("\n".join(problems))
         yield executable
+
+
+def _start(executable: Path, parameters: Sequence[str], data: StanData) -> StanData:
+    """Let Stan choose a starting point, which the chains of the custodian move in secret.
+
+    Raises:
+        ValueError: Stan finds none.
+    """
+    try:
+        return start(executable, data, parameters, 1 + secrets.randbelow(LARGEST_SEED))
+    except ChainFailed as error:
+        raise ValueError(str(error)) from error
 
 
 def _broken(declared: Declared, study: StudySetup, executable: Path) -> list[str]:

@@ -8,7 +8,7 @@ and ``x_rep``, a predictive value for each record. All other declared data are f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,8 @@ class OwnProgram:
     """Fixed numbers, as passed to :meth:`bind`."""
     censors: bool = False
     evaluate: Evaluate | None = None
+    start: Callable[[StanData], StanData] | None = None
+    """Function that chooses a starting point; None lets Stan choose it in each chain."""
 
     @property
     def whole(self) -> bool:
@@ -58,9 +60,9 @@ class OwnProgram:
         """Names of the fixed numbers that config has to set."""
         return [name for name in self.data if name not in CONTRACT]
 
-    def bind(self, evaluate: Evaluate, priors: Mapping[str, float]) -> None:
-        """Set the function that runs the compiled program, and its fixed numbers."""
-        self.evaluate, self.priors = evaluate, dict(priors)
+    def bind(self, evaluate: Evaluate, priors: Mapping[str, float], start: Callable[[StanData], StanData] | None = None) -> None:
+        """Set the functions that run the compiled program, and its fixed numbers."""
+        self.evaluate, self.priors, self.start = evaluate, dict(priors), start
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
@@ -72,8 +74,8 @@ class OwnProgram:
         return {name: values[name] for name in self.data}
 
     def inits(self, stan_data: StanData) -> StanData:
-        """Return nothing: Stan chooses the starting point."""
-        return {}
+        """Choose a starting point, if a function is set for it; otherwise Stan chooses."""
+        return self.start(stan_data) if self.start else {}
 
     def log_likelihood(self, records: Records, draws: Draws) -> Array:
         """Log-likelihood (S, n) of the records under the draws, from ``log_lik``."""

@@ -45,11 +45,32 @@ def evaluate(executable: Path, data: StanData, at: StanData, seed: int = 1) -> P
     Raises:
         ChainFailed: the program refuses the data or the point, with its words.
     """
+    return _standing(executable, {"data": data, "inits": at}, seed)
+
+
+def start(executable: Path, data: StanData, parameters: Sequence[str], seed: int) -> dict[str, Array]:
+    """Let Stan choose the starting point of a chain, by parameter.
+
+    Args:
+        executable: the compiled program.
+        data: its data.
+        parameters: names of all its parameters.
+        seed: of Stan.
+
+    Raises:
+        ChainFailed: the program refuses the data or finds no starting point, with its words.
+    """
+    values = _standing(executable, {"data": data}, seed).values
+    return {name: values[name] for name in parameters}
+
+
+def _standing(executable: Path, files: Mapping[str, StanData], seed: int) -> Point:
+    """Point at which a chain starts, from one step that does not move."""
     options = [
         "method=sample", "num_samples=1", "num_warmup=0", "save_warmup=0", "adapt", "engaged=0",
         "algorithm=hmc", "engine=static", f"int_time={STANDSTILL}", f"stepsize={STANDSTILL}",
     ]  # fmt: skip
-    values_of = _run(executable, {"data": data, "inits": at}, seed, options)
+    values_of = _run(executable, files, seed, options)
     return Point(float(values_of["lp__"][0]), {name: values[0] for name, values in values_of.items() if not name.endswith("__")})
 
 
