@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from formalsynth.runtime.files import (
     check_filled,
+    check_folder,
     check_folders,
     check_made_from,
     digest,
@@ -147,6 +148,31 @@ def test_a_list_of_files_that_leads_out_of_its_folder_removes_nothing_there(tmp_
         (partial / "index.html").write_text("")
     assert (tmp_path / "mine").read_text() == "mine"
     assert not (folder / "old.html").exists()
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, Path.touch, lambda path: path.write_text("of another run")])
+def test_a_damaged_file_of_a_filled_folder_is_named(tmp_path, damage):
+    folder = tmp_path / "report"
+    check_folder(folder)
+    with filled_folder(folder) as partial:
+        (partial / "pages").mkdir()
+        for name in ("index.html", "pages/a b.html"):
+            (partial / name).write_text(name)
+    (folder / "mine.txt").write_text("mine")
+    check_folder(folder)
+    run = subprocess.run(["sha256sum", "--check", ".files"], cwd=folder, capture_output=True, text=True, check=False)
+    assert run.stdout == "index.html: OK\npages/a b.html: OK\n"
+    (folder / "pages" / "a b.html").write_text("")
+    damage(folder / "pages" / "a b.html")
+    with pytest.raises(OSError, match=r"^missing, or not what was written: \S+pages/a b\.html; delete \S+report and run again$"):
+        check_folder(folder)
+
+
+def test_a_list_without_checksums_says_nothing_of_damage(tmp_path):
+    """A run that was killed while it put files in their places leaves such a list."""
+    (tmp_path / ".files").write_text("index.html\nold.html\n")
+    (tmp_path / "index.html").write_text("new")
+    check_folder(tmp_path)
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.touch, lambda path: path.symlink_to("nowhere")])

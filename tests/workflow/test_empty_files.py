@@ -1,14 +1,13 @@
 """Empty files, which a power cut leaves: Snakemake takes them for made."""
 
 import pytest
+from formalsynth.runtime.files import filled_folder
 from runs import prepared
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize(
-    "name", ["figures/smoke/range/fig01.svg", "figures/smoke/range/fig02.txt", "results/smoke/report/index.html"]
-)
-def test_an_empty_figure_caption_or_page_is_named(tmp_path, repository, cmdstan, snakemake, name):
+@pytest.mark.parametrize("name", ["figures/smoke/range/fig01.svg", "figures/smoke/range/fig02.txt"])
+def test_an_empty_figure_or_caption_is_named(tmp_path, repository, cmdstan, snakemake, name):
     folder = prepared(tmp_path / "work", repository, cmdstan)
     path = folder / name
     path.parent.mkdir(parents=True)
@@ -18,3 +17,18 @@ def test_an_empty_figure_caption_or_page_is_named(tmp_path, repository, cmdstan,
     run = snakemake(folder, "--dry-run", "--cores", 1)
     assert run.returncode != 0
     assert f"empty, as a power cut leaves files: {name}; delete it and run again" in run.stdout
+
+
+@pytest.mark.workflow
+def test_a_damaged_page_is_named(tmp_path, repository, cmdstan, snakemake):
+    folder = prepared(tmp_path / "work", repository, cmdstan)
+    report = folder / "results" / "smoke" / "report"
+    report.parent.mkdir(parents=True)
+    with filled_folder(report) as partial:
+        (partial / "index.html").write_text("made", encoding="utf-8")
+    assert snakemake(folder, "--dry-run", "--cores", 1).returncode == 0
+    (report / "index.html").write_text("mad", encoding="utf-8")
+    run = snakemake(folder, "--dry-run", "--cores", 1)
+    assert run.returncode != 0
+    page = "results/smoke/report/index.html"
+    assert f"missing, or not what was written: {page}; delete results/smoke/report and run again" in run.stdout

@@ -166,8 +166,8 @@ def announcement():
 
 
 # Nothing would make them again: Snakemake compares times.
-PAGES_MADE = Path(JOBS.results, "report").rglob("*.html")
 try:
-    check_filled([*JOBS.report_inputs(), *(path for jobs in JOBS.papers.values() for path in jobs.targets()), *PAGES_MADE])
+    check_filled([*JOBS.report_inputs(), *(path for jobs in JOBS.papers.values() for path in jobs.targets())])
+    check_folder(Path(JOBS.results, "report"))
 except OSError as error:
     raise WorkflowError(str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,9 @@ PROBED = 2048
 WORTH = 0.8
 """Largest share of its room that a compressed array may take."""
 FILLED = ".files"
-"""List of the files that a folder was filled with."""
+"""List of the files that a folder was filled with, each with its sha256, as ``sha256sum -c`` reads it."""
+LISTED = re.compile(r"(?:([0-9a-f]{64})  )?(.+)")
+"""Line of the list: a checksum, which a file that a killed run may have left lacks, and the name."""
 MADE_FROM = "# made from "
 """Prefix of a file's specification in its seal."""
 
@@ -169,6 +172,7 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
         partial.mkdir()
         yield partial
         made = sorted(str(file.relative_to(partial)) for file in partial.rglob("*") if file.is_file())
+        sums = [checksum(partial / name) for name in made]
         path.mkdir(exist_ok=True)
         before = _listed(path)
         # Killed from here on, every file of ours is on the list.
@@ -178,15 +182,33 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
             (partial / name).replace(path / name)
         for name in set(before) - set(made):
             _remove(path, name)
-        write_text(path / FILLED, "\n".join([*made, ""]))
+        write_text(path / FILLED, "\n".join([*(f"{total}  {name}" for total, name in zip(sums, made, strict=True)), ""]))
 
 
-def _listed(folder: Path) -> list[str]:
-    """Names of the files that an earlier call put into a folder, without names that lead out of it."""
+def check_folder(path: str | Path) -> None:
+    """Check that the files of a folder that :func:`filled_folder` filled have the bytes that were written.
+
+    Raises:
+        OSError: files are missing or damaged; all are named.
+    """
+    path = Path(path)
+    damaged = [str(path / name) for name, total in _listed(path).items() if total and not _has(path / name, total)]
+    if damaged:
+        raise OSError(f"missing, or not what was written: {', '.join(damaged)}; delete {path} and run again")
+
+
+def _has(path: Path, total: str) -> bool:
+    """Check that a file exists and has this sha256."""
+    return path.is_file() and checksum(path) == total
+
+
+def _listed(folder: Path) -> dict[str, str | None]:
+    """Files that an earlier call put into a folder, with their sha256 if known, without names that lead out of it."""
     with contextlib.suppress(FileNotFoundError):
-        names = (folder / FILLED).read_text(encoding="utf-8").splitlines()
-        return [name for name in dict.fromkeys(names) if name.isprintable() and _inside(folder, name)]
-    return []
+        lines = (folder / FILLED).read_text(encoding="utf-8").splitlines()
+        entries = [match for line in lines if line.isprintable() and (match := LISTED.fullmatch(line))]
+        return {name: total for total, name in (entry.groups() for entry in entries) if _inside(folder, name)}
+    return {}
 
 
 def _inside(folder: Path, name: str) -> bool:
