@@ -67,6 +67,17 @@ def test_a_row_is_the_loss_between_the_two_runs(audited):
     assert worst.row()["audited"] == worst.audited
 
 
+def test_unknown_random_numbers_are_a_mixture_over_as_many_streams_on_both_sides(audited):
+    replay, table = audited
+    row = select(table, synthesizer="lw", neighbour="add", delta=1e-2, streams=3)[0]
+    added = [k for k in range(N, len(replay.universe)) if replay.universe.x[k] == row.value]
+    base, other = (
+        [[replay.run(index, stream)["lw"] for stream in (1, 2, 3)] for index in indices]
+        for indices in ([np.arange(N)], [np.append(np.arange(N), k) for k in added])
+    )
+    assert any(row.audited == pytest.approx(replay.losses(base[0], outcomes).epsilon(1e-2)) for outcomes in other)
+
+
 def test_the_floor_of_weights_that_use_no_random_number_is_0(audited):
     _, table = audited
     assert all(row.audited == pytest.approx(0, abs=1e-9) for row in select(table, synthesizer="fixed", neighbour="same"))

@@ -153,6 +153,8 @@ def test_a_mixture_of_equal_components_changes_nothing_and_mixing_never_raises_t
     alone = posteriors.losses([base], [other], 0)
     doubled = posteriors.losses([base, base], [other, other], 0)
     assert doubled.epsilon(1e-3) == pytest.approx(alone.epsilon(1e-3), abs=0.05 + 5 * alone.error(1e-3) + 5 * doubled.error(1e-3))
+    uneven = posteriors.losses([base], [other, other], 0)
+    assert uneven.epsilon(1e-3) == pytest.approx(alone.epsilon(1e-3), abs=0.05 + 5 * alone.error(1e-3) + 5 * uneven.error(1e-3))
     mixed = posteriors.losses([base, third], [other, third], 0)
     assert mixed.delta(1.0) <= alone.delta(1.0) + 0.01
 

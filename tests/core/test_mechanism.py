@@ -8,7 +8,7 @@ from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, BrokenContract, Context, Form, mechanism
+from formalsynth.core.mechanism import ASYMPTOTIC, MECHANISMS, SENSITIVITY, BrokenContract, Context, Form, mechanism
 from formalsynth.core.streams import Address
 
 MECHANISMS.find()
@@ -125,3 +125,8 @@ def test_a_threshold_above_half_of_a_strict_claim_is_refused(share):
 def test_weights_below_0_or_above_1_are_refused(weights):
     with pytest.raises(BrokenContract, match="from 0 to 1"):
         applied(np.array(weights), 0.5)
+
+
+def test_sensitivity_of_counts():
+    """An added record changes one count by 1, a replaced record two."""
+    assert SENSITIVITY == {"add_remove": 1.0, "replace": 2.0}

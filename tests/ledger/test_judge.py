@@ -278,6 +278,7 @@ def test_equality_is_exact_unless_a_tolerance_is_given():
     assert verdict_of(claim_of({"kind": "equal"}), table_of(A=values, B=near)) == NOT_REPRODUCED
     assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=near)) == REPRODUCED
     assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values * 2)) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "equal", "tolerance": 0.01}), table_of(A=values, B=values / 2)) == NOT_REPRODUCED
 
 
 def shrinking(power, test, statistic="sd", sd=1.0):

@@ -85,7 +85,7 @@ class Lattice:
     @cached_property
     def log_volume(self) -> float:
         """Log volume of the cell of a point."""
-        steps = [axis[1] - axis[0] for axis in self.axes if len(axis) > 1]
+        steps = [axis[1] - axis[0] for axis in self.axes]
         return float(np.linalg.slogdet(self.root)[1] + np.log(steps).sum())
 
     def log_likelihood(self, weights: Array, threshold: float | None) -> Array:
