@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from formalsynth.audit.exact import exact_posteriors
+from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.family import FAMILIES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import BetaPosterior, posterior
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 FAMILIES.find()
 SEEDS = st.integers(0, 2**32 - 1)
@@ -91,6 +92,35 @@ def test_poisson_losses_are_those_of_two_gamma_distributions():
             assert direction.delta(epsilon) == pytest.approx(exact_delta, rel=2e-3, abs=1e-12)
     draws = posteriors.draws(posteriors.posterior(weights), np.random.default_rng(1).random((4000, 1)))
     assert stats.kstest(draws["mu"], other.cdf).pvalue > 1e-5
+
+
+def mean_loss(base, other):
+    """Kullback-Leibler divergence of two gamma distributions, from shapes and rates, in closed form."""
+    (a, b), (c, d) = base, other
+    return (a - c) * special.digamma(a) - special.gammaln(a) + special.gammaln(c) + c * np.log(b / d) + a * (d - b) / b
+
+
+def gamma_of(family, records, weights):
+    """Shape and rate of the Poisson posterior."""
+    return family.priors["shape"] + weights @ records.x, family.priors["rate"] + weights.sum()
+
+
+def test_neighbours_are_ranked_by_the_larger_mean_loss():
+    """The exact posterior and one from 200,000 draws that are weighted anew, against the closed form."""
+    records, family, posteriors, without, _ = exact("poisson")
+    weights = without.copy()
+    weights[:10] = 0
+    laws = [gamma_of(family, records, of) for of in (without, weights)]
+    losses = mean_loss(*laws), mean_loss(*laws[::-1])
+    assert min(losses) < 0.9 * max(losses)
+    for base, other in ((without, weights), (weights, without)):
+        ranked = posteriors.divergence(posteriors.posterior(base), posteriors.posterior(other))
+        assert ranked == pytest.approx(max(losses), rel=0.02)
+        shape, rate = gamma_of(family, records, base)
+        draws = {"mu": np.random.default_rng(1).gamma(shape, 1 / rate, 200_000)}
+        sampled = SampledPosteriors(family, records, family.priors, lambda *_, draws=draws: (draws, 200_000.0), 1)
+        near = sampled.posterior(base)
+        assert sampled.divergence(near, sampled.close_to(near, other, None)) == pytest.approx(max(losses), rel=0.05)
 
 
 @pytest.mark.parametrize("threshold", [None, 0.8])

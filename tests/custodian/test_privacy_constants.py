@@ -72,6 +72,16 @@ def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, config, de
         assert abs(values.mean() - mean) < 5 * error
 
 
+@pytest.mark.parametrize(("declared", "bins"), [(9, 9), (50, 50), (0, 17)])
+def test_a_release_has_the_declared_bins_or_the_root_of_the_rows(noise, declared, bins):
+    """The root of 300 rows is 17."""
+    candidate = histogram(epsilon=1.0)
+    parameters = candidate.synthesizer.parameters | {"bins": declared}
+    candidate = replace(candidate, synthesizer=candidate.synthesizer.model_copy(update={"parameters": parameters}))
+    outcomes.released_histogram(a_schema(), np.array([2000.0, 30_000.0]), 300, candidate)
+    assert [len(values) for values in noise] == [bins]
+
+
 def posterior(epsilon, guarantee="DP (add/remove)"):
     """A candidate whose sets are posterior draws."""
     parameters = {"epsilon": epsilon}

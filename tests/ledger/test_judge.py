@@ -47,6 +47,14 @@ def test_an_order_is_direction_only_if_a_step_has_the_claimed_direction_and_none
     assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == verdict
 
 
+def test_one_step_of_several_needs_more_confidence_than_one_alone():
+    """39 of 100 units in order: fewer than half at confidence 0.95, perhaps half at 0.975."""
+    first, half = (np.where(np.arange(100) < units, 1.0, -1.0) for units in (39, 50))
+    cells = {"A": np.zeros(100), "B": first, "C": first + half}
+    assert verdict_of(claim_of({"kind": "order"}), table_of(**cells)) == NOT_REPRODUCED
+    assert verdict_of(claim_of({"kind": "order"}, {"of": ["A", "B", "C"]}), table_of(**cells)) == UNDETERMINED
+
+
 def test_an_order_that_surely_does_not_hold_is_not_reproduced():
     """Most units are equal, as weights that stay 1, or only half of the units are in order and most should be."""
     some = np.where(np.arange(100) % 4 == 0, 1.1, 1.0)
