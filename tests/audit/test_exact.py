@@ -203,6 +203,13 @@ def test_censoring_costs_epsilon_for_an_added_record_and_twice_that_for_a_replac
     assert posteriors.losses([first], [second]).epsilon(0) <= 2 * epsilon + 1e-9
 
 
+def test_the_loss_is_unbounded_unless_both_sides_are_censored():
+    _, _, posteriors, without, weights = exact("beta")
+    censored, other = posteriors.posterior(without, 0.8), posteriors.posterior(weights)
+    assert posteriors.losses([censored], [other], 0).epsilons(0) == (np.inf, np.inf)
+    assert posteriors.losses([other], [censored], 0).epsilons(0) == (np.inf, np.inf)
+
+
 def test_the_claim_of_censoring_is_tight():
     """The worst pair at epsilon 1.6 is within a few hundredths of the claim."""
     x = np.append(np.random.default_rng(1).beta(0.5, 2, 2000), [0.03, 1 - 1e-9])
