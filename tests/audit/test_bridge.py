@@ -74,6 +74,7 @@ def test_fewer_effective_draws_widen_the_error():
 def test_the_error_of_epsilon_joins_those_of_the_curve_and_of_the_ratio():
     bridged = bridge(*gaussian(1.0, 0.0, 1, 4000, 4000))
     curve = bridged.losses.error(1e-2)
+    assert bridged.epsilons(1e-2) == bridged.losses.epsilons(1e-2, 1)
     assert 0 < curve < bridged.error(1e-2) == pytest.approx(math.sqrt(curve**2 + bridged.error_of_ratio**2))
     assert math.isnan(bridge(*gaussian(20.0, 0.0, 1)).error(1e-2))
 
