@@ -120,7 +120,11 @@ def test_neighbours_are_ranked_by_the_larger_mean_loss():
         draws = {"mu": np.random.default_rng(1).gamma(shape, 1 / rate, 200_000)}
         sampled = SampledPosteriors(family, records, family.priors, lambda *_, draws=draws: (draws, 200_000.0), 1)
         near = sampled.posterior(base)
-        assert sampled.divergence(near, sampled.close_to(near, other, None)) == pytest.approx(max(losses), rel=0.05)
+        close = sampled.close_to(near, other, None)
+        assert sampled.divergence(near, close) == pytest.approx(max(losses), rel=0.05)
+        shape, rate = gamma_of(family, records, other)
+        chosen = sampled.draws(close, np.array([0.5]))["mu"]
+        assert stats.kstest(chosen, stats.gamma(shape, scale=1 / rate).cdf).statistic < 0.02
 
 
 @pytest.mark.parametrize("threshold", [None, 0.8])

@@ -6,7 +6,7 @@ from formalsynth.audit.exceedance import exceedance
 from formalsynth.audit.neighbours import added
 from formalsynth.audit.posterior_attack import attack_posterior
 from scipy import stats
-from small_audit import LW, PLAIN, N, linear
+from small_audit import LW, PLAIN, N, linear, shares
 
 
 def test_the_share_has_exact_limits():
@@ -28,6 +28,14 @@ def test_the_attack_on_an_outlier_stays_below_the_audited_epsilon_and_well_above
     attack = attack_posterior(replay, n, "lw", neighbour, 240, 1e-3, 1, weights_known)
     assert attack.runs == 120
     assert 1 < attack.epsilon < audited
+
+
+def test_a_family_without_sufficient_statistics_is_attacked_by_its_records():
+    replay = shares((PLAIN,), n=30, draws=100)
+    neighbour = next(near for near in added(30, len(replay.universe)) if replay.universe.x[near.index[-1]] == 1 - 1e-6)
+    base, near = replay.run(np.arange(30)), replay.run(neighbour.index)
+    audited = replay.losses([base["plain"]], [near["plain"]]).epsilon(1e-3)
+    assert 0.5 < attack_posterior(replay, 30, "plain", neighbour, 400, 1e-3, 1).epsilon < audited
 
 
 def test_the_attack_finds_nothing_between_equal_data():

@@ -78,6 +78,7 @@ def test_disjoint_distributions_have_no_finite_epsilon():
 def test_losses_made_as_disjoint_are_infinite_in_both_directions(delta, releases):
     assert Losses.disjoint().epsilons(delta, releases) == (math.inf, math.inf)
     assert Losses.disjoint().delta(20) == 1
+    assert Losses.disjoint().forward.epsilon(1, releases) == 0
 
 
 def test_a_rare_leak_matters_only_for_a_delta_below_its_probability():
