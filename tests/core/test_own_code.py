@@ -108,5 +108,5 @@ def test_a_job_depends_on_the_file_and_on_what_it_imports(write):
     assert str(source_of("formalsynth.core.mechanism")) in files
     assert str(source_of("formalsynth.mechanisms.lipschitz")) not in files
     before = code_digest([path])
-    other = write(CODE.format(name="even", more="") + "# more\n", "other.py")
+    other = write(CODE.format(name="even", more="") + "more = 1\n", "other.py")
     assert code_digest([other]) != before

@@ -118,6 +118,60 @@ def test_a_digest_is_of_what_files_say_and_of_nothing_else(tmp_path):
     assert len({code_digest(paths) for paths in ([here], [other], [here, other], [other, here], [])}) == 5
 
 
+CODE = '''"""Title."""
+
+import math  # for the root
+
+
+def root(x):
+    # not a power
+    text = """
+# of a string
+"""
+    return math.sqrt(x), "# no comment", f"{x:#x}", text
+'''
+
+
+def digest_of(text, folder, name="code.py"):
+    path = folder / name
+    path.write_text(text)
+    room._digest.cache_clear()
+    return code_digest([path])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("  # for the root", ""), ("the root", "roots"), ("    # not a power\n", ""), ("\n\n\ndef", "\n\n\n# root\ndef")],
+)
+def test_comments_do_not_count(tmp_path, old, new):
+    changed = CODE.replace(old, new)
+    assert changed != CODE
+    assert digest_of(changed, tmp_path) == digest_of(CODE, tmp_path)
+    # in another language such lines are code
+    assert digest_of(changed, tmp_path, "code.stan") != digest_of(CODE, tmp_path, "code.stan")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# of a string", "# of a text"),
+        ("# no comment", "#"),
+        ("#x", "x"),
+        ("Title", "Name"),
+        ("sqrt", "cbrt"),
+        ("math  #", "ast  #"),
+    ],
+)
+def test_everything_else_counts(tmp_path, old, new):
+    assert CODE.replace(old, new) != CODE
+    assert digest_of(CODE.replace(old, new), tmp_path) != digest_of(CODE, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["x = (  # open\n", "'''# open\n", "    x = 1\n  y = 2 # not aligned\n"])
+def test_text_that_is_no_python_counts_as_it_is(tmp_path, text):
+    assert digest_of(text, tmp_path) != digest_of(text.replace("#", "# "), tmp_path)
+
+
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_depends_on_every_module_that_it_loads(job):
     """All modules that Python imports are among the sources."""
@@ -194,7 +248,7 @@ def test_a_job_refuses_code_that_is_not_that_of_the_plan(tmp_path):
     other.write_text("")
     planned = code_digest([edited, other])
     check_code([edited, other], planned)
-    other.write_text("# moved to another commit\n")
+    other.write_text("moved = True  # to another commit\n")
     room._digest.cache_clear()  # a job is another process than the plan
     with pytest.raises(RuntimeError, match="were changed after the run had begun: give the same command again"):
         check_code([edited, other], planned)

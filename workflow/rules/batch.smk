@@ -3,7 +3,7 @@
 # <batch>/{synthesizer}.replicates.csv. These are no output of the rule: Snakemake removes output before a job, and the job uses again what still holds.
 rule run_batch:
     input:
-        code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
+        code=lambda wildcards: ancient(scenario(wildcards).batch_code(wildcards.batch)),
         executable=lambda wildcards: scenario(wildcards).program(),
         passed=lambda wildcards: scenario(wildcards).passed_checks(),
     output:

@@ -1,7 +1,7 @@
 # collect: the tables of all batches into those of the scenario.
 rule collect_batches:
     input:
-        code=code_files("formalsynth.steps.collect"),
+        code=ancient(code_files("formalsynth.steps.collect")),
         audit=every_batch("audit.csv"),
         draws=every_batch("draws.csv"),
         records=every_batch("records.csv"),
@@ -39,7 +39,7 @@ rule collect_batches:
 
 use rule collect_batches as collect_study with:
     input:
-        code=code_files("formalsynth.steps.collect"),
+        code=ancient(code_files("formalsynth.steps.collect")),
         details=every_batch("study.details.csv"),
         replicates=every_batch("study.replicates.csv"),
     output:

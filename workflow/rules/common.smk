@@ -105,9 +105,9 @@ def specifications_of_tables(wildcards, input):
 
 
 def code_of_job(wildcards, **given):
-    """Parameter function: the digest of the job's source files; times do not show that a file was edited while the job ran.
+    """Parameter function: the digest of the job's source files, which decides whether it runs again.
 
-    Snakemake compares no parameter whose function has an argument called input, so that argument is not named here.
+    The files are ancient inputs, whose times decide nothing: a comment, or a checkout, runs no job. Snakemake compares no parameter whose function has an argument called input, so that argument is not named here.
     """
     return code_digest(given["input"].code)
 

@@ -49,7 +49,7 @@ rule compile_program:
 # A Stan program of the user's own is held against its contract before it is fitted to anything.
 rule check_program:
     input:
-        code=code_files("formalsynth.contract.program", "formalsynth.families.own_program"),
+        code=ancient(code_files("formalsynth.contract.program", "formalsynth.families.own_program")),
         executable="<programs>/{own_program}",
     output:
         passed="<programs>/{own_program}.checked",
@@ -77,8 +77,8 @@ rule check_program:
 # So is a family of the user's own, on a few records and a short fit.
 rule check_family:
     input:
-        code=lambda wildcards: code_files(
-            "formalsynth.contract.family", "formalsynth.steps.simulate", *JOBS.family_modules(wildcards.own_family)
+        code=lambda wildcards: ancient(
+            code_files("formalsynth.contract.family", "formalsynth.steps.simulate", *JOBS.family_modules(wildcards.own_family))
         ),
         executable=lambda wildcards: f"results/stan/{JOBS.own_families[wildcards.own_family].program}",
     output:

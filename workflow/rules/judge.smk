@@ -1,7 +1,7 @@
 # judge: the ledger of claims, from collected tables only.
 rule judge_claims:
     input:
-        code=lambda wildcards: paper(wildcards).judge_code(),
+        code=lambda wildcards: ancient(paper(wildcards).judge_code()),
         tables=lambda wildcards: paper(wildcards).claim_inputs(),
     output:
         ledger="<results>/{paper}/claims.csv",

@@ -4,7 +4,7 @@ rule write_report:
     input:
         claims_by=[workflow.source_path("../scripts/judge_claims.py"), *JOBS.claim_sources()],
         cmdstan=[rules.find_cmdstan.output.record] if PROGRAMS else [],
-        code=JOBS.report_code(),
+        code=ancient(JOBS.report_code()),
         config=JOBS.report_config(),
         figures_by=[workflow.source_path("../scripts/show.py"), *JOBS.figure_sources()],
         ledger=[rules.write_ledger.output.ledger] if JOBS.ledgers else [],

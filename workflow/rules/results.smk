@@ -1,7 +1,7 @@
 # results: the replicates of all papers and studies in one table, which formalsynth.results reads.
 rule write_results:
     input:
-        code=code_files("formalsynth.results"),
+        code=ancient(code_files("formalsynth.results")),
         replicates=JOBS.replicates,
     output:
         results="<results>/results.csv",

@@ -5,7 +5,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
         name:
             f"show_{key}_{display.name}"
         input:
-            code=display.code,
+            code=ancient(display.code),
             tables=display.inputs,
         output:
             figures=[path for number in display.figures for path in marked_figure(display.jobs, number)],

@@ -2,7 +2,7 @@
 # go the same way from there.
 rule run_study:
     input:
-        code=lambda wildcards: scenario(wildcards).study_code(wildcards.batch),
+        code=lambda wildcards: ancient(scenario(wildcards).study_code(wildcards.batch)),
     output:
         details="<batch>/study.details.csv",
         replicates="<batch>/study.replicates.csv",

@@ -1,10 +1,13 @@
-"""Source files that a job depends on: the workflow reruns it when, and only when, one of them changes."""
+"""Source files that a job depends on: the workflow reruns it when, and only when, the code in one of them changes."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import hashlib
+import io
+import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -46,7 +49,7 @@ def source_of(module: str) -> Path:
 
 
 def code_digest(paths: Iterable[str | Path]) -> str:
-    """Compute the sha256 of the contents of source files. A process reads each file once."""
+    """Compute the sha256 of source files; comments of Python do not count. A process reads each file once."""
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
@@ -68,7 +71,22 @@ def check_code(paths: Iterable[str | Path], planned: str) -> None:
 
 @functools.cache
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    content = path.read_bytes()
+    if path.suffix == ".py" and b"#" in content:
+        with contextlib.suppress(SyntaxError, UnicodeDecodeError, tokenize.TokenError):
+            content = _without_comments(content.decode()).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _without_comments(text: str) -> str:
+    """Drop comments of Python, and lines with nothing else; by tokens, since a string may have a line that looks like one."""
+    lines = io.StringIO(text).readlines()
+    for token in tokenize.generate_tokens(iter(lines).__next__):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start[0] - 1, token.start[1]
+            code = lines[row][:column].rstrip()
+            lines[row] = f"{code}\n" if code else ""
+    return "".join(lines)
 
 
 @functools.cache
