@@ -106,7 +106,7 @@ def gamma_of(family, records, weights):
 
 
 def test_neighbours_are_ranked_by_the_larger_mean_loss():
-    """The exact posterior and one from 200,000 draws that are weighted anew, against the closed form."""
+    """The exact posterior and one from 200,000 draws that are weighted again, against the closed form."""
     records, family, posteriors, without, _ = exact("poisson")
     weights = without.copy()
     weights[:10] = 0

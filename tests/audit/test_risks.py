@@ -37,11 +37,11 @@ def test_risks_of_weighted_data_are_those_at_the_mode(name):
     risks = np.asarray(data.true_risk)
     weights = generator.uniform(0.2, 1, len(risks))
     records = data.records if isinstance(data, PoissonData) else np.ones(len(risks))
-    found = optimize.minimize(
+    fit = optimize.minimize(
         lambda at: -(weights * records) @ densities(data, at) if min(at[-1], at[0]) > 0 else math.inf,
         TRUE[name], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9, "maxiter": 5000},
     )  # fmt: skip
-    np.testing.assert_allclose(data.risk(weights), np.abs(densities(data, found.x)), atol=1e-4)
+    np.testing.assert_allclose(data.risk(weights), np.abs(densities(data, fit.x)), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", POPULATIONS)

@@ -168,7 +168,7 @@ def test_a_damaged_file_of_a_filled_folder_is_named(tmp_path, damage):
         check_folder(folder)
 
 
-def test_a_list_without_checksums_says_nothing_of_damage(tmp_path):
+def test_a_list_without_checksums_names_no_damage(tmp_path):
     """A run that was killed while it put files in their places leaves such a list."""
     (tmp_path / ".files").write_text("index.html\nold.html\n")
     (tmp_path / "index.html").write_text("new")
