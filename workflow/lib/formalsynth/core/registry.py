@@ -11,13 +11,14 @@ import contextlib
 import importlib
 import sys
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 PACKAGE = Path(__file__).parents[1]
 Entry = TypeVar("Entry")
+Registered = TypeVar("Registered", bound=Callable[..., Any])
 
 
 class DuplicateError(ValueError):
@@ -59,6 +60,19 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             raise DuplicateError(f"two {self.what} entries have the name {name!r}: {self._modules[name]} and {module}")
         self._entries[name] = entry
         self._modules[name] = module
+
+    def register(self, name: str) -> Callable[[Registered], Registered]:
+        """Return a decorator that adds a class or function under a name.
+
+        Raises:
+            DuplicateError: the name is taken.
+        """
+
+        def add(entry: Registered) -> Registered:
+            self.add(name, cast("Entry", entry), entry.__module__)
+            return entry
+
+        return add
 
     def module(self, name: str) -> str:
         """Dotted name of the module that defines an entry."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -117,11 +117,5 @@ DEFAULT = "violin"
 """Kind of a figure without the key ``kind``."""
 
 
-def figure_kind(name: str) -> Callable[[type[Any]], type[Any]]:
-    """Register a subclass of :class:`Figure` as a kind; its field ``kind`` is a Literal of the same name."""
-
-    def register(kind: type[Any]) -> type[Any]:
-        FIGURES.add(name, kind, kind.__module__)
-        return kind
-
-    return register
+figure_kind = FIGURES.register
+"""Decorator that registers a subclass of :class:`Figure` as a kind; its field ``kind`` is a Literal of the same name."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -71,11 +70,5 @@ DEFAULT = "sample"
 """Kind of a table without the key ``kind``."""
 
 
-def table_kind(name: str) -> Callable[[type[Any]], type[Any]]:
-    """Register a subclass of :class:`Table` as a kind; its field ``kind`` is a Literal of the same name."""
-
-    def register(kind: type[Any]) -> type[Any]:
-        TABLES.add(name, kind, kind.__module__)
-        return kind
-
-    return register
+table_kind = TABLES.register
+"""Decorator that registers a subclass of :class:`Table` as a kind; its field ``kind`` is a Literal of the same name."""

@@ -31,14 +31,8 @@ ESTIMATORS: Registry[Estimator] = Registry("estimator", "show/tables/*.py")
 """Estimators by the kind of table."""
 
 
-def estimator(kind: str) -> Callable[[Estimator], Estimator]:
-    """Register the function that computes the numbers of a kind of table."""
-
-    def register(function: Estimator) -> Estimator:
-        ESTIMATORS.add(kind, function, function.__module__)
-        return function
-
-    return register
+estimator = ESTIMATORS.register
+"""Decorator that registers the function that computes the numbers of a kind of table."""
 
 
 def estimate(entry: Table, collected: Collected, statistic: str, id: str) -> Estimate:

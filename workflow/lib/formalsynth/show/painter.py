@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from formalsynth.core.registry import Registry
@@ -105,14 +105,8 @@ PAINTERS: Registry[type[Painter[Any]]] = Registry("painter", "show/figures/*.py"
 """Painters by the kind of figure."""
 
 
-def painter(kind: str) -> Callable[[type[Any]], type[Any]]:
-    """Register a subclass of :class:`Painter` for a kind of figure."""
-
-    def register(drawn_by: type[Any]) -> type[Any]:
-        PAINTERS.add(kind, drawn_by, drawn_by.__module__)
-        return drawn_by
-
-    return register
+painter = PAINTERS.register
+"""Decorator that registers a subclass of :class:`Painter` for a kind of figure."""
 
 
 def painter_of(display: FigureDisplay) -> Painter[Any]:

@@ -7,7 +7,7 @@ checks the entry in config, and a method ``judge``, which checks the numbers.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
@@ -87,14 +87,8 @@ AnyTest = Annotated[Test, ByKind(TESTS)]
 Kind = TypeVar("Kind", bound=type[Test])
 
 
-def test_kind(name: str) -> Callable[[Kind], Kind]:
-    """Register a class of tests under the ``kind`` that config names it by."""
-
-    def register(kind: Kind) -> Kind:
-        TESTS.add(name, kind, kind.__module__)
-        return kind
-
-    return register
+test_kind = TESTS.register
+"""Decorator that registers a class of tests under the ``kind`` that config names it by."""
 
 
 def several(cells: Sequence[object], kind: str) -> str | None:
