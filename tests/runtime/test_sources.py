@@ -148,7 +148,7 @@ def test_comments_do_not_count(tmp_path, old, new):
     assert changed != CODE
     assert digest_of(changed, tmp_path) == digest_of(CODE, tmp_path)
     # in another language such lines are code
-    assert digest_of(changed, tmp_path, "code.stan") != digest_of(CODE, tmp_path, "code.stan")
+    assert digest_of(changed, tmp_path, "code.hpp") != digest_of(CODE, tmp_path, "code.hpp")
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,31 @@ def test_comments_do_not_count(tmp_path, old, new):
 def test_everything_else_counts(tmp_path, old, new):
     assert CODE.replace(old, new) != CODE
     assert digest_of(CODE.replace(old, new), tmp_path) != digest_of(CODE, tmp_path)
+
+
+STAN = """// Title
+data {
+  int n; /* number
+  of records */
+}
+model {
+  print("// no comment", n); // nor this one
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("// Title\n", "", False), ("/* number\n  of records */", "", False), ("nor this", "or that", False), ("}\nmodel", "}\n\nmodel", False),
+        ("no comment", "a text", True), ("int n", "real n", True), ("// Title\ndata", "// Title data", True),
+        ("data {", "/* data {", True), ("print", "printprint", True),
+    ],
+)  # fmt: skip
+def test_comments_of_stan_do_not_count(tmp_path, old, new, counts):
+    changed = STAN.replace(old, new)
+    assert changed != STAN
+    assert (digest_of(changed, tmp_path, "code.stan") != digest_of(STAN, tmp_path, "code.stan")) is counts
 
 
 @pytest.mark.parametrize("text", ["x = (  # open\n", "'''# open\n", "    x = 1\n  y = 2 # not aligned\n"])

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 NEEDED = {".stan": ("formalsynth.families.own_program", "formalsynth.stan.generate")}
 """Modules that own files other than Python need, by the ending of the file."""
+STAN_COMMENT = re.compile(r'(?P<string>"[^"\n]*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+"""Comment of a Stan program, or a string, which may have one's signs."""
 
 
 def sources(*modules: str) -> list[Path]:
@@ -49,7 +52,7 @@ def source_of(module: str) -> Path:
 
 
 def code_digest(paths: Iterable[str | Path]) -> str:
-    """Compute the sha256 of source files; comments of Python do not count. A process reads each file once."""
+    """Compute the sha256 of source files; comments of Python and Stan do not count. A process reads each file once."""
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
@@ -72,13 +75,21 @@ def check_code(paths: Iterable[str | Path], planned: str) -> None:
 @functools.cache
 def _digest(path: Path) -> str:
     content = path.read_bytes()
-    if path.suffix == ".py" and b"#" in content:
-        with contextlib.suppress(SyntaxError, UnicodeDecodeError, tokenize.TokenError):
-            content = _without_comments(content.decode()).encode()
+    with contextlib.suppress(SyntaxError, UnicodeDecodeError, tokenize.TokenError):
+        if path.suffix == ".stan":
+            content = _stan_without_comments(content.decode()).encode()
+        elif path.suffix == ".py" and b"#" in content:
+            content = _python_without_comments(content.decode()).encode()
     return hashlib.sha256(content).hexdigest()
 
 
-def _without_comments(text: str) -> str:
+def _stan_without_comments(text: str) -> str:
+    """Drop comments of Stan, empty lines, and space at the end of lines."""
+    code = STAN_COMMENT.sub(lambda match: match["string"] or " ", text)
+    return "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
+
+
+def _python_without_comments(text: str) -> str:
     """Drop comments of Python, and lines with nothing else; by tokens, since a string may have a line that looks like one."""
     lines = io.StringIO(text).readlines()
     for token in tokenize.generate_tokens(iter(lines).__next__):
