@@ -181,9 +181,9 @@ model {
 @pytest.mark.parametrize(
     ("old", "new", "counts"),
     [
-        ("// Title\n", "", False), ("/* number\n  of records */", "", False), ("nor this", "or that", False), ("}\nmodel", "}\n\nmodel", False),
-        ("no comment", "a text", True), ("int n", "real n", True), ("// Title\ndata", "// Title data", True),
-        ("data {", "/* data {", True), ("print", "printprint", True),
+        ("// Title\n", "", False), ("/* number\n  of records */", "", False), ("nor this", "or that", False),
+        ("}\nmodel", "}\n\nmodel", False), ("no comment", "a text", True), ("int n", "real n", True),
+        ("// Title\ndata", "// Title data", True), ("data {", "/* data {", True), ("print", "printprint", True),
     ],
 )  # fmt: skip
 def test_comments_of_stan_do_not_count(tmp_path, old, new, counts):

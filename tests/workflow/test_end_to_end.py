@@ -294,7 +294,7 @@ def test_code_that_is_edited_while_its_job_runs_is_picked_up_by_the_next_run(tmp
     edited = tmp_path / "workflow" / "lib" / "formalsynth" / "papers" / "zcdp" / "study_accounting.py"
     assert snakemake(tmp_path, *given, snakefile=tmp_path / "Snakefile").returncode == 0
     with open(edited, "a") as file:
-        file.write("# edited\n")
+        file.write("EDITED = True\n")
     for path in files(tmp_path / "results"):
         path.touch()
     run = snakemake(tmp_path, "--dry-run", *given, snakefile=tmp_path / "Snakefile")

@@ -168,6 +168,7 @@ def announcement():
 # Nothing would make them again: Snakemake compares times.
 try:
     check_filled([*JOBS.report_inputs(), *(path for jobs in JOBS.papers.values() for path in jobs.targets())])
-    check_folder(Path(JOBS.results, "report"))
+    if Path(JOBS.results, "report", "index.html").exists():  # otherwise the report is written anyway
+        check_folder(Path(JOBS.results, "report"))
 except OSError as error:
     raise WorkflowError(str(error))
