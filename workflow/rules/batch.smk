@@ -5,6 +5,7 @@ rule run_batch:
     input:
         code=lambda wildcards: ancient(scenario(wildcards).batch_code(wildcards.batch)),
         executable=lambda wildcards: scenario(wildcards).program(),
+        public=lambda wildcards: scenario(wildcards).public_programs(),
         passed=lambda wildcards: scenario(wildcards).passed_checks(),
     output:
         audit="<batch>/audit.csv",

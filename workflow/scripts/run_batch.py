@@ -14,6 +14,7 @@ own_temporary_folder()
 
 job = BatchJob.of(snakemake.params.job)
 load(job.modules)
-tables = run_batch(job, Path(snakemake.output.replicates).parent, Path(snakemake.input.executable))
+public = list(map(Path, snakemake.input.public))
+tables = run_batch(job, Path(snakemake.output.replicates).parent, Path(snakemake.input.executable), public)
 for name, table in tables.items():
     write_table(snakemake.output[name], table, specification(job, [snakemake.params.code]))

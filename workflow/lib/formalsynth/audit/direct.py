@@ -1,4 +1,4 @@
-"""Direct releases: mechanisms without a pseudo posterior, whose privacy loss has a closed form.
+"""Direct releases and private fits: mechanisms whose privacy is the noise of counts, with a loss in closed form.
 
 The loss of Laplace noise on counts depends only on the counts that differ between two data sets. The audit covers the noisy
 counts; the rest of the release is computed from them, and post-processing such as clamping and scaling can only lower the loss.
@@ -17,9 +17,10 @@ from formalsynth.audit.attack import Attack, attack_bound
 from formalsynth.audit.losses import Direction
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
-from formalsynth.core.arrays import Index
+from formalsynth.core.arrays import Array, Index
 from formalsynth.core.job import Synthesizer
-from formalsynth.core.mechanism import LaplaceCounts
+from formalsynth.core.mechanism import Counts
+from formalsynth.core.private import DiscreteLaplaceCounts
 
 CELLS = 4000
 """Number of cells between the two extremes of the loss of a Laplace variable."""
@@ -30,7 +31,7 @@ class DirectLoss:
     """Privacy loss of a direct release between D and one neighbour, equal in both directions."""
 
     neighbour: Neighbour
-    sides: tuple[LaplaceCounts, LaplaceCounts]
+    sides: tuple[Counts, Counts]
     tried: int = 1
     """Number of neighbours of its kind that were tried."""
 
@@ -41,14 +42,22 @@ class DirectLoss:
         return ours - theirs if len(ours) == len(theirs) else None
 
     def epsilon(self, delta: float) -> float:
-        """Exact epsilon at delta; rounded down if two counts differ."""
+        """Exact epsilon at delta, of continuous Laplace noise rounded down if two counts differ.
+
+        Raises:
+            ValueError: a count with discrete noise differs by more than 1.
+        """
         if self.more is None:
             return math.inf
         differs = np.abs(self.more[self.more != 0])
         # the share of a single bin is always 1
-        if not len(differs) or len(self.more) == 1:
+        if not len(differs) or (len(self.more) == 1 and not isinstance(self.sides[0], DiscreteLaplaceCounts)):
             return 0.0
-        return laplace_loss(float(differs[0]) / self.sides[0].scale).epsilon(delta, len(differs))
+        if not isinstance(self.sides[0], DiscreteLaplaceCounts):
+            return laplace_loss(float(differs[0]) / self.sides[0].scale).epsilon(delta, len(differs))
+        if differs.max() != 1:
+            raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known for 1")
+        return discrete_laplace_loss(1 / self.sides[0].scale, len(differs)).epsilon(delta)
 
     @property
     def fewest(self) -> float:
@@ -63,6 +72,20 @@ def laplace_loss(ratio: float) -> Direction:
     between = 0.5 * np.exp(-ends[:-1]) * -np.expm1(-np.diff(ends))
     loss = np.concatenate([[ratio], ratio - 2 * ends[1:], [-ratio]])
     return Direction(loss, np.concatenate([[0.5], between, [0.5 * math.exp(-ratio)]]), ratio)
+
+
+def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
+    """Loss of several counts with discrete Laplace noise of scale 1 / ratio, between neighbours whose counts differ by 1.
+
+    Of the count c against c + 1 the loss is ``ratio`` at outputs up to c, whose probability is ``1 / (1 + exp(-ratio))``, and
+    ``-ratio`` elsewhere. So the number of cells with the larger loss is binomial.
+    """
+    from scipy.stats import binom
+
+    larger = np.arange(cells + 1.0)
+    mass = np.asarray(binom.pmf(larger, cells, 1 / (1 + math.exp(-ratio))), dtype=np.float64)
+    loss: Array = ratio * (2 * larger - cells)
+    return Direction(loss, mass, ratio * cells)
 
 
 def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[DirectLoss]:
@@ -87,13 +110,13 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Dire
     return worst
 
 
-def _worst(replay: Replay, synthesizer: Synthesizer, base: LaplaceCounts, neighbours: Sequence[Neighbour]) -> list[DirectLoss]:
+def _worst(replay: Replay, synthesizer: Synthesizer, base: Counts, neighbours: Sequence[Neighbour]) -> list[DirectLoss]:
     tried = len(neighbours)
     losses = [DirectLoss(neighbour, (base, _counts(replay, synthesizer, neighbour.index)), tried) for neighbour in neighbours]
     return sorted(losses, key=lambda loss: (-loss.epsilon(0), loss.fewest))[:1]
 
 
-def _counts(replay: Replay, synthesizer: Synthesizer, index: Index) -> LaplaceCounts:
+def _counts(replay: Replay, synthesizer: Synthesizer, index: Index) -> Counts:
     counts = replay.release(synthesizer, index).counts
     if counts is None:
         raise ValueError(f"{synthesizer.id}: the privacy loss of the direct release {synthesizer.mechanism} is unknown")

@@ -19,8 +19,9 @@ from formalsynth.core.bounds import Bounds, Sensitive
 from formalsynth.core.family import Family
 from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
+from formalsynth.core.private import PrivateFit
 from formalsynth.core.streams import Address, add_stages
-from formalsynth.engine.chain import Request, WeightedPosterior, context_of, form_of, run_chain
+from formalsynth.engine.chain import PublicRequest, Request, WeightedPosterior, context_of, form_of, run_chain
 
 STAGE = "audit"
 """Stage of the random streams of exact draws."""
@@ -133,14 +134,14 @@ class Replay:
         weights[index] = form.weights
         return weights
 
-    def release(self, synthesizer: Synthesizer, index: Index) -> DirectRelease:
-        """Run a direct release on the data set of the records at ``index`` of the universe.
+    def release(self, synthesizer: Synthesizer, index: Index) -> DirectRelease | PrivateFit:
+        """Run a mechanism with noisy counts on the data set of the records at ``index`` of the universe.
 
         Raises:
             ValueError: its mechanism has a pseudo posterior.
         """
         made = form_of(synthesizer, self._data(index))
-        if not isinstance(made, DirectRelease):
+        if not isinstance(made, DirectRelease | PrivateFit):
             raise ValueError(f"{synthesizer.id}: {synthesizer.mechanism} has a pseudo posterior and does not release directly")
         return made
 
@@ -214,6 +215,14 @@ class _Universal:
         """Exact pseudo posterior of a form, or a sampled one."""
         weights = self.replay.over_universe(self.index, request.form)
         return self.replay.posterior(weights, request.form.sensitive.threshold, self.near.get(request.synthesizer.id))
+
+    def given_public(self, request: PublicRequest) -> Any:
+        """Refuse: the audit of noisy counts needs no fit to them.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(f"{request.synthesizer.id}: the audit does not fit public tables")
 
     def draws(self, request: Request, posterior: Any) -> Draws:
         """Draws with the random numbers of the fit that the synthesizer uses."""

@@ -11,7 +11,8 @@ import numpy as np
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
-from formalsynth.core.mechanism import BrokenContract, Context, DirectRelease, Form, Mechanism, Neighbours, Parent
+from formalsynth.core.mechanism import BrokenContract, Context, DirectRelease, Form, Made, Mechanism, Neighbours, Parent
+from formalsynth.core.private import PrivateFit
 from formalsynth.core.streams import MechanismAddress
 
 MOVED = 1e-9
@@ -53,6 +54,8 @@ def check_mechanism(
     trial = _Trial(mechanism, parameters, family, records, draws, risk)
     try:
         made = trial.made()
+        if isinstance(made, PrivateFit):
+            return ["returns a PrivateFit: mechanisms of your own may return a Form or a DirectRelease"]
         if isinstance(made, DirectRelease):
             return list(_of_release(trial, made))
         return list(_of_use(trial, made)) or list(_of_claim(trial, made))
@@ -81,7 +84,7 @@ class _Trial:
         risk: Array | None = None,
         weights: Array | None = None,
         address: Watched | None = None,
-    ) -> Form | DirectRelease:
+    ) -> Made:
         """Call the mechanism on the records at ``index``, with its own or other draws, risks and weights of parents, and address.
 
         Raises:

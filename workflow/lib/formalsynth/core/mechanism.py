@@ -20,6 +20,7 @@ from formalsynth.core.arrays import Array, Draws, Records, read_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor, log_likelihood
 from formalsynth.core.parameters import Parameters, defaults, parameters_of
+from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
 
@@ -143,6 +144,12 @@ class DirectRelease:
     """Noisy counts from which its draws are computed, if there are any."""
 
 
+Made = Form | DirectRelease | PrivateFit
+"""Result of a mechanism: a weighted posterior of the records, a release of its own, or private statistics with a fit to them."""
+Counts = LaplaceCounts | DiscreteLaplaceCounts
+"""Counts whose noise is the privacy of what is computed from them."""
+
+
 @dataclass(frozen=True)
 class Mechanism:
     """A registered mechanism."""
@@ -154,20 +161,27 @@ class Mechanism:
     """Kind of its privacy guarantee."""
     parents: int
     """Number of parent synthesizers."""
-    function: Callable[..., Form | DirectRelease]
+    function: Callable[..., Form | DirectRelease | PrivateFit]
     parameters: type[Parameters]
     """Parameters that config may set."""
     censors: bool = False
     """True if it needs a family whose program can clip each record's log-likelihood."""
     truncates: bool = False
     """True if it needs a family with interval probabilities."""
+    program: str = ""
+    """Stan program that fits a family to its private statistics; empty for all other mechanisms."""
     strict: Mapping[Neighbours, Factor] = field(default_factory=dict)
     """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
 
     @functools.cached_property
     def releases(self) -> bool:
-        """True if it gives a direct release, without a fit or bounds that children could use."""
-        return get_type_hints(self.function).get("return") is DirectRelease
+        """True if its privacy is that of a release of its own, without bounds that children could use."""
+        return get_type_hints(self.function).get("return") in (DirectRelease, PrivateFit)
+
+    @property
+    def fits_public(self) -> bool:
+        """True if it gives private statistics and a fit to them."""
+        return bool(self.program)
 
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
         """Epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
@@ -187,7 +201,7 @@ class Mechanism:
         factor = self.strict.get(neighbours)
         return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
 
-    def apply(self, context: Context, parameters: Mapping[str, float]) -> Form | DirectRelease:
+    def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:
         """Call the function with a context of its own, limited to a mechanism's random streams, and check the result.
 
         Raises:
@@ -210,10 +224,10 @@ class Mechanism:
 
     def _problems(self, made: object, n: int, parameters: Mapping[str, float]) -> Iterator[str]:
         """Yield the problems of a result for n records, as ends of sentences."""
-        if isinstance(made, DirectRelease):
+        if isinstance(made, DirectRelease | PrivateFit):
             yield from self._problems_of_release(made, parameters)
         elif not isinstance(made, Form):
-            yield f"returns {type(made).__name__}: it has to return a Form or a DirectRelease"
+            yield f"returns {type(made).__name__}: it has to return a Form, a DirectRelease or a PrivateFit"
         else:
             given = {"weights": made.weights, "sensitive weights": made.sensitive.weights}
             given |= {} if made.sensitive.range_weights is None else {"range weights": made.sensitive.range_weights}
@@ -222,7 +236,7 @@ class Mechanism:
             if not any(wrong):
                 yield from self._problems_of_form(made, parameters)
 
-    def _problems_of_release(self, made: DirectRelease, parameters: Mapping[str, float]) -> Iterator[str]:
+    def _problems_of_release(self, made: DirectRelease | PrivateFit, parameters: Mapping[str, float]) -> Iterator[str]:
         claim = self.claim(parameters)
         if not 0 < made.epsilon < math.inf:
             yield f"gives epsilon {made.epsilon:g}: it has to be a positive number"
@@ -271,8 +285,8 @@ MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "pape
 
 def mechanism(
     guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False,
-    strict: Mapping[Neighbours, Factor] | None = None,
-) -> Callable[[Callable[..., Form | DirectRelease]], Callable[..., Form | DirectRelease]]:  # fmt: skip
+    strict: Mapping[Neighbours, Factor] | None = None, program: str = "",
+) -> Callable[[Callable[..., Made]], Callable[..., Made]]:  # fmt: skip
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
     Args:
@@ -283,17 +297,22 @@ def mechanism(
         truncates: True if it needs a family with interval probabilities.
         strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
+        program: Stan program that fits a family to its private statistics; a function that returns a ``PrivateFit`` needs it.
 
     Raises:
         DuplicateError: another mechanism has this name or id.
         ValueError: the kind of guarantee and ``strict`` contradict each other.
     """
 
-    def register(function: Callable[..., Form | DirectRelease]) -> Callable[..., Form | DirectRelease]:
+    def register(function: Callable[..., Made]) -> Callable[..., Made]:
         name = function.__name__
         number = number_of(name) if id is None else id
-        entry = Mechanism(name, number, guarantee, parents, function, parameters_of(function), censors, truncates, strict or {})
+        entry = Mechanism(
+            name, number, guarantee, parents, function, parameters_of(function), censors, truncates, program, strict or {}
+        )
         _check_guarantee(entry)
+        if entry.fits_public != (get_type_hints(function).get("return") is PrivateFit):
+            raise ValueError(f"mechanism {name}: program= goes with a function that is annotated to return a PrivateFit")
         for other in MECHANISMS.values():
             if other.id == number and other.name != name:
                 both = f"{other.name} ({MECHANISMS.module(other.name)}) and {name} ({function.__module__})"

@@ -10,14 +10,14 @@ from pydantic import Field, ValidationInfo, create_model, field_validator
 
 from formalsynth.core.model import Model
 
-ABOVE = {"b": "a", "wide_b": "wide_a", "high": "low"}
+ABOVE = {"b": "a", "wide_b": "wide_a", "high": "low", "x_high": "x_low"}
 """Upper ends of ranges, each with its lower end."""
 
 
 class Parameters(Model):
     """Parameters that config may set; a field without a default is required."""
 
-    @field_validator("b", "wide_b", "high", mode="after", check_fields=False)
+    @field_validator("b", "wide_b", "high", "x_high", mode="after", check_fields=False)
     @classmethod
     def _above(cls, value: float | None, info: ValidationInfo) -> float | None:
         low = ABOVE[info.field_name or ""]

@@ -19,7 +19,7 @@ from formalsynth.custodian.guarantees import release_kind
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
 from formalsynth.data.files import DataError
-from formalsynth.engine.chain import Result, run_chain
+from formalsynth.engine.chain import PublicPosterior, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
@@ -186,12 +186,15 @@ def fit(
         Candidates by id, without those that are parents only.
 
     Raises:
-        DataError: the family cannot take the outcomes.
+        DataError: the family cannot take the outcomes, or a release cannot use a mechanism.
     """
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
     chain, failed = study.chain(ids), dict[str, str]()
+    for synthesizer in chain:
+        if MECHANISMS[synthesizer.mechanism].fits_public:
+            raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
     posteriors = StanPosteriors(executable, study.priors, sampler, secretly_moved)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate")
@@ -229,6 +232,7 @@ def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason:
 def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:
     guarantee, neighbours = _guarantee(declared, synthesizer), declared.schema.neighbours
     claim = strict_claim(synthesizer, neighbours)
+    assert not isinstance(result, PublicPosterior)
     if isinstance(result, DirectRelease):
         epsilon = result.epsilon if claim is None else claim
         return Candidate(synthesizer, guarantee, "", epsilon, result.draws, result.predictor, None, None)

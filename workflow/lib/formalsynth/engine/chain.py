@@ -16,8 +16,10 @@ from formalsynth.core.arrays import Array, Draws
 from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import StanData
 from formalsynth.core.job import Search, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
+from formalsynth.core.private import PrivateFit, PublicModel, PublicTables
 from formalsynth.core.search import Walk
+from formalsynth.core.streams import Address
 from formalsynth.runtime.progress import in_turn
 
 P = TypeVar("P")
@@ -54,6 +56,17 @@ class Request:
     form: Form
 
 
+@dataclass(frozen=True)
+class PublicRequest:
+    """Request for the posterior given public tables; it holds no record."""
+
+    synthesizer: Synthesizer
+    """The synthesizer; its words key the random numbers."""
+    address: Address
+    public: PublicTables
+    model: PublicModel
+
+
 class Posteriors(Protocol[P]):
     """Source of pseudo posteriors and their draws: a sampler, exact posteriors or given draws."""
 
@@ -72,10 +85,26 @@ class Posteriors(Protocol[P]):
             ValueError: it cannot be sampled.
         """
 
+    def given_public(self, request: PublicRequest) -> P:
+        """Posterior given public tables.
+
+        Raises:
+            NoPosterior: it was sampled and failed.
+            ValueError: the model refuses the tables, or there is no such posterior here.
+        """
+
+
+@dataclass(frozen=True)
+class PublicPosterior(Generic[P]):
+    """Result of a mechanism with private statistics: these, and the posterior given the public ones."""
+
+    fit: PrivateFit
+    posterior: P
+
 
 @dataclass(frozen=True)
 class WeightedPosterior(Generic[P]):
-    """Result of a mechanism with a weighted pseudo posterior of the records; a direct release is the other kind of result."""
+    """Result of a mechanism with a weighted pseudo posterior of the records."""
 
     form: Form
     posterior: P
@@ -92,7 +121,7 @@ class WeightedPosterior(Generic[P]):
         return Parent(self.draws, self.bounds.by_record, self.form.sensitive.weights, children, self.shared)
 
 
-Result = WeightedPosterior[P] | DirectRelease
+Result = WeightedPosterior[P] | DirectRelease | PublicPosterior[P]
 Children = Sequence[tuple[str, Mapping[str, float]]]
 """Mechanisms and parameters of synthesizers that build on the same fit."""
 
@@ -126,7 +155,7 @@ def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Pa
     return replace(data, parents=[parents[parent] for parent in synthesizer.parents], cache=cache)
 
 
-def form_of(synthesizer: Synthesizer, context: Context) -> Form | DirectRelease:
+def form_of(synthesizer: Synthesizer, context: Context) -> Made:
     """Output of the synthesizer's mechanism, at the searched parameter where the context has one.
 
     Raises:
@@ -138,7 +167,7 @@ def form_of(synthesizer: Synthesizer, context: Context) -> Form | DirectRelease:
     return MECHANISMS[synthesizer.mechanism].apply(context, parameters)
 
 
-def sharing(owner: str, form: Form, other: Form | DirectRelease) -> Form:
+def sharing(owner: str, form: Form, other: Made) -> Form:
     """Form of a synthesizer that shares a fit.
 
     Args:
@@ -180,6 +209,9 @@ class Step(Generic[P]):
         if self.synthesizer.search:
             return self._searched(self.synthesizer.search)
         form = form_of(self.synthesizer, self.context)
+        if isinstance(form, PrivateFit):
+            request = PublicRequest(self.synthesizer, self.context.address, form.public, form.model)
+            return PublicPosterior(form, self.posteriors.given_public(request))
         return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
 
     def _searched(self, search: Search) -> WeightedPosterior[P]:

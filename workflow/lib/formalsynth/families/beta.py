@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import BETA, Tabled, beta_draws
 from formalsynth.families._shapes import LARGEST, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
 from formalsynth.families._stan import array, number
 
@@ -27,6 +28,8 @@ class BetaFamily(BetaShapes):
     program: str = "beta"
     parameters: tuple[str, ...] = ("phi", "lambda")
     priors: Mapping[str, float] = field(default_factory=lambda: {"lambda_min": 0.1, "lambda_shape": 1.5})
+
+    tabled = Tabled(BETA, ("lambda_min", "lambda_shape"), beta_draws, predictors=0, least_spread="lambda_min")
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

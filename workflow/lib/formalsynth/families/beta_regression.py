@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
 from formalsynth.families._shapes import BetaShapes, beta_coefficients, beta_terms, inside
 from formalsynth.families._stan import number
 
@@ -26,6 +27,14 @@ class BetaRegressionFamily(BetaShapes):
     program: str = "beta_regression"
     parameters: tuple[str, ...] = ("coefficient", "lambda")
     priors: Mapping[str, float] = field(default_factory=lambda: {"coefficient_sd": 2.5, "lambda_min": 0.1, "lambda_shape": 1.5})
+
+    tabled = Tabled(
+        BETA_REGRESSION,
+        ("coefficient_sd", "lambda_min", "lambda_shape"),
+        beta_regression_draws,
+        predictors=1,
+        least_spread="lambda_min",
+    )
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

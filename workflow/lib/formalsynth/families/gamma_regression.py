@@ -11,6 +11,7 @@ from scipy.special import gammainc, gammaincc, gammaln, xlogy
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
 from formalsynth.families._counts import grouped
 from formalsynth.families._stan import array, number
 
@@ -42,6 +43,8 @@ class GammaRegressionFamily:
     censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: {"coefficient_sd": 10.0, "shape_shape": 2.0, "shape_rate": 0.1})
     outcomes = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
+
+    tabled = Tabled(GAMMA, ("coefficient_sd", "shape_shape", "shape_rate"), gamma_draws, log=True, predictors=1)
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

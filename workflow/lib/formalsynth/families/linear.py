@@ -11,6 +11,7 @@ from scipy.special import log_ndtr, ndtr
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import NORMAL, Tabled, normal_draws
 from formalsynth.families._stan import number
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
@@ -38,6 +39,11 @@ class LinearFamily:
     def outcomes(self) -> Allowed:
         """Positive numbers where their logarithm is taken."""
         return POSITIVE if self.log else ANY
+
+    @property
+    def tabled(self) -> Tabled:
+        """Declarations for noisy tables."""
+        return Tabled(NORMAL, ("sd", "shape", "scale"), normal_draws, log=self.log)
 
     def outcome(self, records: Records) -> Array:
         """Outcome (n,) on the scale of the normal errors."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import NEGATIVE_BINOMIAL, Tabled, negative_binomial_draws
 from formalsynth.families._counts import MEAN_PRIOR, checked, grouped, mean_prior, posterior_mean
 from formalsynth.families._negative_binomial import NegativeBinomial, moments
 from formalsynth.families._stan import array
@@ -24,6 +25,8 @@ class NegativeBinomialFamily(NegativeBinomial):
     parameters: tuple[str, ...] = ("mu", "phi")
     censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: {**MEAN_PRIOR, "dispersion": 5.0})
+
+    tabled = Tabled(NEGATIVE_BINOMIAL, ("shape", "rate", "dispersion"), negative_binomial_draws, predictors=0)
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

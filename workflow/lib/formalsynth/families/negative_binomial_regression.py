@@ -9,6 +9,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import NEGATIVE_BINOMIAL_REGRESSION, Tabled, negative_binomial_regression_draws
 from formalsynth.families._counts import checked, grouped
 from formalsynth.families._negative_binomial import NegativeBinomial, moments
 from formalsynth.families._stan import number
@@ -27,6 +28,13 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
     parameters: tuple[str, ...] = ("beta", "phi")
     censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: {"dispersion": 5.0, "correlation": 6.0, "df": 3.0, "scale": 1.0})
+
+    tabled = Tabled(
+        NEGATIVE_BINOMIAL_REGRESSION,
+        ("dispersion", "correlation", "df", "scale"),
+        negative_binomial_regression_draws,
+        predictors=1,
+    )
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Draws, Integers, Records
 from formalsynth.core.family import StanData, family
+from formalsynth.core.tables import POISSON, Tabled, poisson_draws
 from formalsynth.families._counts import MEAN_PRIOR, CountFamily, checked, mean_prior, posterior_mean
 from formalsynth.families._stan import number
 
@@ -23,6 +24,8 @@ class PoissonFamily(CountFamily):
     parameters: tuple[str, ...] = ("mu",)
     censors: bool = False
     priors: Mapping[str, float] = field(default_factory=lambda: dict(MEAN_PRIOR))
+
+    tabled = Tabled(POISSON, ("shape", "rate"), poisson_draws, predictors=0)
 
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None

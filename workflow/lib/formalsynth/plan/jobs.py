@@ -70,6 +70,10 @@ class ScenarioJobs:
         """Return the compiled Stan program of its family."""
         return f"results/stan/{self.scenario.program}"
 
+    def public_programs(self) -> list[str]:
+        """Return the compiled Stan programs that fit its family to private statistics."""
+        return [f"results/stan/{name}" for name in self.scenario.public_programs]
+
     def passed_checks(self) -> list[str]:
         """File that marks a user's own family or Stan program as checked; none for ours."""
         if self.scenario.family in self.run.own_families:

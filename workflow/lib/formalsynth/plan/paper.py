@@ -174,7 +174,8 @@ class Plan:
 
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
-        return sorted({scenario.program for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""})
+        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
+        return sorted({name for scenario in scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
 
     def own_programs(self) -> dict[str, Path]:
         """Stan programs of the user's own, with their files."""

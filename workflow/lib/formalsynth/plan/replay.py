@@ -52,10 +52,11 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
     job = job.model_copy(update={"simulate": simulate, "measures": measures})
     load(job.modules)
     folder.mkdir(parents=True, exist_ok=True)
-    executable = folder / scenario.program
-    source = plan.own_programs().get(scenario.program, HOME / "stan" / f"{scenario.program}.stan")
-    compile_program(source, executable, ensure(HOME / ".cmdstan"))
-    for name, table in run_batch(job, folder, executable).items():
+    executable, *public = (folder / name for name in (scenario.program, *scenario.public_programs))
+    for path in (executable, *public):
+        source = plan.own_programs().get(path.name, HOME / "stan" / f"{path.name}.stan")
+        compile_program(source, path, ensure(HOME / ".cmdstan"))
+    for name, table in run_batch(job, folder, executable, public).items():
         write_table(folder / f"{name}.csv", table)
     _write_records(job, folder)
 

@@ -103,6 +103,11 @@ class Scenario:
         return FAMILIES[self.family].program if self.family else ""
 
     @property
+    def public_programs(self) -> list[str]:
+        """Names of the Stan programs that fit its family to private statistics."""
+        return sorted({MECHANISMS[synthesizer.mechanism].program for synthesizer in self.synthesizers.values()} - {""})
+
+    @property
     def ids(self) -> list[str]:
         """Ids of its synthesizers, or of the arms of its study."""
         return [*self.synthesizers, *self.arms]

@@ -15,6 +15,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
 from formalsynth.core.study import STUDIES
+from formalsynth.core.tables import tabled
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES, DataError, check, find, sha256s
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
@@ -179,10 +180,10 @@ def _check_family(entry: _Entry, config: FittedScenario) -> None:
     if config.exact and family.program not in EXACT:
         raise entry.refuse("exact", config.exact, [f"false: no exact posterior is known for family {config.model}"])
     for name in config.synthesizers:
-        _check_likelihood(entry, config.model, name)
+        _check_likelihood(entry, config.model, name, config.exact)
 
 
-def _check_likelihood(entry: _Entry, model: str, name: str) -> None:
+def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None:
     """Check that a family has the likelihood that a synthesizer needs."""
     family = FAMILIES[model]
     mechanisms = [MECHANISMS[entry.expanded.synthesizers[id].mechanism] for id in entry.expanded.groups[name]]
@@ -191,6 +192,10 @@ def _check_likelihood(entry: _Entry, model: str, name: str) -> None:
     if whole(family) and program(family) and any(mechanism.truncates for mechanism in mechanisms):
         allowed = f"no truncation: the Stan program {model} gives no interval probabilities"
         raise entry.refuse("synthesizers", name, [allowed])
+    if tabled(family) is None and any(mechanism.fits_public for mechanism in mechanisms):
+        raise entry.refuse("synthesizers", name, [f"no noisy tables: family {model} cannot be fitted to them"])
+    if exact and any(mechanism.fits_public for mechanism in mechanisms):
+        raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: Stan alone fits them"])
 
 
 def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) -> None:

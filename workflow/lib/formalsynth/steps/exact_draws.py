@@ -11,7 +11,7 @@ from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.replay import STAGE
 from formalsynth.core.arrays import Draws
 from formalsynth.core.job import FitJob
-from formalsynth.engine.chain import Request
+from formalsynth.engine.chain import PublicRequest, Request
 from formalsynth.stan.diagnostics import diagnose
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.parts import EXACT, POSTERIORS
@@ -37,6 +37,14 @@ class ExactDraws:
         rhat, bulk, tail = diagnose(np.column_stack([values.reshape(len(values), -1) for values in draws.values()]))
         seconds = time.perf_counter() - start
         return Fit("ok", draws=draws, rhat_max=rhat, ess_bulk_min=bulk, ess_tail_min=tail, attempts=1, seconds=seconds)
+
+    def given_public(self, request: PublicRequest) -> Fit:
+        """Refuse: there are no exact posteriors given public tables.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(f"{request.synthesizer.id}: a fit to public tables has no exact posterior; leave out exact: true")
 
     def draws(self, request: Request, posterior: Fit) -> Draws:
         """Draws of a posterior."""

@@ -10,7 +10,7 @@ from formalsynth.core.arrays import Draws
 from formalsynth.core.family import StanData
 from formalsynth.core.job import FitJob, SamplerSettings
 from formalsynth.core.mechanism import DirectRelease, FitCache
-from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, Request, Step
+from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, PublicRequest, Request, Step
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted, context_in
@@ -28,7 +28,7 @@ class StanPosteriors:
     """Source of pseudo posteriors that CmdStan samples."""
 
     executable: Path
-    """Compiled Stan program of the family."""
+    """Compiled Stan program of the family, or of the fit to public tables."""
     priors: Mapping[str, float]
     settings: SamplerSettings
     moved: Callable[[StanData], StanData] = unmoved
@@ -44,7 +44,22 @@ class StanPosteriors:
         context, form, family = request.context, request.form, request.context.family
         data = family.stan_data(context.records, form.weights, self.priors, form.sensitive.threshold)
         seed = context.address.stan_seed(request.synthesizer.words)
-        fit = sample(self.executable, data, self.moved(family.inits(data)), family.parameters, seed, self.settings)
+        return self._sampled(data, family.inits(data), family.parameters, seed)
+
+    def given_public(self, request: PublicRequest) -> Fit:
+        """Fit to public tables that passed the gate of diagnostics.
+
+        Raises:
+            NoPosterior: it did not pass.
+            ValueError: the model refuses the tables.
+        """
+        model, seed = request.model, request.address.stan_seed(request.synthesizer.words)
+        data = model.stan_data(request.public, self.priors)
+        fit = self._sampled(data, model.inits(request.public, data), model.parameters, seed)
+        return replace(fit, draws=dict(model.draws(fit.draws)))
+
+    def _sampled(self, data: StanData, inits: StanData, parameters: tuple[str, ...], seed: int) -> Fit:
+        fit = sample(self.executable, data, self.moved(inits), parameters, seed, self.settings)
         if fit.status != "ok":
             raise NoPosterior(fit.reason, fit)
         return fit
@@ -61,7 +76,7 @@ def fit_batch(job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted], execut
         job: the synthesizer and the settings.
         data: the confidential data.
         fitted: the fits of its parents, by id.
-        executable: compiled Stan program of the family.
+        executable: compiled Stan program of the family, or of the fit to public tables.
 
     Returns:
         Draws, diagnostics and caches of the mechanism. A failed replicate has NaN draws and a reason.

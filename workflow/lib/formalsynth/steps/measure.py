@@ -12,7 +12,7 @@ from formalsynth.core.arrays import Array, Draws, Records, count, take
 from formalsynth.core.bounds import Bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made
 from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.utility import CENTRES, centres, own_utility, statistics_by_set, utility_columns
@@ -78,7 +78,7 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
     if cache.searched is not None and cache.search_steps is not None:
         shared |= {"searched": float(cache.searched), "search_steps": float(cache.search_steps)}
-    if isinstance(form, DirectRelease):
+    if not isinstance(form, Form):
         columns, members, failed = {owner.id: Row(epsilon=form.epsilon)}, dict[str, Member](), dict[str, Row]()
     else:
         forms, failed = _forms(job, data, k, fitted, form)
@@ -111,7 +111,7 @@ def _forms(
     return forms, failed
 
 
-def _sample(synthetic: Array, form: Form | DirectRelease, members: Mapping[str, Member]) -> Sample:
+def _sample(synthetic: Array, form: Made, members: Mapping[str, Member]) -> Sample:
     """Select the arrays for figures of the single sample."""
     weights = form.weights if isinstance(form, Form) else np.empty(0)
     return Sample(synthetic[0], statistics_by_set(synthetic), weights, {id: member.by_record for id, member in members.items()})

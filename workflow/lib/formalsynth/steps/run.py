@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, BatchJob, FitJob, MeasureJob, SimulateJob, specification
+from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import AUDIT, audit_table
 from formalsynth.engine.chain import children_of
 from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.DataFrame]:
+def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Path] = ()) -> dict[str, pd.DataFrame]:
     """Simulate, fit and measure a batch.
 
     Args:
         job: the parts of the batch.
         folder: folder of the files that are kept.
         executable: compiled Stan program of the family.
+        public: compiled Stan programs that fit families to private statistics.
 
     Returns:
         The tables of the batch by name: ``replicates``; ``audit``, without rows where none was asked for; and those of the single
@@ -46,7 +48,7 @@ def run_batch(job: BatchJob, folder: Path, executable: Path) -> dict[str, pd.Dat
     Raises:
         OSError: the program is damaged, or the disk is full.
     """
-    batch = _Batch(folder, unbroken(executable))
+    batch = _Batch(folder, unbroken(executable), {path.name: unbroken(path) for path in public})
     if own := program(FAMILIES[job.tables.family]):
         own.bind(functools.partial(generate, executable), job.tables.priors)
     data = batch.data(job.simulate)
@@ -75,6 +77,8 @@ class _Batch:
 
     folder: Path
     executable: Path
+    public: Mapping[str, Path]
+    """Compiled programs that fit families to private statistics, by name."""
 
     def data(self, job: SimulateJob) -> DataBatch:
         path, origin = self.folder / "data.npz", _origin(job, "simulate")
@@ -83,8 +87,10 @@ class _Batch:
 
     def fit(self, job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted]) -> FitBatch:
         path = self.folder / f"{job.synthesizer.id}.fit.npz"
-        origin = _origin(job, "fit", data.digest, checksum(self.executable), *_digests(job, fitted))
-        self._keep([path], origin, lambda: fit_batch(job, data, fitted, self.executable).write(path, origin))
+        name = MECHANISMS[job.synthesizer.mechanism].program
+        executable = self.public[name] if name else self.executable
+        origin = _origin(job, "fit", data.digest, checksum(executable), *_digests(job, fitted))
+        self._keep([path], origin, lambda: fit_batch(job, data, fitted, executable).write(path, origin))
         return FitBatch.read(path)
 
     def measure(

@@ -1,0 +1,136 @@
+"""Private fits: statistics that may be published, and a posterior that is computed from them alone.
+
+A mechanism gives a :class:`PrivateFit`. Its :class:`PublicTables` hold all that the fit gets: declared bins, noisy counts and the
+scale of their noise. A :class:`PublicModel` makes the data of a Stan program from these tables and prior settings, and from
+nothing else: neither records nor a context are among its arguments. The exact counts stay apart, for the audit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, Integers, read_only
+from formalsynth.core.family import StanData
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Declared bins of equal width; values beyond the bounds are in the bins at the ends."""
+
+    low: float
+    high: float
+    number: int
+    log: bool = False
+    """True if the widths are equal on the logarithmic scale."""
+
+    def __post_init__(self) -> None:
+        """Check the declaration.
+
+        Raises:
+            ValueError: the bounds are not in order, or have no logarithm.
+        """
+        if not self.low < self.high:
+            raise ValueError(f"bins from {self.low:g} to {self.high:g}: the upper bound has to be above the lower one")
+        if self.log and not self.low > 0:
+            raise ValueError(f"bins from {self.low:g}: a logarithmic scale needs a lower bound above 0")
+
+    @property
+    def edges(self) -> Array:
+        """Edges (number + 1,), on the scale of the bins."""
+        low, high = (math.log(end) if self.log else end for end in (self.low, self.high))
+        return np.linspace(low, high, self.number + 1)
+
+    def of(self, values: Array) -> Integers:
+        """Bin (n,) of each value: an edge belongs to the bin above it; a value that is not a number is in the first bin."""
+        inner = self.edges[1:-1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scaled = np.log(np.maximum(values, 0)) if self.log else values
+        place = np.searchsorted(inner, np.where(np.isnan(scaled), -np.inf, scaled), side="right")
+        return np.asarray(place, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class DiscreteLaplaceCounts:
+    """Counts to which independent discrete Laplace noise is added: P(noise = k) is proportional to exp(-|k| / scale)."""
+
+    counts: Array
+    """Counts (cells,) without noise."""
+    scale: float
+    """Scale of the noise."""
+
+    def noisy(self, generator: np.random.Generator, runs: int) -> Array:
+        """Draw noisy counts (runs, cells), whole numbers: the noise is the difference of two geometric variables."""
+        size = (runs, len(self.counts))
+        success = -math.expm1(-1 / self.scale)
+        noise = generator.geometric(success, size) - generator.geometric(success, size)
+        counts: Array = self.counts + noise
+        return counts
+
+
+def discrete_laplace_variance(scale: float) -> float:
+    """Variance of discrete Laplace noise."""
+    ratio = math.exp(-1 / scale)
+    return 2 * ratio / math.expm1(-1 / scale) ** 2
+
+
+@dataclass(frozen=True)
+class PublicTables:
+    """Noisy tables and their declarations: all that leaves the confidential side."""
+
+    outcome: Bins
+    predictors: tuple[Bins, ...]
+    """Bins of each predictor but the constant."""
+    noisy: Array
+    """Noisy counts (tables, bins of the predictor, bins of the outcome); one table with one row without predictors."""
+    scale: float
+    """Scale of the discrete Laplace noise of each cell."""
+    epsilon: float
+    """Epsilon of all tables together when a record is added or removed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noisy", read_only(self.noisy))
+
+
+class PublicModel(Protocol):
+    """Posterior given public tables."""
+
+    @property
+    def program(self) -> str:
+        """Name of the Stan program in ``stan/``."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Stan variables that the sampler returns."""
+
+    def stan_data(self, public: PublicTables, priors: Mapping[str, float]) -> StanData:
+        """Build the data of the Stan program.
+
+        Raises:
+            ValueError: the model does not allow these tables.
+        """
+
+    def inits(self, public: PublicTables, stan_data: StanData) -> StanData:
+        """Choose a starting point in the bulk of the posterior."""
+
+    def draws(self, sampled: Draws) -> Draws:
+        """Convert what the sampler returned to draws of the family's parameters."""
+
+
+@dataclass(frozen=True)
+class PrivateFit:
+    """Result of a mechanism that publishes noisy tables and fits its family to them."""
+
+    public: PublicTables
+    model: PublicModel
+    counts: DiscreteLaplaceCounts
+    """Counts without noise, all tables in one row: for the audit alone."""
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon when a record is added or removed."""
+        return self.public.epsilon

@@ -1,0 +1,86 @@
+"""Noisy tables: counts on declared bins with discrete Laplace noise, and a posterior that knows the noise.
+
+Proof and exact test: ``docs/proofs/noisy_tables.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Records
+from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber
+from formalsynth.core.mechanism import Context, mechanism
+from formalsynth.core.parameters import Parameters
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables
+from formalsynth.core.streams import number_of, parameter_words
+from formalsynth.core.tables import TablesModel, check, tabled
+
+
+@mechanism("DP (add/remove)", parents=0, strict={"add_remove": 1.0, "replace": 2.0}, program="noisy_tables")
+def noisy_tables(
+    context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOfTwo,
+    x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8,
+) -> PrivateFit:  # fmt: skip
+    """Tables of the outcome by each predictor with discrete Laplace noise, and the family's posterior given these tables.
+
+    The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
+    The budget is split equally over the tables. Without predictors there is one histogram.
+
+    Raises:
+        ValueError: the family cannot be fitted to noisy tables, or not with so many predictors.
+    """
+    declared = tabled(context.family)
+    if declared is None:
+        raise ValueError("this family cannot be fitted to noisy tables")
+    outcome = Bins(low, high, int(bins), declared.log)
+    predictors = (Bins(x_low, x_high, int(x_bins)),) * (context.records.design.shape[1] - 1)
+    check(declared, outcome, predictors)
+    exact = tables(context.records, outcome, predictors)
+    scale = len(exact) / epsilon
+    counts = DiscreteLaplaceCounts(exact.reshape(-1), scale)
+    settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
+    generator = context.address.generator("mechanism", parameter_words(number_of("noisy_tables"), settings))
+    noisy = counts.noisy(generator, 1).reshape(exact.shape)
+    return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), TablesModel(declared), counts)
+
+
+def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Array:
+    """Count the records in the cells of each table.
+
+    Returns:
+        (max(predictors, 1), bins of the predictor, bins of the outcome) counts; a record is in one cell of each table.
+    """
+    column = outcome.of(records.x)
+    rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)] or [np.zeros(len(records), dtype=np.int64)]
+    height = predictors[0].number if predictors else 1
+    size = height * outcome.number
+    counts = [np.bincount(row * outcome.number + column, minlength=size) for row in rows]
+    return np.array(counts, dtype=float).reshape(len(rows), height, outcome.number)
+
+
+def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, log: bool = False) -> float:
+    """Largest logarithm of the ratio of the probabilities of any output, between two data sets of the same declared columns.
+
+    Discrete Laplace noise reaches every whole number, so that the largest ratio is the L1 distance of the tables over the scale.
+
+    Args:
+        parameters: parameters of the mechanism.
+        records: one data set, perhaps without records.
+        neighbour: the other one.
+        log: True if the bins of the outcome are on the logarithmic scale.
+    """
+    given = _parameters(parameters)
+    outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
+    predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
+    ours, theirs = (tables(data, outcome, predictors) for data in (records, neighbour))
+    return float(np.abs(ours - theirs).sum() * given["epsilon"] / len(ours))
+
+
+def _parameters(given: Mapping[str, float]) -> dict[str, float]:
+    """Parameters with their defaults."""
+    from formalsynth.core.mechanism import MECHANISMS
+
+    model: type[Parameters] = MECHANISMS["noisy_tables"].parameters
+    return dict(model(**given).model_dump())
