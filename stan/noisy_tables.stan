@@ -29,7 +29,8 @@ functions {
       return p;
     }
     if (kind == 2 || kind == 3) {
-      vector[rows] mean = inv_logit(eta);
+      // both shapes stay above 0 far beyond the bounds
+      vector[rows] mean = 1e-9 + (1 - 2e-9) * inv_logit(eta);
       vector[rows] a = spread * mean;
       vector[rows] b = spread * (1 - mean);
       log_density = a * at' + b * at_other' + rep_matrix(lgamma(spread) - lgamma(a) - lgamma(b), nodes);
@@ -67,8 +68,10 @@ data {
   vector[nodes] log_weight;
   matrix[nodes, bins] collect;
   int<lower=1> points;
-  vector[rows * points] x; // points of the quadrature over a predictor, bin after bin, on the scale of the bounds
-  vector[rows * points] x_log_weight;
+  vector[points] x; // points of the quadrature over a predictor, bin after bin, on the scale of the bounds
+  vector[points] x_log_weight;
+  array[rows] int<lower=1, upper=points> first; // first point of each bin
+  array[rows] int<lower=1, upper=points> last;
   vector[q == 0 ? 0 : rows - 1] x_edges;
   vector[q] x_centre; // middle of the declared bounds of each predictor
   vector<lower=0>[q] x_half; // half their distance
@@ -110,13 +113,12 @@ model {
       real offset = theta[1] + dot_product(slopes, x_mean) - slopes[t] * x_mean[t];
       real others = dot_self(slopes .* x_sd) - square(slopes[t] * x_sd[t]);
       real own = kind == 1 ? sqrt(square(spread) + fmax(others, 0)) : spread;
-      vector[rows * points] log_density = x_log_weight - 0.5 * square((x - x_mean[t]) / x_sd[t]);
-      matrix[rows * points, bins] inside = cells(kind, offset + slopes[t] * x, own, edges, at, at_other, log_weight, collect);
+      vector[points] log_density = x_log_weight - 0.5 * square((x - x_mean[t]) / x_sd[t]);
+      matrix[points, bins] inside = cells(kind, offset + slopes[t] * x, own, edges, at, at_other, log_weight, collect);
       real below = 0;
       for (r in 1:rows) {
         real upto = r == rows ? 1 : Phi((x_edges[r] - x_mean[t]) / x_sd[t]);
-        int first = (r - 1) * points + 1;
-        mu[r] = total * (upto - below) * (softmax(segment(log_density, first, points))' * block(inside, first, 1, points, bins));
+        mu[r] = total * (upto - below) * (softmax(log_density[first[r]:last[r]])' * inside[first[r]:last[r]]);
         below = upto;
       }
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, gammaln, log_expit, logit
 
-from formalsynth.core.arrays import Array, Draws
+from formalsynth.core.arrays import Array, Draws, Integers
 from formalsynth.core.family import Family, StanData
 from formalsynth.core.private import Bins, PublicTables, discrete_laplace_variance
 
@@ -22,8 +22,12 @@ NEAREST, FARTHEST = -12.0, 7.0
 """Ends of that quadrature, on the same scale."""
 LONGEST = 3.4
 """Upper end of that quadrature above the mean of a gamma distribution, whose density has long vanished there."""
-POINTS = 6
-"""Points of the quadrature over a predictor in each of its bins."""
+POINTS, END_POINTS = 5, 12
+"""Points of the quadrature over a predictor in each of its inner bins, and in each open bin at the ends."""
+FARTHEST_POINT = 8.0
+"""Largest distance of such a point from its edge, where half the distance of the declared bounds is 1."""
+REACH = 3
+"""Distance from its edge of the middle point of an open bin, in widths of a bin."""
 PRIORS = 4
 """Length of the program's array of prior settings."""
 MOST_NODES = 2000
@@ -78,7 +82,7 @@ class TablesModel:
         nodes = _nodes(self.tabled.kind, public.outcome)
         settings = np.zeros(PRIORS)
         settings[: len(self.tabled.priors)] = [priors[name] for name in self.tabled.priors]
-        points, log_weight = _points(rows)
+        points, log_weight, row = _points(rows)
         return {
             "kind": self.tabled.kind,
             "q": len(public.predictors),
@@ -92,9 +96,11 @@ class TablesModel:
             "at_other": nodes.at_other,
             "log_weight": nodes.log_weight,
             "collect": np.eye(bins)[nodes.bin],
-            "points": len(points) // rows,
+            "points": len(points),
             "x": points,
             "x_log_weight": log_weight,
+            "first": np.searchsorted(row, np.arange(rows)) + 1,
+            "last": np.searchsorted(row, np.arange(rows), side="right"),
             "x_edges": np.linspace(-1, 1, rows + 1)[1:-1] if public.predictors else np.empty(0),
             "x_centre": np.array([(bins.low + bins.high) / 2 for bins in public.predictors]),
             "x_half": np.array([(bins.high - bins.low) / 2 for bins in public.predictors]),
@@ -152,7 +158,7 @@ class _Nodes:
     at: Array
     at_other: Array
     log_weight: Array
-    bin: np.ndarray
+    bin: Integers
 
 
 def _nodes(kind: int, outcome: Bins) -> _Nodes:
@@ -169,7 +175,7 @@ def _nodes(kind: int, outcome: Bins) -> _Nodes:
     return _Nodes(log_expit(points), log_expit(-points), np.log(weights), bins)
 
 
-def _line(inner: Array, farthest: float) -> tuple[Array, Array, np.ndarray]:
+def _line(inner: Array, farthest: float) -> tuple[Array, Array, Integers]:
     """Quadrature over the whole line, cut at the inner edges.
 
     Args:
@@ -189,13 +195,26 @@ def _line(inner: Array, farthest: float) -> tuple[Array, Array, np.ndarray]:
     return points, weights, np.repeat(np.arange(len(inner) + 1), sizes)
 
 
-def _points(rows: int) -> tuple[Array, Array]:
-    """Points (rows * POINTS,) over a predictor from -1 to 1, and log weights; the end bins reach one width further out."""
+def _points(rows: int) -> tuple[Array, Array, Integers]:
+    """Quadrature over a predictor from -1 to 1 in bins of equal width, those at the ends open.
+
+    In an open bin at distance ``t`` from its edge, the points are those of Gauss and Legendre in ``t / (t + scale)``.
+
+    Returns:
+        Points, logarithms of their weights, which are relative within a bin, and their bins.
+    """
+    if rows == 1:
+        return np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
     gauss, weight = np.polynomial.legendre.leggauss(POINTS)
-    edges = np.linspace(-1, 1, rows + 1)
-    edges[[0, -1]] += (-2 / rows, 2 / rows)
-    points = (edges[1:] + edges[:-1])[:, None] / 2 + np.diff(edges)[:, None] / 2 * gauss
-    return points.ravel(), np.tile(np.log(weight), rows)
+    width, edges = 2 / rows, np.linspace(-1, 1, rows + 1)[1:-1]
+    inner = (edges[:-1, None] + width * (gauss + 1) / 2).ravel()
+    end, end_weight = np.polynomial.legendre.leggauss(END_POINTS)
+    share = (end + 1) / 2
+    beyond = np.minimum(REACH * width * share / (1 - share), FARTHEST_POINT)
+    log_end = np.log(end_weight) - 2 * np.log1p(-share)
+    points = np.concatenate([edges[0] - beyond, inner, edges[-1] + beyond])
+    row = np.repeat(np.arange(rows), [END_POINTS, *[POINTS] * (rows - 2), END_POINTS])
+    return points, np.concatenate([log_end, np.tile(np.log(weight), rows - 2), log_end]), row
 
 
 def _moments(kind: int, outcome: Bins, kept: Array, q: int) -> tuple[Array, float]:

@@ -1,0 +1,70 @@
+"""Bins, discrete Laplace noise, and the data that a fit to public tables gets."""
+
+import inspect
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from formalsynth.core.arrays import Records
+from formalsynth.core.mechanism import Context
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, discrete_laplace_variance
+from formalsynth.core.tables import BETA, GAMMA, TablesModel, _nodes
+from formalsynth.engine.chain import PublicRequest
+from scipy import stats
+
+
+def test_values_beyond_the_bounds_are_in_the_end_bins_and_an_edge_in_the_bin_above():
+    values = np.array([-np.inf, -5, 0, 0.999, 1, 2.5, 4, 99, np.inf, np.nan])
+    assert Bins(0, 4, 4).of(values).tolist() == [0, 0, 0, 0, 1, 2, 3, 3, 3, 0]
+    assert Bins(1, 100, 2, log=True).of(np.array([-1.0, 0, 9.9, 10.1, 1e300])).tolist() == [0, 0, 0, 1, 1]
+    assert Bins(0, 4, 4).of(np.empty(0)).tolist() == []
+
+
+@pytest.mark.parametrize("declared", [(1.0, 1.0, 3, False), (2.0, 1.0, 3, False), (0.0, 1.0, 3, True)])
+def test_bounds_that_make_no_bins_are_refused(declared):
+    with pytest.raises(ValueError, match="bins from"):
+        Bins(*declared)
+
+
+@pytest.mark.parametrize("scale", [0.4, 2.0])
+def test_noise_is_a_whole_number_with_the_probabilities_of_discrete_laplace(scale):
+    noise = DiscreteLaplaceCounts(np.zeros(40_000), scale).noisy(np.random.default_rng(1), 1)[0]
+    assert (noise == np.round(noise)).all()
+    ratio = math.exp(-1 / scale)
+    at = np.arange(-3, 4)
+    expected = (1 - ratio) / (1 + ratio) * ratio ** np.abs(at)
+    share = (noise[:, None] == at).mean(axis=0)
+    assert (np.abs(share - expected) < 5.5 * np.sqrt(expected / len(noise))).all()
+    mass = ratio ** np.abs(np.arange(-400, 401)) * (1 - ratio) / (1 + ratio)
+    assert discrete_laplace_variance(scale) == pytest.approx(mass @ np.arange(-400, 401) ** 2)
+
+
+def test_nothing_that_makes_the_data_of_the_fit_gets_a_record():
+    """The request for a posterior, its tables, and the functions of the model: no field and no argument is one of these."""
+    kept = {part.type for kind in (PublicRequest, PublicTables) for part in fields(kind)}
+    asked = {str(given.annotation) for name in ("stan_data", "inits", "draws")
+             for given in inspect.signature(getattr(TablesModel, name)).parameters.values()}  # fmt: skip
+    assert not {kind for kind in kept | asked for forbidden in (Records, Context) if forbidden.__name__ in kind.split("[")}
+    assert "counts" not in {part.name for part in fields(PublicTables)}
+
+
+@pytest.mark.parametrize(("mean", "precision"), [(0.14, 3.5), (0.02, 0.6), (0.9, 40.0), (0.5, 400.0)])
+def test_nodes_of_shares_give_the_probabilities_of_the_bins(mean, precision):
+    outcome = Bins(0, 1, 7)
+    nodes = _nodes(BETA, outcome)
+    exact = stats.beta(mean * precision, (1 - mean) * precision)
+    log_density = mean * precision * nodes.at + (1 - mean) * precision * nodes.at_other
+    shares = np.bincount(nodes.bin, np.exp(log_density + nodes.log_weight), minlength=7)
+    np.testing.assert_allclose(shares / shares.sum(), np.diff(exact.cdf(outcome.edges)), atol=2e-4)
+
+
+@pytest.mark.parametrize(("mean", "shape"), [(10.0, 0.3), (10.0, 3.0), (60.0, 40.0), (1e-3, 2.0), (1e4, 2.0)])
+def test_nodes_of_gamma_outcomes_give_the_probabilities_of_the_bins_with_open_ends(mean, shape):
+    outcome = Bins(0.5, 200, 12, log=True)
+    nodes = _nodes(GAMMA, outcome)
+    log_density = shape * nodes.at - shape / mean * nodes.at_other
+    shares = np.bincount(nodes.bin, np.exp(log_density - log_density.max() + nodes.log_weight), minlength=12)
+    edges = np.exp(outcome.edges)
+    edges[[0, -1]] = 0, np.inf
+    np.testing.assert_allclose(shares / shares.sum(), np.diff(stats.gamma(shape, scale=mean / shape).cdf(edges)), atol=2e-4)
