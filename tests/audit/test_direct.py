@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 from formalsynth.audit.audit import audit
-from formalsynth.audit.direct import attack_counts, direct_losses, laplace_loss
+from formalsynth.audit.direct import attack_counts, direct_losses, discrete_laplace_loss, laplace_loss
 from formalsynth.core.job import AuditSearch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_audit import PLAIN, N, shares, synthesizer
+from small_audit import PLAIN, N, linear, shares, synthesizer
 
 
 def histogram(epsilon=4.0, bins=7):
@@ -90,3 +90,29 @@ def test_another_direct_release_is_refused():
     replay, _ = histogram()
     with pytest.raises(ValueError, match="has a pseudo posterior"):
         direct_losses(replay, PLAIN, N)
+
+
+@settings(max_examples=20)
+@given(st.floats(0.05, 3), st.integers(1, 4), st.floats(0, 0.4))
+def test_counts_with_discrete_noise_have_the_delta_of_their_probabilities(ratio, cells, delta):
+    """All outputs of one count written out, and convolved for several."""
+    at = np.arange(-200, 202)
+    mass = np.exp(-np.abs(at[:, None] - [0, 1]) * ratio) * math.tanh(ratio / 2)
+    loss = discrete_laplace_loss(ratio, cells)
+    assert loss.mass.sum() == pytest.approx(1)
+    assert loss.epsilon(0) == pytest.approx(cells * ratio)
+    if cells == 1:
+        epsilon = loss.epsilon(delta)
+        # beyond the lattice is exp(-200 ratio) of the mass
+        exact = np.maximum(mass[:, 0] - math.exp(epsilon) * mass[:, 1], 0).sum()
+        assert exact <= delta + 1e-6 + math.exp(-200 * ratio)
+
+
+@pytest.mark.parametrize("predictors", [False, True])
+def test_audited_epsilon_of_noisy_tables_is_the_declared_one(predictors):
+    given = {"x_low": 0.0, "x_high": 4.0, "x_bins": 3} if predictors else {}
+    bounds = (0.1, 100.0) if predictors else (0.0, 1.0)
+    tables = synthesizer("tables", "noisy_tables", epsilon=0.8, low=bounds[0], high=bounds[1], bins=5, **given)
+    replay = (linear if predictors else shares)((PLAIN, tables))
+    by_kind = {loss.neighbour.kind: loss.epsilon(0) for loss in direct_losses(replay, tables, N)}
+    assert by_kind == pytest.approx({"remove": 0.8, "add": 0.8, "replace": 1.6})

@@ -164,7 +164,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_table_of_expected_counts_gives_back_the_parameters(name, compiled):
-    """Of 400,000 records: posterior means within 4 posterior standard deviations, where sampling errors are none."""
+    """Posterior means for 400,000 records are within 4 posterior standard deviations: there are no sampling errors."""
     family, distribution, declared, predictor, truth = CASES[name]
     model = TablesModel(tabled(FAMILIES[family]))
     outcome, x_bins = Bins(*declared, model.tabled.log), Bins(-1, 5, 8) if predictor else None

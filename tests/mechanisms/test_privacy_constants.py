@@ -62,6 +62,7 @@ CLAIMS = {
     "censored_unweighted": ({"epsilon": 3.0}, 3.0, 6.0),
     "reference_censored": ({"epsilon": 3.0, "scale": 2.0, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
     "perturbed_histogram": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 1.5, 3.0),
+    "noisy_tables": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 3.0, 6.0),
 }
 """Every other mechanism guarantees nothing for every data set."""
 
@@ -73,7 +74,7 @@ def made(name):
 
 
 def test_every_mechanism_is_here():
-    assert set(FORMS) | {"perturbed_histogram"} == set(SHIPPED)
+    assert set(FORMS) | {"perturbed_histogram", "noisy_tables"} == set(SHIPPED)
 
 
 def test_risks_are_the_largest_absolute_log_likelihoods():

@@ -54,9 +54,9 @@ class Tabled:
 
 def tabled(family: Family) -> Tabled | None:
     """Find what a family declares for noisy tables; None where it cannot be fitted to them."""
-    found = getattr(family, "tabled", None)
-    assert found is None or isinstance(found, Tabled)
-    return found
+    declared = getattr(family, "tabled", None)
+    assert declared is None or isinstance(declared, Tabled)
+    return declared
 
 
 @dataclass(frozen=True)
