@@ -344,6 +344,7 @@ SHIPPED = {
     "scalar_weighted": {},
     "reweighted": {"k": 0.9},
     "perturbed_histogram": {"epsilon": 1.0, "low": 0.0, "high": 20.0, "bins": 10},
+    "noisy_tables": {"epsilon": 1.0, "low": 0.5, "high": 20.0, "bins": 10},
 }
 
 

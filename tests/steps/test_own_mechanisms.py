@@ -152,7 +152,7 @@ def test_the_random_streams_of_mechanisms_may_be_used(run, stage):
         (lambda: form_of([1.0, 1, 1], [2.0, 2, 2]), "gives sensitive weights from 2 to 2"),
         (lambda: form_of([1.0, 1, 1], range=(0.5, 1.5), range_weights=np.ones(3)), "gives a sensitive range"),
         (lambda: form_of([1.0, 1, 1], threshold=1.0), "gives a threshold, which bounds a record only if the program clips at it"),
-        (lambda: np.ones(3), "returns ndarray: it has to return a Form or a DirectRelease"),
+        (lambda: np.ones(3), "returns ndarray: it has to return a Form, a DirectRelease or a PrivateFit"),
     ],
 )  # fmt: skip
 def test_a_result_that_would_understate_epsilon_is_refused(run, made, words):

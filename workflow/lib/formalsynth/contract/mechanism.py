@@ -54,9 +54,7 @@ def check_mechanism(
     trial = _Trial(mechanism, parameters, family, records, draws, risk)
     try:
         made = trial.made()
-        if isinstance(made, PrivateFit):
-            return ["returns a PrivateFit: mechanisms of your own may return a Form or a DirectRelease"]
-        if isinstance(made, DirectRelease):
+        if not isinstance(made, Form):
             return list(_of_release(trial, made))
         return list(_of_use(trial, made)) or list(_of_claim(trial, made))
     except BrokenContract as error:
@@ -128,14 +126,14 @@ class _Trial:
             raise BrokenContract(self.mechanism.name, MIXED)
         return made
 
-    def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease:
-        """Call :meth:`made` for a mechanism that releases directly.
+    def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease | PrivateFit:
+        """Call :meth:`made` for a mechanism that releases directly or gives a private fit.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a release.
         """
         made = self.made(index, address=address)
-        if not isinstance(made, DirectRelease):
+        if isinstance(made, Form):
             raise BrokenContract(self.mechanism.name, MIXED)
         return made
 
@@ -193,21 +191,16 @@ def _with_far_records(trial: _Trial) -> _Trial:
     return replace(trial, records=together, draws=draws, risk=np.ones(len(together)))
 
 
-def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
-    """Faults of a mechanism with a direct release."""
-    n, kind = len(trial.records), trial.mechanism.guarantee
+def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
+    """Faults of a mechanism with a direct release or a private fit."""
+    kind = trial.mechanism.guarantee
     if not _same_draws(trial.release(), release):
         yield "gives other draws when it is called again: take random numbers from context.address.generator alone"
         return
     if _same_draws(trial.release(address=Watched(1, 1, 1, 1, 1)), release):
         yield "gives the same draws for another random stream: add the noise with context.address.generator"
         return
-    reverse = np.zeros(n, dtype=int)
-    values = [
-        source.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
-        for source, index in [(release, np.arange(n)), (release, reverse), (trial.release(reverse), reverse)]
-    ]
-    if not all(_equal(values[0], other) for other in values[1:]):
+    if isinstance(release, DirectRelease) and not _predicts_from_draws(trial, release):
         yield "predicts other values from the same draws when the records change: predict from draws and declared numbers alone"
     elif release.counts is None and trial.mechanism.strict:
         yield (
@@ -218,7 +211,20 @@ def _of_release(trial: _Trial, release: DirectRelease) -> Iterator[str]:
         yield from _of_counts(trial, release)
 
 
-def _of_counts(trial: _Trial, release: DirectRelease) -> Iterator[str]:
+def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
+    """Check that the same draws give the same values whatever the records are."""
+    n = len(trial.records)
+    reverse = np.zeros(n, dtype=int)
+    other = trial.release(reverse)
+    assert isinstance(other, DirectRelease)
+    values = [
+        source.predictor.predict(np.random.default_rng(1), trial.records.take(index), release.draws)
+        for source, index in [(release, np.arange(n)), (release, reverse), (other, reverse)]
+    ]
+    return all(_equal(values[0], more) for more in values[1:])
+
+
+def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
     """Check that no neighbour changes the counts by more than the noise covers."""
     n, kind = len(trial.records), trial.mechanism.guarantee
     removed = [np.delete(np.arange(n), i) for i in range(n)]
@@ -242,7 +248,7 @@ def _of_counts(trial: _Trial, release: DirectRelease) -> Iterator[str]:
                 return
 
 
-def _loss(base: DirectRelease, other: DirectRelease) -> float:
+def _loss(base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> float:
     """Epsilon between the noisy counts of two data sets."""
     if base.counts is None or other.counts is None or base.counts.counts.shape != other.counts.counts.shape:
         return float("inf")
@@ -251,8 +257,14 @@ def _loss(base: DirectRelease, other: DirectRelease) -> float:
     return float(np.abs(base.counts.counts - other.counts.counts).sum() / base.counts.scale)
 
 
-def _same_draws(base: DirectRelease, other: DirectRelease) -> bool:
-    return set(base.draws) == set(other.draws) and all(_equal(base.draws[name], other.draws[name]) for name in base.draws)
+def _same_draws(base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> bool:
+    ours, theirs = _published(base), _published(other)
+    return set(ours) == set(theirs) and all(_equal(ours[name], theirs[name]) for name in ours)
+
+
+def _published(made: DirectRelease | PrivateFit) -> Mapping[str, Array]:
+    """Arrays that leave the confidential side."""
+    return made.draws if isinstance(made, DirectRelease) else {"noisy": made.public.noisy}
 
 
 def _moved(
