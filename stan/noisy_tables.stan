@@ -110,11 +110,11 @@ model {
       mu = total * cells(kind, theta, spread, edges, at, at_other, log_weight, collect);
     } else {
       vector[q] slopes = theta[2:p];
-      real offset = theta[1] + dot_product(slopes, x_mean) - slopes[t] * x_mean[t];
+      real at_zero = theta[1] + dot_product(slopes, x_mean) - slopes[t] * x_mean[t];
       real others = dot_self(slopes .* x_sd) - square(slopes[t] * x_sd[t]);
       real own = kind == 1 ? sqrt(square(spread) + fmax(others, 0)) : spread;
       vector[points] log_density = x_log_weight - 0.5 * square((x - x_mean[t]) / x_sd[t]);
-      matrix[points, bins] inside = cells(kind, offset + slopes[t] * x, own, edges, at, at_other, log_weight, collect);
+      matrix[points, bins] inside = cells(kind, at_zero + slopes[t] * x, own, edges, at, at_other, log_weight, collect);
       real below = 0;
       for (r in 1:rows) {
         real upto = r == rows ? 1 : Phi((x_edges[r] - x_mean[t]) / x_sd[t]);
