@@ -28,6 +28,10 @@ def test_an_edited_program_is_compiled_again_and_a_touched_one_is_not(tmp_path, 
     for path in source.parent.rglob("*.*"):
         os.utime(path, (made + 1000, made + 1000))
     assert "Nothing to be done" in run("--dry-run")
-    source.write_text(source.read_text(encoding="utf-8") + "// edited\n", encoding="utf-8")
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text + "// a comment\n", encoding="utf-8")
+    assert "Nothing to be done" in run("--dry-run")
+    source.write_text(text.replace("square(sigma)", "sigma * sigma"), encoding="utf-8")
+    assert source.read_text(encoding="utf-8") != text
     os.utime(source, (made - 1000, made - 1000))  # as if it had been edited while it was compiled
     assert "compile_program" in run("--dry-run")
