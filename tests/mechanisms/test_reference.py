@@ -78,3 +78,32 @@ def test_a_wrong_number_of_values_is_refused_with_the_right_one(theta):
 def test_a_parameter_without_a_density_is_refused():
     with pytest.raises(ValueError, match="gives no density"), np.errstate(invalid="ignore"):
         MECHANISMS["reference"].function(context("poisson", intercept_only(np.array([3.0]))), scale=2.0, theta1=-1.0)
+
+
+def test_coefficients_of_a_beta_regression_are_a_parameter_for_each_column():
+    records = Records(np.array([0.2, 0.7]), np.array([[1.0, -1.0], [1.0, 2.0]]))
+    form = MECHANISMS["reference"].function(context("beta_regression", records), scale=2.0, theta1=0.1, theta2=0.4, theta3=5.0)
+    mean = 1 / (1 + np.exp(-(0.1 + 0.4 * np.array([-1.0, 2.0]))))
+    risk = np.abs(stats.beta(5 * mean, 5 * (1 - mean)).logpdf(records.x))
+    np.testing.assert_allclose(form.weights, 1 / np.hypot(1, risk / 2))
+
+
+@pytest.mark.parametrize("far", [-1e9, 1e300, -np.inf])
+def test_an_extreme_record_changes_no_other_weight_and_stops_nothing(far):
+    """Its shapes are beyond floating point, and a matrix product of the log-likelihood has it next to the others."""
+    records = Records(np.array([0.2, 0.7]), np.array([[1.0, far], [1.0, 2.0]]))
+    declared = {"epsilon": 1.0, "scale": 2.0, "theta1": 0.1, "theta2": 0.4, "theta3": 5.0}
+    both, alone = (
+        MECHANISMS["reference_censored"].function(context("beta_regression", rows), **declared)
+        for rows in (records, records.take(np.array([1])))
+    )
+    assert 0 <= both.weights[0] < 0.01
+    assert both.weights[1] == pytest.approx(alone.weights[0])
+    assert alone.weights[0] > 0.5
+
+
+def test_a_parameter_without_a_density_is_refused_whatever_the_records():
+    for x in ([], [0.2, 0.7]):
+        records = Records(np.array(x), np.ones((len(x), 1)))
+        with pytest.raises(ValueError, match=r"reference parameter \[20.0, -1.0\] gives no density"):
+            MECHANISMS["reference"].function(context("negative_binomial", records), scale=2.0, theta1=20.0, theta2=-1.0)

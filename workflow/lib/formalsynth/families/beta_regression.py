@@ -11,7 +11,7 @@ from scipy.special import expit
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import StanData, family
 from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
-from formalsynth.families._shapes import BetaShapes, beta_coefficients, beta_terms, inside
+from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
 from formalsynth.families._stan import number
 
 
@@ -78,10 +78,10 @@ class BetaRegressionFamily(BetaShapes):
         """Factors of rank 3 for each distinct predictor, zero for records with another."""
         design, group = np.unique(records.design, axis=0, return_inverse=True)
         shape1, shape2 = self._shapes_at(design, draws)
-        left = beta_coefficients(shape1, shape2).reshape(len(shape1), -1)
+        left = beta_coefficients(shape1, shape2).reshape(len(shape1), 3 * len(design))
         right = np.zeros((len(group), len(design), 3))
         right[np.arange(len(group)), group] = beta_terms(records.x)
-        return left, right.reshape(len(group), -1)
+        return left, right.reshape(len(group), 3 * len(design))
 
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Both shapes (S, n)."""
@@ -91,4 +91,5 @@ class BetaRegressionFamily(BetaShapes):
     def _shapes_at(design: Array, draws: Draws) -> tuple[Array, Array]:
         mean = expit(draws["coefficient"] @ design.T)
         precision = draws["lambda"][:, None]
-        return precision * mean, precision * (1 - mean)
+        # above 0: an infinite log density of a record would make those of others undefined in a matrix product
+        return np.maximum(precision * mean, SMALLEST), np.maximum(precision * (1 - mean), SMALLEST)

@@ -8,13 +8,18 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from formalsynth.core.arrays import Array, Draws
+from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.constraints import AsGiven, PositiveNumber
+from formalsynth.core.family import log_likelihood
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 Value = Annotated[float | None, Field(allow_inf_nan=False), AsGiven]
 """Value of the reference parameter; None where the family has fewer parameters."""
+PROBE = np.array([0.25, 1.0, 2.0])
+"""Outcomes at which a declared parameter has to give a density; every family takes one of them."""
+VECTORS = ("beta", "coefficient")
+"""Parameters of a regression with a value for each column of the design."""
 
 
 @mechanism(ASYMPTOTIC, parents=0)
@@ -47,27 +52,30 @@ def reference_censored(
 
 
 def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:
-    """Weights (n,) in (0, 1]; 0 only for a record of infinite risk.
+    """Weights (n,) in [0, 1]: 0 for a record whose risk is infinite, or too extreme to be computed.
+
+    No record stops the mechanism, since that would tell that the record is there.
 
     Raises:
         ValueError: the number of values is not that of the family's parameters, or a value is outside its range.
     """
-    with np.errstate(over="ignore"):
-        risk = np.abs(context.log_likelihood(as_draws(context, theta))[0])
-        weights: Array = 1 / np.sqrt(1 + (risk / scale) ** 2)
-    if np.isnan(weights).any():
-        raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
-    return weights
+    draws = as_draws(context, theta)
+    with np.errstate(over="ignore", invalid="ignore"):
+        probe = Records(PROBE, np.ones((len(PROBE), context.records.design.shape[1])))
+        if np.isnan(log_likelihood(context.family, probe, draws)).all():
+            raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
+        risk = np.abs(context.log_likelihood(draws)[0])
+        return np.asarray(np.nan_to_num(1 / np.sqrt(1 + (risk / scale) ** 2), nan=0.0))
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """Convert the declared parameter to a single posterior draw; ``beta`` takes a value for each column of the design."""
+    """Convert the declared parameter to a single posterior draw; coefficients take a value for each column of the design."""
     values = [float(value) for value in theta if value is not None]
     names = context.family.parameters
     columns = context.records.design.shape[1]
-    sizes = [columns if name == "beta" else 1 for name in names]
+    sizes = [columns if name in VECTORS else 1 for name in names]
     if len(values) != sum(sizes) or None in theta[: len(values)]:
         expected = ", ".join(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
         raise ValueError(f"the reference parameter has {len(values)} values, and the family takes {expected}")
     parts = np.split(np.array(values), np.cumsum(sizes)[:-1])
-    return {name: part[None] if name == "beta" else part for name, part in zip(names, parts, strict=True)}
+    return {name: part[None] if name in VECTORS else part for name, part in zip(names, parts, strict=True)}
