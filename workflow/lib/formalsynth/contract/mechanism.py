@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from formalsynth.contract.exact_test import Case, exact_test
+from formalsynth.contract.proof import own_card_faults
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
@@ -22,6 +24,8 @@ MANY = 2000
 OWN = "make each weight of its own record and declared numbers alone, or register it as ASYMPTOTIC"
 FAR = (-1e9, 0.0, 1e-9, 1 - 1e-9, 1e9)
 """Outliers among outcomes and predictors; those that the family accepts are tried."""
+FEW = 5
+"""Number of records of which small data sets are made."""
 MIXED = "returns a Form for some data and a DirectRelease for others"
 
 
@@ -54,9 +58,11 @@ def check_mechanism(
     trial = _Trial(mechanism, parameters, family, records, draws, risk)
     try:
         made = trial.made()
-        if not isinstance(made, Form):
-            return list(_of_release(trial, made))
-        return list(_of_use(trial, made)) or list(_of_claim(trial, made))
+        if isinstance(made, Form):
+            faults = list(_of_use(trial, made)) or list(_of_claim(trial, made))
+        else:
+            faults = list(_of_release(trial, made))
+        return faults or list(_of_small_data(trial)) or own_card_faults(mechanism)
     except BrokenContract as error:
         return [error.problem]
     except Exception as error:  # any error of the user's own code
@@ -177,6 +183,24 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
             return
     if _moved(trial.form(np.minimum(np.arange(MANY), n - 1)), form, place=range(n)):
         yield f"claims {kind!r} and gives a record another weight among {MANY} records than among {n}: {OWN}"
+
+
+def _of_small_data(trial: _Trial) -> Iterator[str]:
+    """Faults of a strict guarantee on all data sets of a few records, by probabilities that are exact."""
+    if not trial.mechanism.strict:
+        return
+    far = _with_far_records(trial).records
+    order = np.argsort(trial.records.x)
+    chosen = [order[0], order[len(order) // 2], order[-1], *range(len(trial.records), len(far))][:FEW]
+    grid = far.take(np.array(chosen))
+    case = Case(trial.mechanism, trial.parameters, trial.family, grid, trial.draws, trial.records, range(1, FEW))
+    for finding in exact_test(case):
+        if not finding.holds:
+            yield (
+                f"claims epsilon {finding.claim:g} for {finding.relation}, and the probabilities of an output differ by a factor "
+                f"of exp({finding.largest:.4g}) between neighbouring data sets of a few records"
+            )
+            return
 
 
 def _with_far_records(trial: _Trial) -> _Trial:

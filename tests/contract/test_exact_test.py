@@ -1,0 +1,98 @@
+"""Tests of the exact test itself: sound mechanisms hold and reach their claims, and planted violations are found."""
+
+import numpy as np
+import pytest
+from formalsynth.contract.exact_test import CASES, Finding, every_data_set, exact_test
+from formalsynth.contract.mechanism import check_mechanism
+from formalsynth.contract.proof import PARTS, card_faults, card_of
+from formalsynth.core.arrays import Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.registry import load
+from violations import VIOLATIONS, what_finds, wide_case
+
+for register in (MECHANISMS, FAMILIES):
+    register.find()
+STRICT = sorted(name for name, entry in MECHANISMS.items() if entry.strict)
+
+
+def test_the_mechanisms_with_a_strict_guarantee_are_known():
+    assert STRICT == ["censored_unweighted", "noisy_tables", "perturbed_histogram", "reference_censored"]
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_a_strict_guarantee_has_a_proof_card_and_an_exact_test(name):
+    assert card_faults(MECHANISMS[name]) == []
+    assert f"`{name}`" in card_of(MECHANISMS[name]).read_text(encoding="utf-8")
+    assert CASES[name]
+
+
+@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in CASES.items() for k in range(len(cases))])
+def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, number):
+    family, case = CASES[name][number]()
+    findings = exact_test(case, family)
+    assert findings
+    for finding in findings:
+        assert finding.holds, finding
+        assert finding.largest > 0.85 * finding.claim
+        assert finding.pairs > 500
+
+
+OWN = """
+import numpy as np
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.mechanism import Context, Form, mechanism
+
+
+@mechanism("DP (add/remove)", parents=0, censors=True, strict={"add_remove": 1.0})
+def halved(context: Context, *, epsilon: float) -> Form:
+    weights = np.full(len(context.records), 0.5)
+    return Form(weights, Sensitive(weights, threshold=epsilon / 2))
+"""
+
+
+def test_an_own_strict_mechanism_needs_a_proof_card_in_its_folder(tmp_path):
+    file, card = tmp_path / "mine.py", tmp_path / "halved.md"
+    file.write_text(OWN)
+    with MECHANISMS.trial():
+        load([str(file)])
+
+        def faults():
+            generator = np.random.default_rng(1)
+            draws = {"phi": generator.uniform(0.1, 0.3, 50), "lambda": generator.uniform(2, 5, 50)}
+            records = Records(generator.beta(0.5, 3, 30), np.ones((30, 1)))
+            return check_mechanism(MECHANISMS["halved"], {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
+
+        kind = "claims 'DP (add/remove)'"
+        assert faults() == [f"{kind} and has no proof card: write {card} with the parts {', '.join(PARTS)}"]
+        card.write_text("**Theorem.** It holds.\n\n**Proof.** By Theorem 1.")
+        expected = "Neighbour relation, What is declared, What would break it, Exact test"
+        assert faults() == [f"{kind}, and its proof card {card} lacks the parts {expected}"]
+        card.write_text("\n\n".join(f"**{part}.** Text." for part in PARTS))
+        assert faults() == []
+
+
+def test_a_claim_that_is_exceeded_by_more_than_rounding_does_not_hold():
+    assert Finding("m", "beta", "replace", 1, 1 + 5e-10, 1.0).holds
+    assert not Finding("m", "beta", "replace", 1, 1 + 5e-9, 1.0).holds
+    assert not Finding("m", "beta", "replace", 1, np.inf, 1.0).holds
+
+
+def test_all_data_sets_of_up_to_four_of_three_values():
+    """Multisets of k of 3 values: 1, 3, 6, 10 and 15."""
+    sets = list(every_data_set(3, range(5)))
+    assert len(sets) == len(set(sets)) == 35
+    assert () in sets
+    assert (0, 1, 1, 2) in sets
+
+
+@pytest.mark.parametrize("violation", VIOLATIONS, ids=lambda violation: violation.name)
+def test_a_planted_violation_is_found(violation):
+    assert what_finds(violation)
+
+
+def test_the_grids_of_the_bank_find_nothing_in_sound_mechanisms():
+    tables = {"low": 0.0, "high": 1.0, "bins": 3.0, "x_low": -1.0, "x_high": 1.0, "x_bins": 4.0}
+    family, case = wide_case("noisy_tables", epsilon=1.0, **tables)
+    assert all(finding.holds for finding in exact_test(case, family))
+    assert len(VIOLATIONS) >= 30

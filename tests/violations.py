@@ -1,0 +1,274 @@
+"""Bank of broken mechanisms that claim a strict guarantee, and what finds each: ``python tests/violations.py``.
+
+Each claims epsilon 1, for adding or removing a record where nothing else is said. Some break the rules of registration, some
+give other results than they claim, and some follow other records in ways that only pairs of data sets show.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from formalsynth.contract.exact_test import exact_test, regression_case, shares_case
+from formalsynth.contract.mechanism import check_mechanism
+from formalsynth.core.arrays import Records
+from formalsynth.core.bounds import Sensitive
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
+from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
+
+ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}
+REPLACE = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}}
+EDGES = np.linspace(0, 1, 6)
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Broken mechanism."""
+
+    name: str
+    true: str
+    """Epsilon that holds, as far as one does."""
+    register: Callable[[], object]
+    """Function that registers it under the name ``broken``."""
+    case: Callable[..., object] = shares_case
+
+
+VIOLATIONS: list[Violation] = []
+
+
+def clipped(name, true, threshold=0.5, case=shares_case, **settings):
+    """Add a mechanism whose weights are a function of the records; each log-likelihood is clipped at the threshold."""
+
+    def add(weights):
+        def register():
+            def broken(context: Context, *, epsilon: PositiveNumber) -> Form:
+                made = np.clip(np.asarray(weights(context), dtype=float), 0, 1)
+                limit = threshold(context) if callable(threshold) else threshold
+                return Form(made, Sensitive(made, threshold=limit))
+
+            mechanism(**{"censors": True, "parents": 0} | ADD_REMOVE | settings)(broken)
+
+        VIOLATIONS.append(Violation(name, true, register, case))
+        return weights
+
+    return add
+
+
+def counted(name, true, scale=1.0, draws=None, **settings):
+    """Add a mechanism with Laplace noise on counts of the outcomes; ``scale`` may be a function of them."""
+
+    def add(counts):
+        def register():
+            def broken(context: Context, *, epsilon: PositiveNumber) -> DirectRelease:
+                x = context.records.x
+                made = LaplaceCounts(np.asarray(counts(x), dtype=float), scale(x) if callable(scale) else scale)
+                noisy = made.noisy(context.address.generator("mechanism"), 1) if draws is None else draws(made)
+                return DirectRelease({"counts": noisy}, Constant(), 1.0, made)
+
+            mechanism(**{"parents": 0} | ADD_REMOVE | settings)(broken)
+
+        VIOLATIONS.append(Violation(name, true, register))
+        return counts
+
+    return add
+
+
+def tabled(name, true, case=regression_case):
+    """Add a mechanism that changes what ``noisy_tables`` gives for the same records."""
+
+    def add(change):
+        def register():
+            shipped = MECHANISMS["noisy_tables"].function
+
+            def broken(context: Context, *, epsilon: PositiveNumber) -> PrivateFit:
+                bounds = {"low": 0.0, "high": 1.0, "bins": 3, "x_low": -1.0, "x_high": 1.0, "x_bins": 4}
+                return change(shipped, context, bounds)
+
+            mechanism(**{"parents": 0, "program": "noisy_tables"} | ADD_REMOVE)(broken)
+
+        VIOLATIONS.append(Violation(name, true, register, case))
+        return change
+
+    return add
+
+
+class Constant:
+    """Predictor without records."""
+
+    def predict(self, generator, records, draws):
+        """Return zeros."""
+        return np.zeros((1, len(records)))
+
+
+def histogram(x, edges=EDGES):
+    """Count values in bins whose ends are open."""
+    return np.bincount(np.searchsorted(edges[1:-1], x, side="right"), minlength=len(edges) - 1)
+
+
+def log_density(context):
+    """Log density (n,) at a declared parameter."""
+    return context.log_likelihood({"phi": np.array([0.2]), "lambda": np.array([3.0])})[0]
+
+
+# Likelihoods that are clipped.
+clipped("threshold epsilon in place of epsilon / 2", "2", threshold=1.0)(lambda context: np.ones(len(context.records)))
+clipped("no threshold", "infinite", threshold=None)(lambda context: np.ones(len(context.records)))
+clipped("a replaced record paid as an added one", "2", guarantee="DP (replace-one)", strict={"replace": 1.0})(
+    lambda context: np.ones(len(context.records))
+)
+clipped("both relations at the price of one", "2 (replace)", strict={"add_remove": 1.0, "replace": 1.0})(
+    lambda context: np.ones(len(context.records))
+)
+clipped(
+    "threshold halved when a value is large",
+    "above 1",
+    threshold=lambda context: 0.25 if (context.records.x > 0.9).any() else 0.5,
+)(lambda context: np.ones(len(context.records)))
+clipped("threshold from the number of records", "above 1", threshold=lambda context: 0.5 / (1 + len(context.records) % 2))(
+    lambda context: np.ones(len(context.records))
+)
+clipped("weights from the number of records", "grows with n")(
+    lambda context: np.full(len(context.records), 1 / (1 + len(context.records)))
+)
+clipped("weights from the largest risk", "grows with n")(
+    lambda context: 1 - np.abs(log_density(context)) / (1 + np.abs(log_density(context)).max(initial=0))
+)
+clipped("weights from the mean risk", "grows with n")(
+    lambda context: 1 / (1 + np.abs(log_density(context)).sum()) * np.ones(len(context.records))
+)
+clipped("clipped after summing", "grows with n")(
+    lambda context: np.full(len(context.records), min(1, 0.5 / (1e-9 + abs(log_density(context).sum()))))
+)
+clipped("weights from ranks", "grows with n")(
+    lambda context: (1 + np.argsort(np.argsort(context.records.x))) / (1 + len(context.records))
+)
+clipped("equal records counted once", "grows with n")(
+    lambda context: np.isin(np.arange(len(context.records)), np.unique(context.records.x, return_index=True)[1])
+)
+clipped("records outside the data's quartiles left out", "grows with n")(
+    lambda context: (context.records.x <= np.quantile(context.records.x, 0.75)) if len(context.records) else np.zeros(0)
+)
+clipped("nothing below three records", "grows with n")(lambda context: np.full(len(context.records), len(context.records) >= 3))
+clipped("weights from the record before", "grows with n")(lambda context: 0.2 + 0.8 * (np.roll(context.records.x, 1) > 0.4))
+clipped("weights from the last record", "grows with n")(
+    lambda context: np.full(len(context.records), context.records.x[-1] if len(context.records) else 1.0)
+)
+clipped("weights from the mean of a predictor", "grows with n", case=regression_case)(
+    lambda context: np.full(
+        len(context.records), 0.2 + 0.8 * (context.records.design[:, -1].mean() > -1) if len(context.records) else 1
+    )
+)
+clipped("random weights that follow the sum of the records", "grows with n")(
+    lambda context: np.random.default_rng(int(1000 * context.records.x.sum())).random(len(context.records))
+)
+clipped("weights from a large data set alone", "grows with n")(
+    lambda context: np.full(len(context.records), 1 / (1 + context.records.x.max(initial=0)) if len(context.records) > 500 else 1)
+)
+
+# Counts with Laplace noise.
+counted("noise for an added record where one is replaced", "2", **REPLACE)(histogram)
+counted("scale epsilon in place of 1 / epsilon, epsilon halved", "2", scale=0.5)(histogram)
+counted("bins from the range of the data", "infinite")(
+    lambda x: histogram(x, np.linspace(x.min(), x.max() + 1e-9, 6)) if len(x) else np.zeros(5)
+)
+counted("bins from quantiles of the data", "grows with n")(
+    lambda x: histogram(x, np.quantile(x, np.linspace(0, 1, 6))) if len(x) else np.zeros(5)
+)
+counted("number of bins from the number of records", "infinite")(
+    lambda x: histogram(x, np.linspace(0, 1, 2 + math.isqrt(len(x))))
+)
+counted("a record counts twice", "2")(lambda x: 2 * histogram(x))
+counted("overlapping bins", "2")(lambda x: [((x >= low) & (x <= low + 0.4)).sum() for low in (0.0, 0.2, 0.4, 0.6)])
+counted("the number of records as a further count", "2")(lambda x: [*histogram(x), len(x)])
+counted("cumulative counts", "5")(lambda x: np.cumsum(histogram(x)))
+counted("two histograms, each with the whole budget", "2")(lambda x: [*histogram(x), *histogram(x, np.linspace(0, 1, 3))])
+counted("a layout of bins that is chosen without payment", "infinite")(
+    lambda x: max((histogram(x), histogram(x, np.linspace(0, 1, 3))), key=lambda counts: counts.max())
+)
+counted("counts rounded to tens", "10")(lambda x: np.round(histogram(x) + 4.9, -1))
+counted("small counts suppressed", "3")(lambda x: np.where(histogram(x) >= 3, histogram(x), 0))
+counted("counts capped at half the records", "above 1")(lambda x: np.minimum(histogram(x), len(x) / 2))
+counted("shares in place of counts, with the scale of counts over n", "infinite", scale=lambda x: 1 / max(len(x), 1))(
+    lambda x: histogram(x) / max(len(x), 1)
+)
+counted("scale from the data", "infinite", scale=lambda x: 1 + x.sum())(histogram)
+counted("values as weights of up to 2", "2")(lambda x: np.bincount(np.searchsorted(EDGES[1:-1], x), 1 + x, minlength=5))
+counted("draws from the exact counts", "infinite", draws=lambda made: made.counts[None])(histogram)
+counted("noise from a fixed seed", "infinite", draws=lambda made: made.noisy(np.random.default_rng(1), 1))(histogram)
+counted(
+    "half the noise that is stated", "2", draws=lambda made: (made.counts + np.random.default_rng().laplace(size=5) / 2)[None]
+)(histogram)
+
+
+# Noisy tables.
+@tabled("epsilon for each of two tables", "2", case=lambda name, **parameters: wide_case(name, **parameters))
+def _each(shipped, context, bounds):
+    made = shipped(context, epsilon=1.0, **bounds)
+    counts = DiscreteLaplaceCounts(made.counts.counts, made.counts.scale / 2)
+    return replace(made, counts=counts, public=replace(made.public, scale=counts.scale))
+
+
+@tabled("bounds of the predictor from the data", "grows with n")
+def _bounds(shipped, context, bounds):
+    column = context.records.design[:, 1]
+    high = float(column.max(initial=0.0)) + 1
+    return shipped(context, epsilon=1.0, **bounds | {"x_high": high})
+
+
+@tabled("a record outside the bounds is left out, and the rest counted twice", "2")
+def _left_out(shipped, context, bounds):
+    made = shipped(context, epsilon=1.0, **bounds)
+    return replace(made, counts=DiscreteLaplaceCounts(2 * made.counts.counts, made.counts.scale))
+
+
+@tabled("a claim of half of what the noise gives", "2")
+def _half(shipped, context, bounds):
+    made = shipped(context, epsilon=2.0, **bounds)
+    return replace(made, public=replace(made.public, epsilon=1.0))
+
+
+def wide_case(name, **parameters):
+    """Mechanism on normal outcomes with two predictors."""
+    x = np.array([0.0, 0.5, 1.0])
+    grid = Records(x, np.column_stack([np.ones(3), [-1.0, 0.0, 1.0], [0.5, -0.5, 0.0]]))
+    case = shares_case(name, **parameters)[1]
+    return "normal", replace(case, family=FAMILIES["normal"], grid=grid, large=None, _losses={})
+
+
+def what_finds(violation: Violation) -> str:
+    """Name of the check that finds a violation; empty if none does."""
+    with MECHANISMS.trial():
+        try:
+            violation.register()
+            family, case = violation.case("broken", epsilon=1.0)
+            if not all(finding.holds for finding in exact_test(case, family)):
+                return "exact test"
+            generator = np.random.default_rng(3)
+            records = Records(generator.beta(0.5, 3, 30), np.ones((30, 1)))
+            draws = {"phi": generator.uniform(0.1, 0.3, 50), "lambda": generator.uniform(2, 5, 50)}
+            problems = check_mechanism(MECHANISMS["broken"], {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
+            return "contract" if problems else ""
+        except (BrokenContract, ValueError):
+            return "claim against result"
+
+
+def main() -> int:
+    """Print what finds each violation."""
+    missed = 0
+    for violation in VIOLATIONS:
+        check = what_finds(violation)
+        missed += not check
+        print(f"{violation.name:62} true epsilon {violation.true:14} {check or 'NOT FOUND'}")
+    print(f"{len(VIOLATIONS) - missed} of {len(VIOLATIONS)} found")
+    return int(missed > 0.05 * len(VIOLATIONS))
+
+
+if __name__ == "__main__":
+    for register in (MECHANISMS, FAMILIES):
+        register.find()
+    sys.exit(main())

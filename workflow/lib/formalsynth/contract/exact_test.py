@@ -1,0 +1,231 @@
+"""Exact test of a strict guarantee: the largest ratio of output probabilities over all small data sets and their neighbours.
+
+Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and large data
+sets with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is uniform on a
+finite grid of parameters, where both probability vectors are exact. Noisy counts reach every output, so that the largest log
+ratio is the L1 distance of the counts over the scale of the noise.
+
+``python -m formalsynth.contract.exact_test`` runs it for every registered mechanism with a strict guarantee.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.family import FAMILIES, Family, log_likelihood
+from formalsynth.core.mechanism import MECHANISMS, Context, Counts, Form, Mechanism, Neighbours
+from formalsynth.core.streams import MechanismAddress
+
+MOST = 4
+"""Largest number of records of the data sets that are all tried."""
+LARGE = 1000
+"""Number of records of the data set that is tried with extreme neighbours."""
+ROUNDING = 1e-9
+"""Largest excess of a log ratio over the claim that counts as rounding."""
+DataSet = tuple[int, ...]
+"""Positions of the records of a data set on the grid, in rising order."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Mechanism with declared parameters, and the grid on which it is tried."""
+
+    mechanism: Mechanism
+    parameters: Mapping[str, float]
+    family: Family
+    grid: Records
+    """Records (m,) of which all data sets are made."""
+    thetas: Draws
+    """Parameters (S,) of the family with equal prior probability."""
+    large: Records | None = None
+    """A large data set, to which records of the grid are added."""
+    sizes: range = range(MOST + 1)
+    """Numbers of records of the data sets that are all tried."""
+    _losses: dict[DataSet, Output] = field(default_factory=dict, repr=False)
+
+    def output(self, data: DataSet) -> Output:
+        """Distribution of the output on one data set; computed once."""
+        if data not in self._losses:
+            self._losses[data] = self._output(self.grid.take(np.array(data, dtype=int)))
+        return self._losses[data]
+
+    def _output(self, records: Records) -> Output:
+        address = MechanismAddress(root=1, paper=1, scenario=1, n=1, replicate=0)
+        made = self.mechanism.apply(Context(self.family, records, address), self.parameters)
+        if not isinstance(made, Form):
+            return Output(counts=made.counts)
+        sensitive, plain = made.sensitive, log_likelihood(self.family, records, self.thetas)
+        limit = np.inf if sensitive.threshold is None else sensitive.threshold
+        return Output(np.clip(made.weights * plain, -limit, limit).sum(axis=1))
+
+    def ratios(self) -> Iterator[tuple[Neighbours, float]]:
+        """Yield the relation and the largest log ratio of each pair of neighbours, both directions at once."""
+        places = range(len(self.grid))
+        for data in every_data_set(len(self.grid), self.sizes):
+            for new in places:
+                yield "add_remove", self.output(data).ratio(self.output(with_record(data, new)))
+            for old, new in itertools.product(dict.fromkeys(data), places):
+                if new > old:
+                    yield "replace", self.output(data).ratio(self.output(with_record(without_record(data, old), new)))
+        if self.large is not None:
+            yield from self._large_ratios(self.large)
+
+    def _large_ratios(self, large: Records) -> Iterator[tuple[Neighbours, float]]:
+        base = self._output(large)
+        sides = [self._output(_joined(large, self.grid.take(np.array([k])))) for k in range(len(self.grid))]
+        for side in sides:
+            yield "add_remove", base.ratio(side)
+        for first, second in itertools.combinations(sides, 2):
+            yield "replace", first.ratio(second)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Distribution of an output: log probabilities over a grid of parameters up to a constant, or noisy counts."""
+
+    log_mass: Array | None = None
+    counts: Counts | None = None
+
+    @cached_property
+    def log_probability(self) -> Array | None:
+        """Log probabilities (S,)."""
+        return None if self.log_mass is None else self.log_mass - logsumexp(self.log_mass)
+
+    def ratio(self, other: Output) -> float:
+        """Largest absolute log ratio of the probabilities of an output; infinite where one of the two is impossible."""
+        if self.log_probability is not None and other.log_probability is not None:
+            return float(np.abs(self.log_probability - other.log_probability).max())
+        ours, theirs = self.counts, other.counts
+        if ours is None or theirs is None or ours.counts.shape != theirs.counts.shape or ours.scale != theirs.scale:
+            return float("inf")
+        return float(np.abs(ours.counts - theirs.counts).sum() / ours.scale)
+
+
+def every_data_set(values: int, sizes: Iterable[int]) -> Iterator[DataSet]:
+    """Yield every multiset of the values with these numbers of members."""
+    for size in sizes:
+        yield from itertools.combinations_with_replacement(range(values), size)
+
+
+def with_record(data: DataSet, new: int) -> DataSet:
+    """Add one record to a data set."""
+    return tuple(sorted((*data, new)))
+
+
+def without_record(data: DataSet, old: int) -> DataSet:
+    """Drop one record from a data set."""
+    at = data.index(old)
+    return data[:at] + data[at + 1 :]
+
+
+def _joined(records: Records, more: Records) -> Records:
+    return Records(np.append(records.x, more.x), np.vstack([records.design, more.design]))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Largest log ratio of a mechanism for one neighbour relation."""
+
+    mechanism: str
+    family: str
+    relation: Neighbours
+    pairs: int
+    largest: float
+    claim: float
+
+    @property
+    def holds(self) -> bool:
+        """True if no ratio exceeds the claim."""
+        return self.largest <= self.claim + ROUNDING
+
+
+def exact_test(case: Case, family: str = "") -> list[Finding]:
+    """Largest log ratio for each neighbour relation that the mechanism claims.
+
+    Args:
+        case: the mechanism, its parameters and the grid.
+        family: name of the family, for the finding.
+    """
+    largest: dict[Neighbours, list[float]] = {}
+    for relation, ratio in case.ratios():
+        largest.setdefault(relation, []).append(ratio)
+    claims = {relation: case.mechanism.claim(case.parameters, relation) for relation in largest}
+    return [
+        Finding(case.mechanism.name, family, relation, len(largest[relation]), max(largest[relation]), claim)
+        for relation, claim in claims.items()
+        if claim is not None
+    ]
+
+
+def shares_case(name: str, **parameters: float) -> tuple[str, Case]:
+    """Mechanism on shares at and near the ends of (0, 1), with a Beta family."""
+    x = np.array([0.0, 1e-300, 0.02, 0.5, 1 - 1e-16])
+    phi, precision = (axis.ravel() for axis in np.meshgrid(np.linspace(0.01, 0.99, 15), np.geomspace(0.11, 3000, 15)))
+    large = np.random.default_rng(1).beta(0.5, 3, LARGE)
+    grid, many = (Records(values, np.ones((len(values), 1))) for values in (x, large))
+    return "beta", Case(MECHANISMS[name], parameters, FAMILIES["beta"], grid, {"phi": phi, "lambda": precision}, many)
+
+
+def regression_case(name: str, **parameters: float) -> tuple[str, Case]:
+    """Mechanism on shares with a predictor, some far outside declared bounds."""
+    x, z = (axis.ravel() for axis in np.meshgrid([0.0, 0.3, 1.0], [-1e9, 0.5]))
+    axes = np.meshgrid(np.linspace(-12, 12, 7), np.linspace(-0.5, 0.5, 7), np.geomspace(0.11, 3000, 7))
+    intercept, slope, precision = (axis.ravel() for axis in axes)
+    thetas = {"coefficient": np.column_stack([intercept, slope]), "lambda": precision}
+    generator = np.random.default_rng(2)
+    large = Records(generator.beta(0.5, 3, LARGE), np.column_stack([np.ones(LARGE), generator.standard_normal(LARGE)]))
+    grid = Records(x, np.column_stack([np.ones(len(x)), z]))
+    return "beta_regression", Case(MECHANISMS[name], parameters, FAMILIES["beta_regression"], grid, thetas, large)
+
+
+CASES: Mapping[str, list[Callable[[], tuple[str, Case]]]] = {
+    "perturbed_histogram": [
+        lambda: shares_case("perturbed_histogram", epsilon=0.7, low=0.0, high=1.0, bins=7.0),
+        lambda: shares_case("perturbed_histogram", epsilon=3.0, low=0.01, high=0.4, bins=2.0),
+    ],
+    "censored_unweighted": [
+        lambda: shares_case("censored_unweighted", epsilon=0.5),
+        lambda: shares_case("censored_unweighted", epsilon=4.0),
+        lambda: regression_case("censored_unweighted", epsilon=1.0),
+    ],
+    "reference_censored": [
+        lambda: shares_case("reference_censored", epsilon=1.0, scale=2.0, theta1=0.2, theta2=3.0),
+        lambda: regression_case("reference_censored", epsilon=2.0, scale=5.0, theta1=0.1, theta2=0.5, theta3=3.0),
+    ],
+    "noisy_tables": [
+        lambda: shares_case("noisy_tables", epsilon=0.5, low=0.0, high=1.0, bins=7.0),
+        lambda: regression_case("noisy_tables", epsilon=2.0, low=0.0, high=1.0, bins=3.0, x_low=-1.0, x_high=1.0, x_bins=4.0),
+    ],
+}
+"""Cases of each shipped mechanism with a strict guarantee."""
+
+
+def main() -> int:
+    """Print the largest log ratio of every shipped mechanism with a strict guarantee; 1 if one exceeds its claim."""
+    for register in (MECHANISMS, FAMILIES):
+        register.find()
+    wrong = sorted(name for name, entry in MECHANISMS.items() if entry.strict and name not in CASES)
+    for name in wrong:
+        print(f"{name}: no case: add one to {__name__}.CASES")
+    for case in itertools.chain.from_iterable(CASES.values()):
+        family, made = case()
+        for finding in exact_test(made, family):
+            verdict = "holds" if finding.holds else "EXCEEDED"
+            print(
+                f"{finding.mechanism:22} {family:16} {finding.relation:10} {finding.pairs:6} pairs   "
+                f"largest log ratio {finding.largest:.12g}   claim {finding.claim:g}   {verdict}"
+            )
+            wrong += [] if finding.holds else [finding.mechanism]
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Proof cards: one page for each mechanism with a strict guarantee, which states and proves it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from formalsynth.core.mechanism import MECHANISMS, Mechanism
+from formalsynth.core.registry import is_own
+
+CARDS = Path(__file__).parents[4] / "docs" / "proofs"
+"""Folder of the cards of shipped mechanisms."""
+PARTS = ("Neighbour relation", "What is declared", "Theorem", "Proof", "What would break it", "Exact test")
+"""Parts of a card, each a paragraph that begins with its name in bold."""
+
+
+def card_of(mechanism: Mechanism) -> Path:
+    """Path of the card of a mechanism: ``docs/proofs``, or the folder of the user's own file."""
+    module = MECHANISMS.module(mechanism.name)
+    return (Path(module).parent if is_own(module) else CARDS) / f"{mechanism.name}.md"
+
+
+def card_faults(mechanism: Mechanism) -> list[str]:
+    """List the faults of the card of a mechanism with a strict guarantee, as ends of sentences; without one there are none."""
+    if not mechanism.strict:
+        return []
+    path, claim = card_of(mechanism), f"claims {mechanism.guarantee!r}"
+    if not path.is_file():
+        return [f"{claim} and has no proof card: write {path} with the parts {', '.join(PARTS)}"]
+    text = path.read_text(encoding="utf-8")
+    missing = [part for part in PARTS if f"**{part}.**" not in text]
+    return [f"{claim}, and its proof card {path} lacks the parts {', '.join(missing)}"] if missing else []
+
+
+def own_card_faults(mechanism: Mechanism) -> list[str]:
+    """List the faults of the card of a user's own mechanism; those of shipped ones are held by tests."""
+    return card_faults(mechanism) if is_own(MECHANISMS.module(mechanism.name)) else []
