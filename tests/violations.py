@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from formalsynth.contract.exact_test import exact_test, regression_case, shares_case
+from formalsynth.contract.exact_test import Case, Grid, case_of, exact_test, shares_grid
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive
@@ -35,13 +35,14 @@ class Violation:
     """Epsilon that holds, as far as one does."""
     register: Callable[[], object]
     """Function that registers it under the name ``broken``."""
-    case: Callable[..., object] = shares_case
+    family: str = "beta"
+    """Family on whose grid it is tried; "wide" for one with two predictors."""
 
 
 VIOLATIONS: list[Violation] = []
 
 
-def clipped(name, true, threshold=0.5, case=shares_case, **settings):
+def clipped(name, true, threshold=0.5, family="beta", **settings):
     """Add a mechanism whose weights are a function of the records; each log-likelihood is clipped at the threshold."""
 
     def add(weights):
@@ -53,7 +54,7 @@ def clipped(name, true, threshold=0.5, case=shares_case, **settings):
 
             mechanism(**{"censors": True, "parents": 0} | ADD_REMOVE | settings)(broken)
 
-        VIOLATIONS.append(Violation(name, true, register, case))
+        VIOLATIONS.append(Violation(name, true, register, family))
         return weights
 
     return add
@@ -78,7 +79,7 @@ def counted(name, true, scale=1.0, draws=None, **settings):
     return add
 
 
-def tabled(name, true, case=regression_case):
+def tabled(name, true, family="beta_regression"):
     """Add a mechanism that changes what ``noisy_tables`` gives for the same records."""
 
     def add(change):
@@ -91,7 +92,7 @@ def tabled(name, true, case=regression_case):
 
             mechanism(**{"parents": 0, "program": "noisy_tables"} | ADD_REMOVE)(broken)
 
-        VIOLATIONS.append(Violation(name, true, register, case))
+        VIOLATIONS.append(Violation(name, true, register, family))
         return change
 
     return add
@@ -158,7 +159,7 @@ clipped("weights from the record before", "grows with n")(lambda context: 0.2 + 
 clipped("weights from the last record", "grows with n")(
     lambda context: np.full(len(context.records), context.records.x[-1] if len(context.records) else 1.0)
 )
-clipped("weights from the mean of a predictor", "grows with n", case=regression_case)(
+clipped("weights from the mean of a predictor", "grows with n", family="beta_regression")(
     lambda context: np.full(
         len(context.records), 0.2 + 0.8 * (context.records.design[:, -1].mean() > -1) if len(context.records) else 1
     )
@@ -206,7 +207,7 @@ counted(
 
 
 # Noisy tables.
-@tabled("epsilon for each of two tables", "2", case=lambda name, **parameters: wide_case(name, **parameters))
+@tabled("epsilon for each of two tables", "2", family="wide")
 def _each(shipped, context, bounds):
     made = shipped(context, epsilon=1.0, **bounds)
     counts = DiscreteLaplaceCounts(made.counts.counts, made.counts.scale / 2)
@@ -232,12 +233,11 @@ def _half(shipped, context, bounds):
     return replace(made, public=replace(made.public, epsilon=1.0))
 
 
-def wide_case(name, **parameters):
-    """Mechanism on normal outcomes with two predictors."""
+def wide_case(mechanism, parameters):
+    """Case of a mechanism on normal outcomes with two predictors."""
     x = np.array([0.0, 0.5, 1.0])
-    grid = Records(x, np.column_stack([np.ones(3), [-1.0, 0.0, 1.0], [0.5, -0.5, 0.0]]))
-    case = shares_case(name, **parameters)[1]
-    return "normal", replace(case, family=FAMILIES["normal"], grid=grid, large=None, _losses={})
+    records = Records(x, np.column_stack([np.ones(3), [-1.0, 0.0, 1.0], [0.5, -0.5, 0.0]]))
+    return Case(mechanism, parameters, FAMILIES["normal"], Grid(records, shares_grid().thetas))
 
 
 def what_finds(violation: Violation) -> str:
@@ -245,13 +245,15 @@ def what_finds(violation: Violation) -> str:
     with MECHANISMS.trial():
         try:
             violation.register()
-            family, case = violation.case("broken", epsilon=1.0)
-            if not all(finding.holds for finding in exact_test(case, family)):
+            broken = MECHANISMS["broken"]
+            wide = violation.family == "wide"
+            case = wide_case(broken, {"epsilon": 1.0}) if wide else case_of(broken, violation.family, {"epsilon": 1.0})
+            if not all(finding.holds for finding in exact_test(case)):
                 return "exact test"
             generator = np.random.default_rng(3)
             records = Records(generator.beta(0.5, 3, 30), np.ones((30, 1)))
             draws = {"phi": generator.uniform(0.1, 0.3, 50), "lambda": generator.uniform(2, 5, 50)}
-            problems = check_mechanism(MECHANISMS["broken"], {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
+            problems = check_mechanism(broken, {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
             return "contract" if problems else ""
         except (BrokenContract, ValueError):
             return "claim against result"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from formalsynth.contract.exact_test import CASES, Finding, every_data_set, exact_test
+from formalsynth.contract.exact_test import Finding, case_of, every_data_set, exact_test
 from formalsynth.contract.mechanism import check_mechanism
-from formalsynth.contract.proof import PARTS, card_faults, card_of
+from formalsynth.contract.proof import PARTS, card_faults, card_of, trials
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
@@ -24,13 +24,14 @@ def test_the_mechanisms_with_a_strict_guarantee_are_known():
 def test_a_strict_guarantee_has_a_proof_card_and_an_exact_test(name):
     assert card_faults(MECHANISMS[name]) == []
     assert f"`{name}`" in card_of(MECHANISMS[name]).read_text(encoding="utf-8")
-    assert CASES[name]
+    assert trials(MECHANISMS[name])
 
 
-@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in CASES.items() for k in range(len(cases))])
-def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, number):
-    family, case = CASES[name][number]()
-    findings = exact_test(case, family)
+@pytest.mark.parametrize(
+    ("name", "family", "parameters"), [(name, *trial) for name in STRICT for trial in trials(MECHANISMS[name])]
+)
+def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, family, parameters):
+    findings = exact_test(case_of(MECHANISMS[name], family, parameters), family)
     assert findings
     for finding in findings:
         assert finding.holds, finding
@@ -93,6 +94,6 @@ def test_a_planted_violation_is_found(violation):
 
 def test_the_grids_of_the_bank_find_nothing_in_sound_mechanisms():
     tables = {"low": 0.0, "high": 1.0, "bins": 3.0, "x_low": -1.0, "x_high": 1.0, "x_bins": 4.0}
-    family, case = wide_case("noisy_tables", epsilon=1.0, **tables)
-    assert all(finding.holds for finding in exact_test(case, family))
+    case = wide_case(MECHANISMS["noisy_tables"], {"epsilon": 1.0} | tables)
+    assert all(finding.holds for finding in exact_test(case))
     assert len(VIOLATIONS) >= 30

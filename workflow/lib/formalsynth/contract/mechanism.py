@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from formalsynth.contract.exact_test import Case, exact_test
+from formalsynth.contract.exact_test import Case, Grid, exact_test
 from formalsynth.contract.proof import own_card_faults
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Sensitive, record_bounds
@@ -193,7 +193,7 @@ def _of_small_data(trial: _Trial) -> Iterator[str]:
     order = np.argsort(trial.records.x)
     chosen = [order[0], order[len(order) // 2], order[-1], *range(len(trial.records), len(far))][:FEW]
     grid = far.take(np.array(chosen))
-    case = Case(trial.mechanism, trial.parameters, trial.family, grid, trial.draws, trial.records, range(1, FEW))
+    case = Case(trial.mechanism, trial.parameters, trial.family, Grid(grid, trial.draws, trial.records, range(1, FEW)))
     for finding in exact_test(case):
         if not finding.holds:
             yield (

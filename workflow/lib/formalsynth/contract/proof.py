@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
@@ -11,6 +13,8 @@ CARDS = Path(__file__).parents[4] / "docs" / "proofs"
 """Folder of the cards of shipped mechanisms."""
 PARTS = ("Neighbour relation", "What is declared", "Theorem", "Proof", "What would break it", "Exact test")
 """Parts of a card, each a paragraph that begins with its name in bold."""
+TRIAL = re.compile(r"^\{.*\}$", re.MULTILINE)
+"""Line of a card with a family and parameters, as JSON, for the exact test."""
 
 
 def card_of(mechanism: Mechanism) -> Path:
@@ -29,6 +33,12 @@ def card_faults(mechanism: Mechanism) -> list[str]:
     text = path.read_text(encoding="utf-8")
     missing = [part for part in PARTS if f"**{part}.**" not in text]
     return [f"{claim}, and its proof card {path} lacks the parts {', '.join(missing)}"] if missing else []
+
+
+def trials(mechanism: Mechanism) -> list[tuple[str, dict[str, float]]]:
+    """Families and parameters that the card of a mechanism gives for the exact test."""
+    lines = TRIAL.findall(card_of(mechanism).read_text(encoding="utf-8"))
+    return [(entry.pop("family"), entry) for entry in map(json.loads, lines)]
 
 
 def own_card_faults(mechanism: Mechanism) -> list[str]:
