@@ -155,7 +155,7 @@ def errata_page(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> str:
         "Errors in the printed papers, from `config/errata.yaml`. Each error counts once and lists every place where it occurs, "
         "followed by the claims that test it, with their verdicts in the reference run.",
         "`python -m formalsynth.errata` prints the numbers of all checks, and those of one with its id. Why the bounds of "
-        "min-max weights do not contract, which is no slip of one formula: [CONTRACTION.md](CONTRACTION.md).",
+        "min-max weights do not contract, which is not the error of a single formula: [CONTRACTION.md](CONTRACTION.md).",
         "\n".join(f"- *{finding}*: {VERDICTS[finding]}." for finding in FINDINGS),
     ]
     for result in findings(rows, errata).errata:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -69,6 +70,15 @@ def check_mechanism(
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
+class _Given(TypedDict, total=False):
+    """Input of a call in place of that of the trial."""
+
+    draws: Draws
+    risk: Array
+    weights: Array
+    address: Watched
+
+
 @dataclass(frozen=True)
 class _Trial:
     """Mechanism with the records of its calls."""
@@ -81,30 +91,23 @@ class _Trial:
     risk: Array
     address: Watched = field(default_factory=lambda: Watched(1, 1, 1, 1, 0))
 
-    def made(
-        self,
-        index: Index | None = None,
-        draws: Draws | None = None,
-        risk: Array | None = None,
-        weights: Array | None = None,
-        address: Watched | None = None,
-    ) -> Made:
+    def made(self, index: Index | None = None, **given: Unpack[_Given]) -> Made:
         """Call the mechanism on the records at ``index``, with its own or other draws, risks and weights of parents, and address.
 
         Raises:
             BrokenContract: the mechanism writes into its input, or its result breaks the contract.
         """
         index = np.arange(len(self.records)) if index is None else index
-        draws = self.draws if draws is None else draws
-        records, risk = self.records.take(index), (self.risk if risk is None else risk)[index]
-        weights = np.ones(len(index)) if weights is None else weights[index]
+        draws = given.get("draws", self.draws)
+        records, risk = self.records.take(index), given.get("risk", self.risk)[index]
+        weights = given["weights"][index] if "weights" in given else np.ones(len(index))
         # copies, because a mechanism that writes into its input must not affect its other calls
         copies = Records(records.x.copy(), records.design.copy())
         parents = [
             Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy(), shared={})
             for _ in range(self.mechanism.parents)
         ]
-        context = Context(self.family, copies, self.address if address is None else address, parents)
+        context = Context(self.family, copies, given.get("address", self.address), parents)
         made = self.mechanism.apply(context, self.parameters)
         same = _equal(copies.x, records.x) and _equal(copies.design, records.design)
         for parent in parents:
@@ -114,31 +117,24 @@ class _Trial:
             raise BrokenContract(self.mechanism.name, "changes its input, which other synthesizers use too: work on a copy")
         return made
 
-    def form(
-        self,
-        index: Index | None = None,
-        draws: Draws | None = None,
-        risk: Array | None = None,
-        weights: Array | None = None,
-        address: Watched | None = None,
-    ) -> Form:
-        """Call :meth:`made` for a mechanism that returns a form.
+    def form(self, index: Index | None = None, **given: Unpack[_Given]) -> Form:
+        """Call :meth:`made` for a mechanism that gives a form.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a form.
         """
-        made = self.made(index, draws, risk, weights, address)
+        made = self.made(index, **given)
         if not isinstance(made, Form):
             raise BrokenContract(self.mechanism.name, MIXED)
         return made
 
-    def release(self, index: Index | None = None, address: Watched | None = None) -> DirectRelease | PrivateFit:
+    def release(self, index: Index | None = None, **given: Unpack[_Given]) -> DirectRelease | PrivateFit:
         """Call :meth:`made` for a mechanism that releases directly or gives a private fit.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a release.
         """
-        made = self.made(index, address=address)
+        made = self.made(index, **given)
         if isinstance(made, Form):
             raise BrokenContract(self.mechanism.name, MIXED)
         return made
