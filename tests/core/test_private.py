@@ -40,6 +40,17 @@ def test_noise_is_a_whole_number_with_the_probabilities_of_discrete_laplace(scal
     assert discrete_laplace_variance(scale) == pytest.approx(mass @ np.arange(-400, 401) ** 2)
 
 
+@pytest.mark.parametrize(("scale", "allowed"), [(1e-3, False), (1 / 31, False), (1 / 30, True), (1e12, True), (1e13, False)])
+def test_noise_that_would_always_be_0_is_refused(scale, allowed):
+    """At epsilon 50 the probability of no noise rounds to 1; at 1e-25 both geometric variables are the largest integer."""
+    if not allowed:
+        with pytest.raises(ValueError, match=r"allowed: 0\.0333 to 1e\+12, so an epsilon of 1e-12 to 30 for each table"):
+            DiscreteLaplaceCounts(np.zeros(3), scale)
+        return
+    noise = DiscreteLaplaceCounts(np.zeros(1), scale).noisy(np.random.default_rng(1), 20_000)
+    assert np.abs(noise).mean() == pytest.approx(scale if scale > 1 else 0, rel=0.05, abs=1e-3)
+
+
 def test_nothing_that_makes_the_data_of_the_fit_gets_a_record():
     """The request for a posterior, its tables, and the functions of the model: no field and no argument is one of these."""
     kept = {part.type for kind in (PublicRequest, PublicTables) for part in fields(kind)}

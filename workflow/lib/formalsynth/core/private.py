@@ -54,6 +54,10 @@ class Bins:
         return np.asarray(place, dtype=np.int64)
 
 
+SCALES = 1 / 30, 1e12
+"""Smallest and largest scale of discrete noise: beyond them, noise in floating point and 64-bit integers would be always 0."""
+
+
 @dataclass(frozen=True)
 class DiscreteLaplaceCounts:
     """Counts to which independent discrete Laplace noise is added: P(noise = k) is proportional to exp(-|k| / scale)."""
@@ -62,6 +66,19 @@ class DiscreteLaplaceCounts:
     """Counts (cells,) without noise."""
     scale: float
     """Scale of the noise."""
+
+    def __post_init__(self) -> None:
+        """Check the scale, which is declared and not computed from data.
+
+        Raises:
+            ValueError: noise of this scale cannot be drawn.
+        """
+        least, most = SCALES
+        if not least <= self.scale <= most:
+            raise ValueError(
+                f"discrete noise of scale {self.scale:g}: allowed: {least:.3g} to {most:g}, so an epsilon of "
+                f"{1 / most:g} to {1 / least:g} for each table"
+            )
 
     def noisy(self, generator: np.random.Generator, runs: int) -> Array:
         """Draw noisy counts (runs, cells), whole numbers: the noise is the difference of two geometric variables."""
