@@ -24,6 +24,7 @@ from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}
 REPLACE = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}}
 EDGES = np.linspace(0, 1, 6)
+GIVEN = {"epsilon": 1.0}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def counted(name, true, scale=1.0, draws=None, **settings):
             def broken(context: Context, *, epsilon: PositiveNumber) -> DirectRelease:
                 x = context.records.x
                 made = LaplaceCounts(np.asarray(counts(x), dtype=float), scale(x) if callable(scale) else scale)
-                noisy = made.noisy(context.address.generator("mechanism"), 1) if draws is None else draws(made)
+                stream = context.address.generator("mechanism")
+                noisy = made.noisy(stream, 1) if draws is None else draws(made, stream)
                 return DirectRelease({"counts": noisy}, Constant(), 1.0, made)
 
             mechanism(**{"parents": 0} | ADD_REMOVE | settings)(broken)
@@ -109,6 +111,11 @@ class Constant:
 def histogram(x, edges=EDGES):
     """Count values in bins whose ends are open."""
     return np.bincount(np.searchsorted(edges[1:-1], x, side="right"), minlength=len(edges) - 1)
+
+
+def with_second(made, noisy):
+    """Noisy counts of a table, and of the same table reversed with the same noise."""
+    return np.concatenate([noisy, noisy - made.counts + made.counts[::-1]], axis=1)
 
 
 def log_density(context):
@@ -199,11 +206,26 @@ counted("shares in place of counts, with the scale of counts over n", "infinite"
 )
 counted("scale from the data", "infinite", scale=lambda x: 1 + x.sum())(histogram)
 counted("values as weights of up to 2", "2")(lambda x: np.bincount(np.searchsorted(EDGES[1:-1], x), 1 + x, minlength=5))
-counted("draws from the exact counts", "infinite", draws=lambda made: made.counts[None])(histogram)
-counted("noise from a fixed seed", "infinite", draws=lambda made: made.noisy(np.random.default_rng(1), 1))(histogram)
-counted(
-    "half the noise that is stated", "2", draws=lambda made: (made.counts + np.random.default_rng().laplace(size=5) / 2)[None]
-)(histogram)
+for _name, _true, _draws in [
+    ("draws from the exact counts", "infinite", lambda made, stream: made.counts[None]),
+    ("noise from a fixed seed", "infinite", lambda made, stream: made.noisy(np.random.default_rng(1), 1)),
+    ("half the noise that is stated", "2", lambda made, stream: made.counts + stream.laplace(size=(1, 5)) / 2),
+    (
+        "noise on three times the stated counts", "3",
+        lambda made, stream: LaplaceCounts(3 * made.counts, made.scale).noisy(stream, 1),
+    ),
+    (
+        "the exact number of records in a further draw", "infinite",
+        lambda made, stream: np.append(made.noisy(stream, 1), made.counts.sum())[None],
+    ),
+    ("the noise of one table used for a second", "infinite", lambda made, stream: with_second(made, made.noisy(stream, 1))),
+    ("twenty noisy copies", "20", lambda made, stream: made.noisy(stream, 20)),
+    (
+        "exact counts unless the noise is large", "infinite",
+        lambda made, stream: np.where(made.noisy(stream, 1) > 1e9, 0, made.counts),
+    ),
+]:  # fmt: skip
+    counted(_name, _true, draws=_draws)(histogram)
 
 
 # Noisy tables.
@@ -241,22 +263,34 @@ def wide_case(mechanism, parameters):
 
 
 def what_finds(violation: Violation) -> str:
-    """Name of the check that finds a violation; empty if none does."""
+    """Name of the check that finds a violation; empty if none does. An error of the mechanism itself finds nothing."""
     with MECHANISMS.trial():
         try:
             violation.register()
-            broken = MECHANISMS["broken"]
-            wide = violation.family == "wide"
-            case = wide_case(broken, {"epsilon": 1.0}) if wide else case_of(broken, violation.family, {"epsilon": 1.0})
+        except ValueError:
+            return "registration"
+        broken = MECHANISMS["broken"]
+        case = wide_case(broken, GIVEN) if violation.family == "wide" else case_of(broken, violation.family, GIVEN)
+        try:
             if not all(finding.holds for finding in exact_test(case)):
                 return "exact test"
-            generator = np.random.default_rng(3)
-            records = Records(generator.beta(0.5, 3, 30), np.ones((30, 1)))
-            draws = {"phi": generator.uniform(0.1, 0.3, 50), "lambda": generator.uniform(2, 5, 50)}
-            problems = check_mechanism(broken, {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
-            return "contract" if problems else ""
-        except (BrokenContract, ValueError):
+        except BrokenContract:
             return "claim against result"
+        problems = check_mechanism(broken, GIVEN, case.family, *sample_of(violation.family))
+        return "contract" if any(not problem.startswith("stops with") for problem in problems) else ""
+
+
+def sample_of(family):
+    """Records and draws for the contract."""
+    generator = np.random.default_rng(3)
+    x, z = generator.beta(0.5, 3, 30), generator.standard_normal(30)
+    precision = generator.uniform(2, 5, 50)
+    if family == "beta_regression":
+        return Records(x, np.column_stack([np.ones(30), z])), {
+            "coefficient": generator.normal(0, 1, (50, 2)),
+            "lambda": precision,
+        }
+    return Records(x, np.ones((30, 1))), {"phi": generator.uniform(0.1, 0.3, 50), "lambda": precision}
 
 
 def main() -> int:

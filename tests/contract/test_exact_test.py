@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from formalsynth.contract.exact_test import Finding, case_of, every_data_set, exact_test
+from formalsynth.contract.exact_test import Finding, Output, case_of, every_data_set, exact_test, main
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.proof import PARTS, card_faults, card_of, trials
 from formalsynth.core.arrays import Records
@@ -77,6 +77,29 @@ def test_a_claim_that_is_exceeded_by_more_than_rounding_does_not_hold():
     assert Finding("m", "beta", "replace", 1, 1 + 5e-10, 1.0).holds
     assert not Finding("m", "beta", "replace", 1, 1 + 5e-9, 1.0).holds
     assert not Finding("m", "beta", "replace", 1, np.inf, 1.0).holds
+
+
+def test_an_undefined_probability_is_a_violation_wherever_it_is():
+    """A maximum of Python's drops what is not a number, unless it comes first."""
+    sound, undefined = Output(np.zeros(3)), Output(np.array([0.0, np.nan, 0.0]))
+    assert sound.ratio(sound) == 0
+    assert sound.ratio(undefined) == undefined.ratio(sound) == np.inf
+    case = case_of(MECHANISMS["censored_unweighted"], "beta", {"epsilon": 1.0})
+    last = len(case.grid.records) - 1
+    for data in every_data_set(last + 1, range(6)):
+        case.output(data)
+        if last in data:
+            case._losses[data] = Output(np.full(225, np.nan))
+    assert not any(finding.holds for finding in exact_test(case))
+
+
+@pytest.mark.parametrize(("name", "value"), [("trials", []), ("card_faults", ["has no card"])])
+def test_a_card_without_trials_or_no_card_is_a_failure_of_the_command(monkeypatch, capsys, name, value):
+    monkeypatch.setattr(f"formalsynth.contract.exact_test.{name}", lambda mechanism: value if mechanism.strict else [])
+    assert main() == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(STRICT)
+    assert all("proof card" in line or "no card" in line for line in lines)
 
 
 def test_all_data_sets_of_up_to_four_of_three_values():

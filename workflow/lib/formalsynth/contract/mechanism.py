@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,19 @@ from formalsynth.contract.proof import own_card_faults
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
-from formalsynth.core.mechanism import BrokenContract, Context, DirectRelease, Form, Made, Mechanism, Neighbours, Parent
-from formalsynth.core.private import PrivateFit
+from formalsynth.core.mechanism import (
+    BrokenContract,
+    Context,
+    Counts,
+    DirectRelease,
+    Form,
+    LaplaceCounts,
+    Made,
+    Mechanism,
+    Neighbours,
+    Parent,
+)  # fmt: skip
+from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.streams import MechanismAddress
 
 MOVED = 1e-9
@@ -228,7 +240,10 @@ def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[
             "register a kind that names its condition after a bar"
         )
     elif release.counts is not None:
-        yield from _of_counts(trial, release)
+        faults = list(_of_counts(trial, release))
+        if not faults and trial.mechanism.strict and (fault := _noise_fault(trial, release)):
+            faults = [f"claims {kind!r} and {fault}"]
+        yield from faults
 
 
 def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
@@ -242,6 +257,43 @@ def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
         for source, index in [(release, np.arange(n)), (release, reverse), (other, reverse)]
     ]
     return all(_equal(values[0], more) for more in values[1:])
+
+
+def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
+    """Fault of draws that do not come from the stated noisy counts alone, as the end of a sentence; empty if there is none.
+
+    The noisy counts are replaced by declared ones, the same for all records: the draws have to be the same then, too.
+    """
+    assert release.counts is not None
+    size, n = len(release.counts.counts), len(trial.records)
+    outputs = []
+    for values, index in ((np.arange(size), None), (np.arange(size), np.arange(1, n)), (np.arange(size)[::-1], None)):
+        with noise_replaced(values.astype(float)) as calls:
+            made = trial.release(index)
+        if len(calls) != 1 or calls[0][1] != 1:
+            return f"draws the noise of its counts {sum(runs for _, runs in calls)} times: call counts.noisy(generator, 1) once"
+        if made.counts is None or not _equal(calls[0][0].counts, made.counts.counts) or calls[0][0].scale != made.counts.scale:
+            return "adds noise to other counts, or of another scale, than it states"
+        outputs.append(made)
+    if not _same_draws(outputs[0], outputs[1]):
+        return "uses the records as well as its noisy counts: make the draws of counts.noisy(generator, 1) alone"
+    return "" if size == 1 or not _same_draws(outputs[0], outputs[2]) else "gives draws that do not follow its noisy counts"
+
+
+@contextlib.contextmanager
+def noise_replaced(values: Array) -> Iterator[list[tuple[Counts, int]]]:
+    """Let all counts have these noisy values (bins,) inside the block; the list collects the counts, and the runs asked for."""
+    calls: list[tuple[Counts, int]] = []
+
+    def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:
+        calls.append((self, runs))
+        return np.tile(values[: len(self.counts)], (runs, 1))
+
+    with contextlib.ExitStack() as originals:
+        for kind in (LaplaceCounts, DiscreteLaplaceCounts):
+            originals.callback(type.__setattr__, kind, "noisy", kind.noisy)
+            type.__setattr__(kind, "noisy", replaced)
+        yield calls
 
 
 def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
