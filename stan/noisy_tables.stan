@@ -1,8 +1,9 @@
 // Posterior of a family's parameters given noisy tables of counts; no record enters, only what may be published.
 //
 // A table counts the records by bin of the outcome and bin of one predictor; without predictors there is one row. Cell counts
-// have about Poisson variance around total * probability, and the noise adds its own: a normal likelihood with both. The number
-// of records is unknown: `total` is a parameter. The end bins are open.
+// are Poisson around total * probability, and the noise adds its own variance. Small noisy counts have the exact likelihood of
+// both, a polynomial in the expected count; all others a normal one. The number of records is unknown: `total` is a parameter.
+// The end bins are open.
 //
 // The predictor is normal with its own mean and standard deviation, on a scale on which the declared bounds are -1 and 1, and
 // is integrated inside each bin by quadrature. The outcome's probabilities are differences of distribution functions for the
@@ -61,6 +62,11 @@ data {
   int<lower=1> rows; // bins of a predictor; 1 without predictors
   array[q == 0 ? 1 : q] matrix[rows, bins] noisy;
   real<lower=0> noise_variance;
+  int<lower=0> small; // cells with a small noisy count; cells are numbered table after table, column after column
+  array[small] int small_cell;
+  array[(q == 0 ? 1 : q) * rows * bins - small] int large_cell;
+  int<lower=0> degree;
+  matrix[small, degree + 1] polynomial; // P(noisy count | expected count m) = exp(-m) sum_j polynomial[, j + 1] m^j
   vector[bins - 1] edges; // inner edges of the outcome, used by the normal family
   int<lower=0> nodes;
   vector[nodes] at;
@@ -83,6 +89,11 @@ transformed data {
   int p = q + 1;
   int has_spread = kind != 5;
   int hierarchical = kind == 7 ? p : 0;
+  int cells_of_table = rows * bins;
+  vector[tables * cells_of_table] counts;
+  for (t in 1:tables) {
+    counts[((t - 1) * cells_of_table + 1):(t * cells_of_table)] = to_vector(noisy[t]);
+  }
 }
 parameters {
   vector[p] theta;
@@ -104,6 +115,7 @@ transformed parameters {
 }
 model {
   vector[q] x_sd = exp(log_x_sd);
+  vector[tables * cells_of_table] expected;
   for (t in 1:tables) {
     matrix[rows, bins] mu;
     if (q == 0) {
@@ -122,8 +134,18 @@ model {
         below = upto;
       }
     }
-    to_vector(noisy[t]) ~ normal(to_vector(mu), sqrt(to_vector(mu) + noise_variance));
+    expected[((t - 1) * cells_of_table + 1):(t * cells_of_table)] = to_vector(mu);
   }
+  counts[large_cell] ~ normal(expected[large_cell], sqrt(expected[large_cell] + noise_variance));
+  if (small > 0) {
+    vector[small] at_small = expected[small_cell];
+    vector[small] value = polynomial[, degree + 1];
+    for (j in 1:degree) {
+      value = value .* at_small + polynomial[, degree + 1 - j];
+    }
+    target += sum(log(value)) - sum(at_small);
+  }
+  target += log_total; // the prior of the number of records is flat
   x_mean ~ normal(0, 2);
   log_x_sd ~ normal(-0.7, 1);
   // the prior of each family; Jacobians of the logarithms belong to it

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, logit
 
 from formalsynth.core.arrays import Array, Draws, Integers
@@ -32,6 +34,14 @@ PRIORS = 4
 """Length of the program's array of prior settings."""
 MOST_NODES = 2000
 """Largest number of counts below the last bin."""
+
+
+SMALL = 12, 3
+"""Noisy counts have the exact likelihood of Poisson counts and noise up to 12 and 3 scales of the noise; above, a normal one."""
+TAIL = 9
+"""Distance, in scales, beyond which the noise is neglected in the exact likelihood."""
+LARGEST_SCALE = 10.0
+"""Scale of the noise above which every count has the normal likelihood."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,9 @@ class TablesModel:
         settings = np.zeros(PRIORS)
         settings[: len(self.tabled.priors)] = [priors[name] for name in self.tabled.priors]
         points, log_weight, row = _points(rows)
+        by_column = public.noisy.transpose(0, 2, 1).ravel()
+        small = _small(by_column, public.scale)
+        polynomials = _polynomials(by_column[small], min(public.scale, LARGEST_SCALE))
         return {
             "kind": self.tabled.kind,
             "q": len(public.predictors),
@@ -90,6 +103,11 @@ class TablesModel:
             "rows": rows,
             "noisy": public.noisy,
             "noise_variance": discrete_laplace_variance(public.scale),
+            "small": int(small.sum()),
+            "small_cell": np.flatnonzero(small) + 1,
+            "large_cell": np.flatnonzero(~small) + 1,
+            "degree": polynomials.shape[1] - 1,
+            "polynomial": polynomials,
             "edges": public.outcome.edges[1:-1],
             "nodes": len(nodes.at),
             "at": nodes.at,
@@ -149,6 +167,27 @@ def check(declared: Tabled, outcome: Bins, predictors: tuple[Bins, ...]) -> None
         raise ValueError("noisy tables of shares need bins from 0 to 1")
     if declared.kind >= POISSON and not 0 < outcome.edges[-2] <= MOST_NODES:
         raise ValueError(f"noisy tables of counts need a last bin that begins above 0 and at most at {MOST_NODES}")
+
+
+def _small(noisy: Array, scale: float) -> NDArray[np.bool_]:
+    """Cells (cells,) whose noisy count gets the exact likelihood."""
+    return (noisy <= _most_small(scale)) & (scale <= LARGEST_SCALE)
+
+
+def _most_small(scale: float) -> int:
+    """Largest noisy count with the exact likelihood."""
+    return SMALL[0] + math.ceil(SMALL[1] * scale)
+
+
+def _polynomials(noisy: Array, scale: float) -> Array:
+    """Coefficients (cells, degree + 1) of ``exp(m) P(noisy | m)`` in the expected count m, up to a factor for each cell.
+
+    A Poisson count j has the probability ``exp(-m) m^j / j!``, and discrete Laplace noise the probability of ``noisy - j``.
+    """
+    j = np.arange(_most_small(scale) + math.ceil(TAIL * scale) + 1)
+    nearest = -np.minimum(noisy, 0) / scale
+    coefficients: Array = np.exp(nearest[:, None] - np.abs(noisy[:, None] - j) / scale - gammaln(j + 1))
+    return coefficients
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,108 @@
+"""Density of the posterior given noisy tables: its likelihood, its agreement with Stan, and the information of the tables."""
+
+import numpy as np
+import pytest
+from formalsynth.core.arrays import Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables
+from formalsynth.core.tables import TablesModel, tabled
+from formalsynth.core.tables_density import TablesDensity, importance_draws, information
+from formalsynth.mechanisms.noisy_tables import tables
+from formalsynth.stan.sample import sample
+from scipy import stats
+
+FAMILIES.find()
+X = np.random.default_rng(1).normal(2, 1, 900)
+RNG = np.random.default_rng(2)
+CASES = {
+    "normal": ("normal", RNG.normal(1, 2, 900), None, (-5, 7, 12)),
+    "lognormal regression": ("lognormal_regression", np.exp(1 + X + RNG.standard_normal(900)), X, (0.05, 8000, 12)),
+    "beta": ("beta", RNG.beta(0.5, 3, 900), None, (0, 1, 15)),
+    "beta regression": ("beta_regression", RNG.beta(1 + X**2 / 2, 3), X, (0, 1, 8)),
+    "gamma regression": ("gamma_regression", RNG.gamma(3, np.exp(0.3 * X)), X, (0.5, 30, 10)),
+    "poisson": ("poisson", RNG.poisson(6, 900), None, (0, 20, 10)),
+    "negative binomial": ("negative_binomial", RNG.negative_binomial(2, 2 / 12, 900), None, (0, 60, 12)),
+}
+
+
+def posterior(name, epsilon, records=900):
+    """Density given noisy tables of a case, with its model and starting point."""
+    family, outcomes, x, declared = CASES[name]
+    model = TablesModel(tabled(FAMILIES[family]))
+    outcome, predictors = Bins(*declared, model.tabled.log), () if x is None else (Bins(-1, 5, 8),)
+    design = np.ones((records, 1)) if x is None else np.column_stack([np.ones(records), x[:records]])
+    exact = tables(Records(outcomes[:records].astype(float), design), outcome, predictors)
+    noisy = DiscreteLaplaceCounts(exact.ravel(), len(exact) / epsilon).noisy(np.random.default_rng(3), 1).reshape(exact.shape)
+    public = PublicTables(outcome, predictors, noisy, len(exact) / epsilon, epsilon)
+    data = model.stan_data(public, FAMILIES[family].priors)
+    density = TablesDensity(data)
+    return model, density, model.inits(public, data)
+
+
+@pytest.mark.parametrize("scale", [0.2, 1.0, 2.0, 8.0])
+def test_small_noisy_counts_have_the_likelihood_of_a_poisson_count_plus_noise(scale):
+    """The ratio to the convolution, summed over all counts, is the same for every expected count."""
+    outcome = Bins(0, 1, 7)
+    noisy = np.array([-5.0, -1, 0, 1, 3, 9, 14])
+    declared = tabled(FAMILIES["beta"])
+    data = TablesModel(declared).stan_data(PublicTables(outcome, (), noisy[None, None], scale, 1), FAMILIES["beta"].priors)
+    small = np.asarray(data["small_cell"]) - 1
+    assert set(small) >= set(range(6))
+    j = np.arange(3000)
+    for cell, coefficients in zip(small, data["polynomial"], strict=True):
+        means = np.array([1e-3, 0.1, 1, 4, 12, 20])
+        mass = stats.poisson.pmf(j, means[:, None]) * stats.dlaplace.pmf(noisy[cell] - j, 1 / scale)
+        ours = np.exp(-means) * np.polynomial.polynomial.polyval(means, coefficients)
+        ratio = ours / mass.sum(axis=1)
+        np.testing.assert_allclose(ratio / ratio[0], 1, rtol=2e-3)
+
+
+@pytest.mark.parametrize("scale", [0.1, 30.0])
+def test_every_cell_is_either_small_or_large(scale):
+    noisy = np.array([[[-40.0, 3, 500, 12, 80, 13, 16]]])
+    data = TablesModel(tabled(FAMILIES["beta"])).stan_data(
+        PublicTables(Bins(0, 1, 7), (), noisy, scale, 1), FAMILIES["beta"].priors
+    )
+    assert sorted([*data["small_cell"], *data["large_cell"]]) == [1, 2, 3, 4, 5, 6, 7]
+    assert data["small"] == len(data["small_cell"]) == (4 if scale < 1 else 0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_draws_agree_with_those_of_stan(name, compiled):
+    """Means differ by less than 6 errors of 150 effective draws, standard deviations by less than 30 %."""
+    model, density, inits = posterior(name, 1)
+    found = importance_draws(density, density.point(inits), np.random.default_rng(4), 2000)
+    assert found.effective > 1000
+    settings = SamplerSettings(draws=500, warmup=250, ess_min=50, rhat_max=1.1)
+    fit = sample(compiled("noisy_tables"), density.data, inits, model.parameters, 1, settings)
+    assert fit.status == "ok", fit.reason
+    ours = density.sampled(found.points)
+    for parameter, theirs in fit.draws.items():
+        sd = theirs.std(axis=0)
+        assert (np.abs(ours[parameter].mean(axis=0) - theirs.mean(axis=0)) < 6 * sd / np.sqrt(150)).all(), parameter
+        np.testing.assert_allclose(ours[parameter].std(axis=0), sd, rtol=0.3)
+
+
+def test_the_search_for_the_mode_survives_empty_tables():
+    """No record at all, and counts that are negative by noise."""
+    _, density, inits = posterior("beta", 0.1, records=0)
+    found = importance_draws(density, density.point(inits), np.random.default_rng(5))
+    assert np.isfinite(found.points).all()
+
+
+def test_tables_of_many_bins_without_noise_have_the_information_of_the_records():
+    """A normal distribution: n / sigma^2 for the mean, 2 n for the logarithm of sigma, n for that of the number of records."""
+    outcome, n, sigma = Bins(-12, 12, 1500), 5000, 2.0
+    counts = n * np.diff(stats.norm.cdf(outcome.edges, 0.3, sigma))
+    model = TablesModel(tabled(FAMILIES["normal"]))
+    data = model.stan_data(PublicTables(outcome, (), counts[None, None], 1, 1), FAMILIES["normal"].priors)
+    point = np.array([0.3, np.log(sigma), np.log(n)])
+    np.testing.assert_allclose(information(TablesDensity(data), point, 1e-12), np.diag([n / 4, 2 * n, n]), rtol=0.01, atol=20)
+
+
+def test_noise_takes_information_away():
+    _, density, inits = posterior("negative binomial", 1)
+    point = density.point(inits)
+    without, less = (np.linalg.inv(information(density, point, variance)) for variance in (1e-9, 8.0))
+    assert (np.diag(less) > np.diag(without)).all()
