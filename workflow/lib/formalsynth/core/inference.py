@@ -38,7 +38,7 @@ def combined(estimates: Array, variances: Array, posterior_variance: float) -> I
     The estimate of a data set differs from the value at its draw by sampling (variance ``variances``), its draw from the
     posterior mean by the posterior variance V, and so does the true value. So the mean of m estimates has the variance
     ``V (1 + 1 / m) + mean(variances) / m`` about the true value. V contains the error of the noise and that of the confidential
-    data; it is computed from public draws, without which m = 1 would tell nothing of it.
+    data; it is computed from public draws: one data set does not show it.
 
     Args:
         estimates: (m,) estimates of the data sets, analysed as if they were data.

@@ -296,8 +296,7 @@ def find_mode(density: TablesDensity, start: Array) -> Array:
 
 def _scoring(density: TablesDensity, point: Array) -> Array:
     """Fisher information with a small ridge for parameters about which the tables say nothing."""
-    found = np.nan_to_num(information(density, point))
-    result: Array = found + 0.05 * np.eye(len(point))
+    result: Array = np.nan_to_num(information(density, point)) + 0.05 * np.eye(len(point))
     return result
 
 
@@ -317,8 +316,8 @@ def _curvature(density: TablesDensity, point: Array) -> Array:
     first, second = np.triu_indices(d)
     around = [a * steps[first] + b * steps[second] for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
     values = density.log_density(point + np.vstack(around)).reshape(4, -1)
-    found = np.zeros((d, d))
-    found[first, second] = found[second, first] = -(values[0] - values[1] - values[2] + values[3]) / (4 * step**2)
-    if np.isfinite(found).all() and np.linalg.eigvalsh(found)[0] > 0:
-        return found
+    curvature = np.zeros((d, d))
+    curvature[first, second] = curvature[second, first] = -(values[0] - values[1] - values[2] + values[3]) / (4 * step**2)
+    if np.isfinite(curvature).all() and np.linalg.eigvalsh(curvature)[0] > 0:
+        return curvature
     return _scoring(density, point)
