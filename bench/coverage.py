@@ -65,26 +65,26 @@ class Case:
     def quantities(self, values: Values) -> dict[str, Array]:
         """Quantities (S,) of the population at parameters (S,)."""
         distribution = self.distribution(values)
-        found = {
+        by_name = {
             "mean": distribution.mean(), "share": distribution.cdf(self.share_below), "median": distribution.ppf(0.5),
             "q90": distribution.ppf(0.9),
         }  # fmt: skip
-        return found | ({"slope": values["slope"]} if self.predictor else {})
+        return by_name | ({"slope": values["slope"]} if self.predictor else {})
 
     def estimates(self, y: Array, x: Array) -> dict[str, Estimate]:
         """Estimate each quantity from data, without a model but for the slope, which is that of the logarithm."""
         n, ordered, below = len(y), np.sort(y), float((y <= self.share_below).mean())
-        found: dict[str, Estimate] = {"mean": (float(y.mean()), float(y.var() / n)), "share": (below, below * (1 - below) / n)}
+        by_name: dict[str, Estimate] = {"mean": (float(y.mean()), float(y.var() / n)), "share": (below, below * (1 - below) / n)}
         for name, p in (("median", 0.5), ("q90", 0.9)):
             half = Z * math.sqrt(p * (1 - p) * n)
             ends = ordered[[max(math.floor(p * n - half), 0), min(math.ceil(p * n + half), n - 1)]]
-            found[name] = float(ordered[math.ceil(p * n) - 1]), float((np.diff(ends)[0] / (2 * Z)) ** 2)
+            by_name[name] = float(ordered[math.ceil(p * n) - 1]), float((np.diff(ends)[0] / (2 * Z)) ** 2)
         if self.predictor:
             centred, outcome = x - x.mean(), np.log(y)
             slope = float(centred @ outcome / (centred @ centred))
             residual = outcome - outcome.mean() - slope * centred
-            found["slope"] = slope, float(residual @ residual / (n - 2) / (centred @ centred))
-        return found
+            by_name["slope"] = slope, float(residual @ residual / (n - 2) / (centred @ centred))
+        return by_name
 
 
 def lognormal_data(generator: np.random.Generator, values: Mapping[str, float], n: int) -> tuple[Array, Array]:
@@ -150,8 +150,8 @@ def posterior(case: Case, y: Array, x: Array, epsilon: float, generator: np.rand
     public = PublicTables(case.outcome, predictors, noisy, scale, epsilon)
     data = model.stan_data(public, family.priors)
     density = TablesDensity(data)
-    found = importance_draws(density, density.point(model.inits(public, data)), generator, DRAWS)
-    return named(density, model, found.points)
+    sample = importance_draws(density, density.point(model.inits(public, data)), generator, DRAWS)
+    return named(density, model, sample.points)
 
 
 def simulation(name: str, n: int, epsilon: float, number: int) -> list[tuple[Any, ...]]:
@@ -166,7 +166,7 @@ def simulation(name: str, n: int, epsilon: float, number: int) -> list[tuple[Any
     for quantity, of_data in case.estimates(y, x).items():
         values = quantities[quantity]
         rows.append((quantity, "posterior", *np.quantile(values, [0.025, 0.975])))
-        estimates, variances = np.array([found[quantity] for found in sets]).T
+        estimates, variances = np.array([of_set[quantity] for of_set in sets]).T
         given: dict[str, Interval | None] = {
             f"m = {m}": combined(estimates[:m], variances[:m], float(values.var())) for m in (1, 5, 20)
         }
@@ -200,15 +200,15 @@ def summary(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def main(simulations: int, processes: int) -> None:
     """Simulate every case, n and epsilon, write the table after each, and print coverage by rule."""
-    found: list[dict[str, Any]] = []
+    written: list[dict[str, Any]] = []
     with ProcessPoolExecutor(processes) as pool:
         for name, n, epsilon in itertools.product(CASES, SIZES, EPSILONS):
             parts = [range(first, min(first + 50, simulations)) for first in range(0, simulations, 50)]
             of_parts = pool.map(cell, *([value] * len(parts) for value in (name, n, epsilon)), parts)
-            found += summary(pd.concat(of_parts, ignore_index=True))
+            written += summary(pd.concat(of_parts, ignore_index=True))
             RESULTS.mkdir(exist_ok=True)
-            pd.DataFrame(found).to_csv(RESULTS / "coverage.csv", index=False)
-            table = pd.DataFrame(found[-7 * 5 :]).query("case == @name and n == @n and epsilon == @epsilon")
+            pd.DataFrame(written).to_csv(RESULTS / "coverage.csv", index=False)
+            table = pd.DataFrame(written[-7 * 5 :]).query("case == @name and n == @n and epsilon == @epsilon")
             print(f"{name}, n = {n}, epsilon {epsilon:g}", flush=True)
             print(table.pivot_table(index="quantity", columns="rule", values="coverage", sort=False).to_string(), flush=True)
 

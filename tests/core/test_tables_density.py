@@ -72,12 +72,12 @@ def test_every_cell_is_either_small_or_large(scale):
 def test_draws_agree_with_those_of_stan(name, compiled):
     """Means differ by less than 6 errors of 150 effective draws, standard deviations by less than 30 %."""
     model, density, inits = posterior(name, 1)
-    found = importance_draws(density, density.point(inits), np.random.default_rng(4), 2000)
-    assert found.effective > 1000
+    posterior_draws = importance_draws(density, density.point(inits), np.random.default_rng(4), 2000)
+    assert posterior_draws.effective > 1000
     settings = SamplerSettings(draws=500, warmup=250, ess_min=50, rhat_max=1.1)
     fit = sample(compiled("noisy_tables"), density.data, inits, model.parameters, 1, settings)
     assert fit.status == "ok", fit.reason
-    ours = density.sampled(found.points)
+    ours = density.sampled(posterior_draws.points)
     for parameter, theirs in fit.draws.items():
         sd = theirs.std(axis=0)
         assert (np.abs(ours[parameter].mean(axis=0) - theirs.mean(axis=0)) < 6 * sd / np.sqrt(150)).all(), parameter
@@ -87,8 +87,8 @@ def test_draws_agree_with_those_of_stan(name, compiled):
 def test_the_search_for_the_mode_survives_empty_tables():
     """No record at all, and counts that are negative by noise."""
     _, density, inits = posterior("beta", 0.1, records=0)
-    found = importance_draws(density, density.point(inits), np.random.default_rng(5))
-    assert np.isfinite(found.points).all()
+    posterior_draws = importance_draws(density, density.point(inits), np.random.default_rng(5))
+    assert np.isfinite(posterior_draws.points).all()
 
 
 def test_tables_of_many_bins_without_noise_have_the_information_of_the_records():
