@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.streams import STAGES, Address, parameter_words
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 MECHANISMS.find()
@@ -94,3 +94,21 @@ def test_words_tell_which_parameters_are_given(name):
 def test_mechanism_ids_are_never_shared():
     ids = [entry.id for entry in MECHANISMS.values()]
     assert len(set(ids)) == len(ids)
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+@example(4e-7, 3e-7)
+@example(0.5, 0.5000004)
+@example(-1e-7, 0.0)
+@example(1e300, 2e300)
+def test_two_values_of_a_parameter_never_share_a_stream(value, other):
+    """Equal noise with different declarations would publish differences of exact counts."""
+    words = [parameter_words(1, {"epsilon": number}) for number in (value, other)]
+    assert (words[0] == words[1]) == (value == other)
+
+
+def test_ordinary_values_have_words_in_millionths():
+    """Streams of published runs rest on them."""
+    assert parameter_words(7, {"a": 0.4, "b": 1.8, "c": -2, "d": 0.0498, "e": 8103.0})[1:] == (
+        400_000, 1_800_000, 2**63 - 2_000_000, 49_800, 8_103_000_000,
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -101,8 +102,12 @@ def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None]
 
 
 def _word(value: float | str) -> int:
+    """Integer for a value; no two numbers share one, since with the same noise their difference is that of the exact counts."""
     if isinstance(value, str):
         return int.from_bytes(value.encode(), "big") % (2**61 - 1)
     if not math.isfinite(value):
         return 2**63 + (value > 0)
-    return round(float(value) * _MICRO) % 2**63
+    micro = round(float(value) * _MICRO) if abs(value) < 1e12 else 0
+    if micro / _MICRO == value:
+        return micro % 2**63
+    return 2**64 + int.from_bytes(struct.pack(">d", value), "big")
