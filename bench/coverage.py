@@ -29,8 +29,9 @@ from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.inference import Interval, combined, without_draws
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables
-from formalsynth.core.tables import TablesModel, tabled
+from formalsynth.core.tables import tabled
 from formalsynth.core.tables_density import TablesDensity, importance_draws
+from formalsynth.core.tables_model import TablesModel
 from formalsynth.mechanisms.noisy_tables import tables
 from scipy import stats
 
@@ -146,8 +147,8 @@ def posterior(case: Case, y: Array, x: Array, epsilon: float, generator: np.rand
     model, predictors = TablesModel(declared), (case.predictor,) if case.predictor else ()
     exact = tables(Records(y, np.column_stack([np.ones(len(y)), *([x] if predictors else [])])), case.outcome, predictors)
     scale = len(exact) / epsilon
-    noisy = DiscreteLaplaceCounts(exact.ravel(), scale).noisy(generator, 1).reshape(exact.shape)
-    public = PublicTables(case.outcome, predictors, noisy, scale, epsilon)
+    noisy = DiscreteLaplaceCounts(exact.flat, scale).noisy(generator, 1)[0]
+    public = PublicTables(case.outcome, predictors, exact.with_counts(noisy), scale, epsilon)
     data = model.stan_data(public, family.priors)
     density = TablesDensity(data)
     sample = importance_draws(density, density.point(model.inits(public, data)), generator, DRAWS)

@@ -2,11 +2,11 @@
 //
 // A table counts the records by bin of the outcome and bin of one predictor; without predictors there is one row. Cell counts
 // are Poisson around total * probability, and the noise adds its own variance. Small noisy counts have the exact likelihood of
-// both, a polynomial in the expected count; all others a normal one. The number of records is unknown: `total` is a parameter.
-// The end bins are open.
+// both, a polynomial in the expected count; all others a normal one. Several tables count the same records, and have a normal
+// likelihood with the covariance of a first fit. The number of records is unknown: `total` is a parameter. The end bins are open.
 //
-// The predictor is normal with its own mean and standard deviation, on a scale on which the declared bounds are -1 and 1, and
-// is integrated inside each bin by quadrature. The outcome's probabilities are differences of distribution functions for the
+// Predictors are normal with means, standard deviations and correlations of their own, on a scale on which the declared bounds
+// are -1 and 1, and are integrated inside each bin by quadrature. Several predictors have tables of their pairs too. The outcome's probabilities are differences of distribution functions for the
 // normal family, sums of the probability mass for counts, and a quadrature of the density otherwise: smooth in the parameters
 // everywhere, unlike derivatives of the incomplete beta and gamma functions.
 //
@@ -54,19 +54,36 @@ functions {
     }
     return p;
   }
+  // probabilities (rows, columns) of the bins of a predictor, given those of the columns at points of the predictor
+  matrix by_row(matrix inside, vector x, vector x_log_weight, array[] int first, array[] int last, vector x_edges, real x_mean,
+                real x_sd) {
+    int rows = num_elements(first);
+    matrix[rows, cols(inside)] p;
+    vector[num_elements(x)] log_density = x_log_weight - 0.5 * square((x - x_mean) / x_sd);
+    real below = 0;
+    for (r in 1:rows) {
+      real upto = r == rows ? 1 : Phi((x_edges[r] - x_mean) / x_sd);
+      p[r] = (upto - below) * (softmax(log_density[first[r]:last[r]])' * inside[first[r]:last[r]]);
+      below = upto;
+    }
+    return p;
+  }
 }
 data {
   int<lower=1, upper=7> kind;
   int<lower=0> q; // predictors
   int<lower=2> bins;
   int<lower=1> rows; // bins of a predictor; 1 without predictors
-  array[q == 0 ? 1 : q] matrix[rows, bins] noisy;
+  vector[(q == 0 ? 1 : q) * rows * bins + choose(q, 2) * rows * rows] noisy; // tables of the outcome, then of pairs
   real<lower=0> noise_variance;
   int<lower=0> small; // cells with a small noisy count; cells are numbered table after table, column after column
   array[small] int small_cell;
-  array[(q == 0 ? 1 : q) * rows * bins - small] int large_cell;
+  int<lower=0> large; // other cells with a likelihood of their own
+  array[large] int large_cell;
   int<lower=0> degree;
   matrix[small, degree + 1] polynomial; // P(noisy count | expected count m) = exp(-m) sum_j polynomial[, j + 1] m^j
+  int<lower=0> whitened; // all cells if several tables count the same records, and 0 otherwise
+  matrix[whitened, whitened] whiten; // makes the deviations of noisy from expected counts independent with variance 1
   vector[bins - 1] edges; // inner edges of the outcome, used by the normal family
   int<lower=0> nodes;
   vector[nodes] at;
@@ -85,15 +102,9 @@ data {
   vector<lower=0>[4] prior;
 }
 transformed data {
-  int tables = q == 0 ? 1 : q;
   int p = q + 1;
   int has_spread = kind != 5;
   int hierarchical = kind == 7 ? p : 0;
-  int cells_of_table = rows * bins;
-  vector[tables * cells_of_table] counts;
-  for (t in 1:tables) {
-    counts[((t - 1) * cells_of_table + 1):(t * cells_of_table)] = to_vector(noisy[t]);
-  }
 }
 parameters {
   vector[p] theta;
@@ -103,6 +114,7 @@ parameters {
   vector[q] log_x_sd;
   vector<lower=0>[hierarchical] sd;
   cholesky_factor_corr[hierarchical == 0 ? 1 : hierarchical] correlation_factor;
+  cholesky_factor_corr[q == 0 ? 1 : q] x_correlation_factor;
 }
 transformed parameters {
   vector[p] coefficient = theta;
@@ -115,28 +127,38 @@ transformed parameters {
 }
 model {
   vector[q] x_sd = exp(log_x_sd);
-  vector[tables * cells_of_table] expected;
-  for (t in 1:tables) {
-    matrix[rows, bins] mu;
-    if (q == 0) {
-      mu = total * cells(kind, theta, spread, edges, at, at_other, log_weight, collect);
-    } else {
-      vector[q] slopes = theta[2:p];
-      real at_zero = theta[1] + dot_product(slopes, x_mean) - slopes[t] * x_mean[t];
-      real others = dot_self(slopes .* x_sd) - square(slopes[t] * x_sd[t]);
-      real own = kind == 1 ? sqrt(square(spread) + fmax(others, 0)) : spread;
-      vector[points] log_density = x_log_weight - 0.5 * square((x - x_mean[t]) / x_sd[t]);
-      matrix[points, bins] inside = cells(kind, at_zero + slopes[t] * x, own, edges, at, at_other, log_weight, collect);
-      real below = 0;
-      for (r in 1:rows) {
-        real upto = r == rows ? 1 : Phi((x_edges[r] - x_mean[t]) / x_sd[t]);
-        mu[r] = total * (upto - below) * (softmax(log_density[first[r]:last[r]])' * inside[first[r]:last[r]]);
-        below = upto;
+  vector[num_elements(noisy)] expected;
+  if (q == 0) {
+    expected = total * to_vector(cells(kind, theta, spread, edges, at, at_other, log_weight, collect));
+  } else {
+    matrix[q, q] correlation = multiply_lower_tri_self_transpose(x_correlation_factor);
+    vector[q] slopes = theta[2:p];
+    vector[q] effect = slopes .* x_sd;
+    vector[q] joint = correlation * effect; // covariance of the linear predictor with each predictor, in units of x_sd
+    int to = 0;
+    for (t in 1:q) {
+      real slope = joint[t] / x_sd[t];
+      real at_zero = theta[1] + dot_product(slopes, x_mean) - slope * x_mean[t];
+      real own = kind == 1 ? sqrt(square(spread) + fmax(dot_product(effect, joint) - square(joint[t]), 0)) : spread;
+      matrix[points, bins] inside = cells(kind, at_zero + slope * x, own, edges, at, at_other, log_weight, collect);
+      expected[(to + 1):(to + rows * bins)]
+        = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[t], x_sd[t]));
+      to += rows * bins;
+    }
+    for (j in 1:(q - 1)) {
+      for (k in (j + 1):q) {
+        real slope = correlation[j, k] * x_sd[k] / x_sd[j];
+        real own = x_sd[k] * sqrt(fmax(1 - square(correlation[j, k]), 1e-12));
+        matrix[points, rows] inside = cells(1, x_mean[k] + slope * (x - x_mean[j]), own, x_edges, at, at_other, log_weight,
+                                            rep_matrix(0, 1, rows));
+        expected[(to + 1):(to + rows * rows)]
+          = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[j], x_sd[j]));
+        to += rows * rows;
       }
     }
-    expected[((t - 1) * cells_of_table + 1):(t * cells_of_table)] = to_vector(mu);
+    x_correlation_factor ~ lkj_corr_cholesky(2);
   }
-  counts[large_cell] ~ normal(expected[large_cell], sqrt(expected[large_cell] + noise_variance));
+  noisy[large_cell] ~ normal(expected[large_cell], sqrt(expected[large_cell] + noise_variance));
   if (small > 0) {
     vector[small] at_small = expected[small_cell];
     vector[small] value = polynomial[, degree + 1];
@@ -144,6 +166,9 @@ model {
       value = value .* at_small + polynomial[, degree + 1 - j];
     }
     target += sum(log(value)) - sum(at_small);
+  }
+  if (whitened > 0) {
+    target += -0.5 * dot_self(whiten * (noisy - expected));
   }
   target += log_total; // the prior of the number of records is flat
   x_mean ~ normal(0, 2);

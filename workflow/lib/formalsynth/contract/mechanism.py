@@ -336,7 +336,7 @@ def _same_draws(base: DirectRelease | PrivateFit, other: DirectRelease | Private
 
 def _published(made: DirectRelease | PrivateFit) -> Mapping[str, Array]:
     """Arrays that leave the confidential side."""
-    return made.draws if isinstance(made, DirectRelease) else {"noisy": made.public.noisy}
+    return made.draws if isinstance(made, DirectRelease) else {"noisy": made.public.noisy.flat}
 
 
 def _moved(

@@ -96,21 +96,51 @@ def discrete_laplace_variance(scale: float) -> float:
 
 
 @dataclass(frozen=True)
+class Tables:
+    """Counts by bins."""
+
+    outcome: Array
+    """(q, bins of the predictor, bins of the outcome), a table for each of q predictors; one table with one row without."""
+    pairs: Array
+    """(q (q - 1) / 2, bins, bins), a table for each pair of predictors, in the order 1-2, 1-3, ..., 2-3."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outcome", read_only(self.outcome))
+        object.__setattr__(self, "pairs", read_only(self.pairs))
+
+    def __len__(self) -> int:
+        """Count the tables."""
+        return len(self.outcome) + len(self.pairs)
+
+    @property
+    def flat(self) -> Array:
+        """Counts (cells,) of all tables."""
+        return np.concatenate([self.outcome.ravel(), self.pairs.ravel()])
+
+    @property
+    def by_column(self) -> Array:
+        """Counts (cells,) of all tables, column after column as in Stan."""
+        return np.concatenate([self.outcome.swapaxes(1, 2).ravel(), self.pairs.swapaxes(1, 2).ravel()])
+
+    def with_counts(self, flat: Array) -> Tables:
+        """Tables of the same form with other counts (cells,)."""
+        cut = self.outcome.size
+        return Tables(flat[:cut].reshape(self.outcome.shape), flat[cut:].reshape(self.pairs.shape))
+
+
+@dataclass(frozen=True)
 class PublicTables:
     """Noisy tables and their declarations: all that leaves the confidential side."""
 
     outcome: Bins
     predictors: tuple[Bins, ...]
     """Bins of each predictor but the constant."""
-    noisy: Array
-    """Noisy counts (tables, bins of the predictor, bins of the outcome); one table with one row without predictors."""
+    noisy: Tables
+    """Noisy counts."""
     scale: float
     """Scale of the discrete Laplace noise of each cell."""
     epsilon: float
     """Epsilon of all tables together when a record is added or removed."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "noisy", read_only(self.noisy))
 
 
 class PublicModel(Protocol):

@@ -1,11 +1,12 @@
 """Posterior given noisy tables in numpy: the density of the Stan program ``noisy_tables``, its draws, and the expected errors.
 
-It takes the data that :class:`formalsynth.core.tables.TablesModel` makes for Stan. A fit takes hundredths of a second, so that
-thousands of releases can be simulated, before any data are used and at no cost in privacy.
+It takes the data that :class:`formalsynth.core.tables_model.TablesModel` makes for Stan. A fit takes hundredths of a second, so
+that thousands of releases can be simulated, before any data are used and at no cost in privacy.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,7 +29,8 @@ class TablesDensity:
     """Density of the parameters given noisy tables.
 
     A point holds the linear coefficients on the scale of the declared bounds, the logarithm of the spread (not for a Poisson
-    distribution), the logarithm of the number of records, and mean and log standard deviation of each predictor.
+    distribution), the logarithm of the number of records, mean and log standard deviation of each predictor, and the
+    hyperbolic arc tangents of their partial correlations.
     """
 
     data: StanData
@@ -50,14 +52,31 @@ class TablesDensity:
         return self._number("noise_variance")
 
     @property
+    def cells(self) -> int:
+        """Number of cells of all tables."""
+        return len(self._array("noisy"))
+
+    @property
+    def edges(self) -> Array:
+        """Inner edges (bins - 1,) of the outcome's bins."""
+        return self._array("edges")
+
+    @property
+    def x_edges(self) -> Array:
+        """Inner edges (rows - 1,) of the predictors' bins, on the scale of the bounds."""
+        return self._array("x_edges")
+
+    @property
     def dimension(self) -> int:
         """Number of values of a point."""
-        return 3 * self.predictors + 2 + (self.kind != POISSON)
+        q = self.predictors
+        return 3 * q + 2 + (self.kind != POISSON) + q * (q - 1) // 2
 
     def point(self, inits: StanData) -> Array:
-        """Convert starting values of the Stan program to a point (d,)."""
+        """Convert starting values of the Stan program to a point (d,), without correlations."""
         names = ("theta", "log_spread", "log_total", "x_mean", "log_x_sd")
-        return np.concatenate([np.atleast_1d(np.asarray(inits[name], dtype=float)) for name in names])
+        point = np.concatenate([np.atleast_1d(np.asarray(inits[name], dtype=float)) for name in names])
+        return np.append(point, np.zeros(self.dimension - len(point)))
 
     def parts(self, points: Array) -> _Parts:
         """Name the values of points (S, d)."""
@@ -68,7 +87,7 @@ class TablesDensity:
         spread = self._number("spread_from") + (np.exp(log_spread) if has_spread else 1.0)
         return _Parts(
             points[:, :p], log_spread, np.asarray(spread) * np.ones(len(points)), np.exp(rest[:, 0]), rest[:, 1 : 1 + q],
-            np.exp(rest[:, 1 + q :]),
+            np.exp(rest[:, 1 + q : 1 + 2 * q]), *_correlation(rest[:, 1 + 2 * q :], q),
         )  # fmt: skip
 
     def sampled(self, points: Array) -> Draws:
@@ -87,23 +106,40 @@ class TablesDensity:
         return self._array("x_centre") + half * parts.x_mean, half * parts.x_sd
 
     def expected(self, points: Array) -> Array:
-        """Compute expected counts (S, tables, rows, bins)."""
-        parts = self.parts(points)
-        if not self.predictors:
-            probability = self._inside(parts.theta, parts.spread)[:, None]
+        """Compute expected counts (S, cells) of all tables, column after column."""
+        parts, q = self.parts(points), self.predictors
+        if not q:
+            of_tables = [self._inside(parts.theta, parts.spread)]
         else:
-            probability = np.stack([self._table(parts, t) for t in range(self.predictors)], axis=1)
-        expected: Array = parts.total[:, None, None, None] * probability
+            of_tables = [self._table(parts, t) for t in range(q)]
+            of_tables += [self._pair(parts, j, k) for j, k in itertools.combinations(range(q), 2)]
+        columns = [table.swapaxes(1, 2).reshape(len(points), -1) for table in of_tables]
+        expected: Array = parts.total[:, None] * np.hstack(columns)
         return expected
 
     def _table(self, parts: _Parts, t: int) -> Array:
         """Probabilities (S, rows, bins) of the table of one predictor."""
-        slopes, x_mean, x_sd = parts.theta[:, 1:], parts.x_mean[:, t], parts.x_sd[:, t]
-        at_zero = parts.theta[:, 0] + (slopes * parts.x_mean).sum(axis=1) - slopes[:, t] * x_mean
-        others = ((slopes * parts.x_sd) ** 2).sum(axis=1) - (slopes[:, t] * x_sd) ** 2
+        slopes = parts.theta[:, 1:]
+        effect = slopes * parts.x_sd
+        joint = np.einsum("sjk,sk->sj", parts.correlation, effect)
+        slope = joint[:, t] / parts.x_sd[:, t]
+        at_zero = parts.theta[:, 0] + (slopes * parts.x_mean).sum(axis=1) - slope * parts.x_mean[:, t]
+        others = (effect * joint).sum(axis=1) - joint[:, t] ** 2
         own = np.sqrt(parts.spread**2 + np.maximum(others, 0)) if self.kind == NORMAL else parts.spread
+        inside = self._inside(at_zero[:, None] + slope[:, None] * self._array("x"), own)
+        return self._by_row(inside, parts.x_mean[:, t], parts.x_sd[:, t])
+
+    def _pair(self, parts: _Parts, j: int, k: int) -> Array:
+        """Probabilities (S, rows, rows) of the table of two predictors."""
+        correlation, sd = parts.correlation[:, j, k], parts.x_sd
+        slope = correlation * sd[:, k] / sd[:, j]
+        own = sd[:, k] * np.sqrt(np.maximum(1 - correlation**2, 1e-12))
+        eta = parts.x_mean[:, k, None] + slope[:, None] * (self._array("x") - parts.x_mean[:, j, None])
+        return self._by_row(_normal_bins(self.x_edges, eta, own), parts.x_mean[:, j], sd[:, j])
+
+    def _by_row(self, inside: Array, x_mean: Array, x_sd: Array) -> Array:
+        """Probabilities (S, rows, columns) of the bins of a predictor, given those of the columns at its points."""
         x = self._array("x")
-        inside = self._inside(at_zero[:, None] + slopes[:, t, None] * x, own)
         log_density = self._array("x_log_weight") - 0.5 * ((x - x_mean[:, None]) / x_sd[:, None]) ** 2
         starts = self._array("first").astype(int) - 1
         sizes = np.diff(np.append(starts, len(x)))
@@ -111,7 +147,7 @@ class TablesDensity:
         density = np.exp(log_density - largest)
         mass = np.add.reduceat(density[:, :, None] * inside, starts, axis=1)
         mass /= np.add.reduceat(density, starts, axis=1)[:, :, None]
-        upto = ndtr((self._array("x_edges") - x_mean[:, None]) / x_sd[:, None])
+        upto = ndtr((self.x_edges - x_mean[:, None]) / x_sd[:, None])
         ends = np.ones((len(upto), 1))
         rows: Array = np.diff(np.hstack([0 * ends, upto, ends]), axis=1)
         return rows[:, :, None] * mass
@@ -119,10 +155,7 @@ class TablesDensity:
     def _inside(self, eta: Array, spread: Array) -> Array:
         """Probabilities (S, points, bins) of the outcome's bins at linear predictors (S, points)."""
         if self.kind == NORMAL:
-            upto = ndtr((self._array("edges") - eta[:, :, None]) / spread[:, None, None])
-            ends = np.ones((*eta.shape, 1))
-            cells: Array = np.diff(np.concatenate([0 * ends, upto, ends], axis=2), axis=2)
-            return cells
+            return _normal_bins(self.edges, eta, spread)
         log_weight, collect = self._array("log_weight"), self._array("collect")
         with np.errstate(over="ignore"):
             p: Array = np.exp(self._log_density(eta, spread) + log_weight) @ collect
@@ -161,8 +194,10 @@ class TablesDensity:
 
     def _log_likelihood(self, points: Array) -> Array:
         """Log likelihood (S,) of the noisy counts."""
-        mean = self.expected(points).swapaxes(2, 3).reshape(len(points), -1)
-        noisy = self._array("noisy").swapaxes(1, 2).ravel()
+        mean, noisy = self.expected(points), self._array("noisy")
+        if self._number("whitened"):
+            whitened = (noisy - mean) @ self._array("whiten").T
+            return np.asarray(-0.5 * (whitened**2).sum(axis=1))
         large, small = (self._array(name).astype(int) - 1 for name in ("large_cell", "small_cell"))
         variance = mean[:, large] + self.noise_variance
         normal = -0.5 * ((noisy[large] - mean[:, large]) ** 2 / variance + np.log(variance)).sum(axis=1)
@@ -175,7 +210,7 @@ class TablesDensity:
         """Log prior (S,) with the Jacobians of the logarithms; that of the number of records is flat."""
         parts, prior = self.parts(points), self._array("prior")
         log_x_sd = np.log(parts.x_sd)
-        shared = np.log(parts.total) - (parts.x_mean**2 / 8 + (log_x_sd + 0.7) ** 2 / 2).sum(axis=1)
+        shared = np.log(parts.total) + parts.log_prior_correlation - (parts.x_mean**2 / 8 + (log_x_sd + 0.7) ** 2 / 2).sum(axis=1)
         coefficient = self.sampled(points)["coefficient"]
         squares = (coefficient**2).sum(axis=1) / (2 * prior[0] ** 2)
         jacobian, spread, theta = parts.log_spread, parts.spread, parts.theta[:, 0]
@@ -206,7 +241,7 @@ class TablesDensity:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Values of points: coefficients (S, p), spread (S,), number of records (S,), and the predictors' (S, q)."""
+    """Values of points: coefficients (S, p), spread (S,), number of records (S,), and those of predictors."""
 
     theta: Array
     log_spread: Array
@@ -214,6 +249,38 @@ class _Parts:
     total: Array
     x_mean: Array
     x_sd: Array
+    correlation: Array
+    """(S, q, q)."""
+    log_prior_correlation: Array
+    """(S,) with the Jacobian."""
+
+
+def _correlation(partial: Array, q: int) -> tuple[Array, Array]:
+    """Correlation matrices (S, q, q) from hyperbolic arc tangents (S, q (q - 1) / 2), and their log prior (S,).
+
+    Source: Stan's transform of Cholesky factors of correlation matrices, and its LKJ distribution of shape 2.
+    """
+    factor = np.zeros((len(partial), q, q))
+    log_prior, column = np.zeros(len(partial)), 0
+    for i in range(q):
+        left = np.ones(len(partial))
+        for j in range(i):
+            value = np.tanh(partial[:, column])
+            factor[:, i, j] = value * np.sqrt(left)
+            log_prior += np.log1p(-(value**2)) + np.log(left) / 2
+            left = left * (1 - value**2)
+            column += 1
+        factor[:, i, i] = np.sqrt(left)
+        log_prior += (q - i + 1) * np.log(left) / 2 if i else 0.0
+    return factor @ factor.swapaxes(1, 2), log_prior
+
+
+def _normal_bins(edges: Array, eta: Array, spread: Array) -> Array:
+    """Probabilities (S, points, bins) of bins with inner edges (bins - 1,), from normal means (S, points)."""
+    upto = ndtr((edges - eta[:, :, None]) / spread[:, None, None])
+    ends = np.ones((*eta.shape, 1))
+    cells: Array = np.diff(np.concatenate([0 * ends, upto, ends], axis=2), axis=2)
+    return cells
 
 
 def information(density: TablesDensity, point: Array, noise_variance: float | None = None) -> Array:
@@ -223,7 +290,7 @@ def information(density: TablesDensity, point: Array, noise_variance: float | No
     and not above the true one with noise.
     """
     steps = STEP * np.eye(len(point))
-    ends = density.expected(np.vstack([point + steps, point - steps, point[None]])).reshape(2 * len(point) + 1, -1)
+    ends = density.expected(np.vstack([point + steps, point - steps, point[None]]))
     slope = (ends[: len(point)] - ends[len(point) : -1]) / (2 * STEP)
     variance = ends[-1] + (density.noise_variance if noise_variance is None else noise_variance)
     weighted = slope / np.sqrt(variance)
@@ -243,7 +310,7 @@ class WeightedPoints:
 
 
 def importance_draws(density: TablesDensity, start: Array, generator: np.random.Generator, size: int = 1000) -> WeightedPoints:
-    """Draw from the posterior by importance sampling around its mode, twice: the second time around the first draws.
+    """Draw from the posterior by importance sampling around its mode, and then twice around the draws before.
 
     Raises:
         ValueError: no point near the start has a density.
@@ -251,7 +318,7 @@ def importance_draws(density: TablesDensity, start: Array, generator: np.random.
     mode = find_mode(density, start)
     centre: Array = mode
     covariance: Array = np.linalg.inv(_curvature(density, mode)).astype(float)
-    for _ in range(2):
+    for _ in range(3):
         points, weights = _weighted(density, centre, covariance, generator, size)
         effective = 1 / float((weights**2).sum())
         centre = weights @ points

@@ -5,17 +5,19 @@ Proof and exact test: ``docs/proofs/noisy_tables.md``.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Records
+from formalsynth.core.arrays import Array, Integers, Records
 from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber
 from formalsynth.core.mechanism import Context, mechanism
 from formalsynth.core.parameters import Parameters
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
 from formalsynth.core.streams import number_of, parameter_words
-from formalsynth.core.tables import TablesModel, check, tabled
+from formalsynth.core.tables import check, tabled
+from formalsynth.core.tables_model import TablesModel
 
 
 @mechanism("DP (add/remove)", parents=0, strict={"add_remove": 1.0, "replace": 2.0}, program="noisy_tables")
@@ -26,6 +28,7 @@ def noisy_tables(
     """Tables of the outcome by each predictor with discrete Laplace noise, and the family's posterior given these tables.
 
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
+    Several predictors have tables of each pair of them too, since their correlations are needed for the coefficients.
     The budget is split equally over the tables. Without predictors there is one histogram.
 
     Raises:
@@ -39,25 +42,26 @@ def noisy_tables(
     check(declared, outcome, predictors)
     exact = tables(context.records, outcome, predictors)
     scale = len(exact) / epsilon
-    counts = DiscreteLaplaceCounts(exact.reshape(-1), scale)
+    counts = DiscreteLaplaceCounts(exact.flat, scale)
     settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
     generator = context.address.generator("mechanism", parameter_words(number_of("noisy_tables"), settings))
-    noisy = counts.noisy(generator, 1).reshape(exact.shape)
+    noisy = exact.with_counts(counts.noisy(generator, 1)[0])
     return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), TablesModel(declared), counts)
 
 
-def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Array:
-    """Count the records in the cells of each table.
-
-    Returns:
-        (max(predictors, 1), bins of the predictor, bins of the outcome) counts; a record is in one cell of each table.
-    """
+def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:
+    """Count the records in the cells of each table; a record is in one cell of each."""
     column = outcome.of(records.x)
     rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)] or [np.zeros(len(records), dtype=np.int64)]
     height = predictors[0].number if predictors else 1
-    size = height * outcome.number
-    counts = [np.bincount(row * outcome.number + column, minlength=size) for row in rows]
-    return np.array(counts, dtype=float).reshape(len(rows), height, outcome.number)
+    of_outcome = [_counts(row, column, height, outcome.number) for row in rows]
+    of_pairs = [_counts(first, second, height, height) for first, second in itertools.combinations(rows, 2)]
+    return Tables(np.array(of_outcome), np.array(of_pairs).reshape(-1, height, height))
+
+
+def _counts(row: Integers, column: Integers, height: int, width: int) -> Array:
+    """Count (height, width) the records by row and column."""
+    return np.bincount(row * width + column, minlength=height * width).astype(float).reshape(height, width)
 
 
 def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, log: bool = False) -> float:
@@ -75,7 +79,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
     outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
     predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
     ours, theirs = (tables(data, outcome, predictors) for data in (records, neighbour))
-    return float(np.abs(ours - theirs).sum() * given["epsilon"] / len(ours))
+    return float(np.abs(ours.flat - theirs.flat).sum() * given["epsilon"] / len(ours))
 
 
 def _parameters(given: Mapping[str, float]) -> dict[str, float]:
