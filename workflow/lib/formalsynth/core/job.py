@@ -167,12 +167,27 @@ class Simulated(JobInput):
     population: str
     parameters: Settings
 
+    @property
+    def counts(self) -> str:
+        """Registered table of published counts that it draws from; empty for none."""
+        return str(self.parameters.get("counts") or "")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return (self.counts,) if self.counts else ()
+
 
 class FromFile(JobInput):
     """Real records: a registered data file, without the rows that are left out."""
 
     file: str
     drop_rows: tuple[int, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return (self.file,)
 
 
 class SimulateJob(Job):

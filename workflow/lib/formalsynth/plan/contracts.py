@@ -26,11 +26,10 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
 from formalsynth.core.registry import Registry, is_own
 from formalsynth.core.utility import OWN_UTILITY, OwnUtility
-from formalsynth.plan.load import read_plan
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.progress import show_progress
 from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
@@ -162,7 +161,7 @@ def _check_utility(own: OwnUtility, plan: Plan) -> list[str]:
 
 
 def _scenarios(plan: Plan) -> list[Scenario]:
-    return [scenario for paper in plan.papers.values() for scenario in paper.scenarios.values() if not scenario.study]
+    return [scenario for scenario in plan.scenarios if not scenario.study]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -171,9 +170,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("study", nargs="+", help="study file")
     options = parser.parse_args(arguments)
     show_progress()
-    config = HOME / "config"
     try:
-        plan = read_plan({**load_yaml(config / "config.yaml"), "papers": [], "study": options.study}, config)
+        plan = plan_of(HOME / "config", papers=[], study=options.study)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 1

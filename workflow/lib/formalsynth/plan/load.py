@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from formalsynth.core.streams import number_of
 from formalsynth.data.files import is_file, is_folder
@@ -32,7 +33,7 @@ from formalsynth.plan.studies import (
     read_study,
     tree_over,
 )
-from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
+from formalsynth.plan.yaml_file import load_yaml
 
 WORKFLOW = Path(__file__).parents[3]
 """Folder of the rules."""
@@ -49,6 +50,15 @@ REPORT = "report"
 """Folder of the report, next to those of the papers."""
 PROGRAMS = "stan"
 """Folder of the compiled programs, next to those of the scales."""
+
+
+def plan_of(folder: Path, **replaced: object) -> Plan:
+    """Plan of the run in a config folder, with other values of some of its keys.
+
+    Raises:
+        ConfigError: a line for each thing that cannot be used.
+    """
+    return read_plan({**load_yaml(folder / "config.yaml"), **replaced}, folder)
 
 
 def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
@@ -163,11 +173,11 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     """Read a paper; sentences about its parts that are left out."""
     path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
     _check_paper("papers", key, folder / "config.yaml", folder)
-    config, claims = _read_files(path, of_claims)
+    tree, config, claims = _read_files(path, of_claims)
     problems = Problems()
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
-    paper = replace(paper, claims=read_claims(paper, claims, errata, of_claims, problems))
+    paper = replace(paper, tree=tree, claims=read_claims(paper, claims, errata, of_claims, problems))
     problems.report()
     return paper, skipped
 
@@ -202,7 +212,7 @@ def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapp
     """Read a study that extends a paper; inherited parts that make no sense any more are left out and reported."""
     _check_paper("extends", study.extends, study.path, folder)
     base, _ = _read_paper(study.extends, run, folder, errata)
-    tree = ANYWHERE | tree_over(load_yaml(base.files[0]), study)
+    tree = ANYWHERE | tree_over(base.tree, study)
     problems, config = Problems(), validated(PaperConfig, tree, study.path)
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
     inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
@@ -227,16 +237,17 @@ def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], p
     return []
 
 
-def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:
-    """Config of a paper, and its claims if their file exists."""
+def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, list[ClaimConfig]]:
+    """Contents of a paper's file, its config, and its claims if their file exists."""
     problems, claims_config = Problems(), ClaimsConfig(claims=[])
     with problems.catch():
-        config = validated(PaperConfig, load_yaml(paper), paper)
+        tree = load_yaml(paper)
+        config = validated(PaperConfig, tree, paper)
     with problems.catch():
         if claims.exists():
             claims_config = validated(ClaimsConfig, load_yaml(claims), claims)
     problems.report()
-    return config, claims_config.claims
+    return tree, config, claims_config.claims
 
 
 def _with_shown(

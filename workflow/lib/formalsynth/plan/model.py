@@ -11,14 +11,14 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from formalsynth.core.family import FAMILIES, program_name
-from formalsynth.core.job import AuditSearch, SamplerSettings, Search
+from formalsynth.core.job import AuditSearch, SamplerSettings, Search, Simulated
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import (
@@ -156,6 +156,10 @@ class Choice(Model):
     """Name of a registered entry, with its parameters."""
 
     name: str = Field(description="Its registered name.")
+
+    def simulated(self) -> Simulated:
+        """Return the choice of a population as the input of a job."""
+        return Simulated(population=self.name, parameters=self.as_given())
 
     def as_given(self) -> Settings:
         """Its parameters as they were given."""
@@ -316,6 +320,18 @@ class SimulatedScenario(FittedScenario):
     population: ChosenPopulation = Field(description="Simulated data: name and parameters.")
     n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
     replicates: WholeNumber = Field(1, description="Data sets to simulate.")
+    DRAWN: ClassVar[str] = "population"
+    """Key of its simulated data."""
+
+    @property
+    def drawn(self) -> Simulated:
+        """Its simulated data."""
+        return self.population.simulated()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it reads if they exist."""
+        return self.drawn.files
 
 
 class FileScenario(FittedScenario):
@@ -325,6 +341,18 @@ class FileScenario(FittedScenario):
     stand_in: ChosenPopulation | None = Field(None, description="Simulated data that take the place of an absent file.")
     n: SampleSize | None = Field(None, description="Sample size of the stand-in.")
     replicates: Literal[1] = Field(1, description="A file is one data set.")
+    DRAWN: ClassVar[str] = "stand_in"
+    """Key of its simulated data."""
+
+    @property
+    def drawn(self) -> Simulated | None:
+        """Simulated data that take the place of an absent file; None for none."""
+        return self.stand_in.simulated() if self.stand_in else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it reads if they exist."""
+        return (self.file.name, *(self.drawn.files if self.drawn else ()))
 
 
 class StudyScenario(ScenarioConfig):
@@ -334,6 +362,11 @@ class StudyScenario(ScenarioConfig):
     n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: WholeNumber = Field(1, description="Replicates to run.")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return STUDIES[self.study.name].requires(self.study.as_given())
 
 
 class _ScenarioVariants(Variants):

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
@@ -44,6 +45,8 @@ class Paper:
     claims: list[Claim] = field(default_factory=list)
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
+    tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Contents of its own file, for studies that extend it."""
 
     def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
         """Scenarios of config entries, by sample size, without skipped ones."""
@@ -162,6 +165,11 @@ class Plan:
     """Errors in the printed papers."""
 
     @property
+    def scenarios(self) -> list[Scenario]:
+        """Scenarios of all papers."""
+        return [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences about data files that may not be those of the papers, and about data outside declared ranges."""
         return [
@@ -174,27 +182,23 @@ class Plan:
 
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
-        return sorted({name for scenario in scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
+        return sorted({name for scenario in self.scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
 
     def own_programs(self) -> dict[str, Path]:
         """Stan programs of the user's own, with their files."""
-        families = {scenario.family for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""}
+        families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
     def own_families(self) -> dict[str, Scenario]:
         """Families of the user's own in Python, each with a scenario that uses it."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values() if scenario.family]
-        own = [
-            scenario for scenario in scenarios if (module := FAMILIES.module(scenario.family)).endswith(".py") and is_own(module)
-        ]
-        return {scenario.family: scenario for scenario in reversed(own)}
+        fitted = {scenario.family: scenario for scenario in reversed(self.scenarios) if scenario.family}
+        modules = {family: FAMILIES.module(family) for family in fitted}
+        return {family: fitted[family] for family, module in modules.items() if module.endswith(".py") and is_own(module)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
         """Different uses of a program of the user's own, as plain data."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
-        uses = {use.digest(): use for scenario in scenarios if scenario.program == program and (use := scenario.use)}
+        uses = {use.digest(): use for scenario in self.scenarios if scenario.program == program and (use := scenario.use)}
         return [dict(use.plain()) for _, use in sorted(uses.items())]
 
 
@@ -221,11 +225,6 @@ def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
     return truth(**data.parameters).get(statistic) if truth else None
 
 
-def has_truth(data: Simulated | FromFile | None, statistic: str) -> bool:
-    """Return True if the value of a statistic in a population is known."""
-    return truth_of(data, statistic) is not None
-
-
 def _shown(scenario: Scenario) -> ShownScenario:
     file = scenario.data.file if isinstance(scenario.data, FromFile) else ""
     return ShownScenario(
@@ -240,7 +239,7 @@ def _kind_of_data(scenario: Scenario) -> str:
     """Describe the data for a caption; empty where a study's data set is named by its label."""
     if scenario.study:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
-    if isinstance(scenario.data, Simulated) and scenario.data.parameters.get("counts"):
+    if isinstance(scenario.data, Simulated) and scenario.data.counts:
         return "draws from published counts"
     return "simulated data"
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from formalsynth.core.job import BatchJob
 from formalsynth.core.registry import load
-from formalsynth.plan.load import read_plan
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError, refusal
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import write_table
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.install import ensure
@@ -85,10 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", default="paper", help="scale of the run (default: paper)")
     options = parser.parse_args(arguments)
     os.umask(0o077)
-    config = HOME / "config"
     chosen = {"study": options.of, "papers": []} if options.of.endswith(".yaml") else {"papers": [options.of]}
     try:
-        plan = read_plan({**load_yaml(config / "config.yaml"), **chosen, "scale": options.scale}, config)
+        plan = plan_of(HOME / "config", **chosen, scale=options.scale)
         (paper,) = plan.papers.values()
         if options.scenario not in paper.scenarios:
             raise refusal(paper.files[0], "scenarios", options.scenario, paper.scenarios)

@@ -165,9 +165,8 @@ class Scenario:
     def simulate_job(self, batch: str) -> SimulateJob:
         """Return the input of simulating a batch."""
         assert self.data is not None
-        module = FILES.module(self.data.file) if isinstance(self.data, FromFile) else POPULATIONS.module(self.data.population)
-        counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
-        modules = (module, *(FILES.module(name) for name in counts if name))
+        population = [POPULATIONS.module(self.data.population)] if isinstance(self.data, Simulated) else []
+        modules = (*population, *map(FILES.module, self.files))
         return SimulateJob(
             key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, files=self.files,
             replicates=self.batch(batch),
@@ -228,8 +227,7 @@ class Scenario:
     def study_job(self, batch: str) -> StudyJob:
         """Return the input of the job that runs a batch of a study."""
         assert self.study is not None
-        requires = STUDIES[self.study.name].requires(self.study.settings)
-        modules = (STUDIES.module(self.study.name), *(FILES.module(name) for name in requires))
+        modules = (STUDIES.module(self.study.name), *map(FILES.module, self.files))
         return StudyJob(
             key=self.key, modules=tuple(dict.fromkeys(modules)), study=self.study.name, settings=self.study.settings,
             arms=tuple(self.arms.values()), data_folder=self.data_folder, files=self.files,
