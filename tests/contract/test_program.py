@@ -3,8 +3,9 @@
 import math
 
 import pytest
-from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.contract.program import ProgramUse, broken, made_up
 from formalsynth.core.family import FAMILIES, program_name
+from formalsynth.core.inputs import RecordInput
 from formalsynth.core.registry import OwnCodeError, forget_own, load
 from formalsynth.stan.compile import compile_program
 
@@ -304,3 +305,90 @@ def test_what_a_program_declares_is_read_from_its_text(tmp_path):
     assert family.whole
     forget_own()
     assert program_name(path) not in FAMILIES
+
+
+COLUMNS = """
+data {
+  int<lower=0> n;
+  array[n] int<lower=0> x;
+  vector<lower=0>[n] weights;
+  array[n] int<lower=1> trials;
+  array[n] int<lower=1, upper=4> group;
+  vector[n] dose;
+  int<lower=0> fault;
+}
+transformed data {
+  vector[n] z = dose;
+  real centre = 0;
+  if (fault == 1) z = dose - mean(dose);
+  if (fault == 2) centre = max(dose);
+  if (fault == 3) centre = min(trials);
+}
+parameters {
+  vector[4] mu;
+  real slope;
+}
+transformed parameters {
+  vector[n] odds = mu[group] + slope * z / 10;
+}
+model {
+  mu ~ normal(centre, 1);
+  slope ~ normal(0, 1);
+  for (i in 1:n) target += weights[i] * binomial_logit_lpmf(x[i] | trials[i], odds[i]);
+}
+generated quantities {
+  vector[n] log_lik;
+  vector[n] x_rep;
+  for (i in 1:n) {
+    log_lik[i] = binomial_logit_lpmf(x[i] | trials[i], odds[i]);
+    if (fault == 4 && dose[i] >= 10) log_lik[i] = negative_infinity();
+    x_rep[i] = binomial_rng(fault == 6 ? 1 : trials[i], inv_logit(odds[i] + (fault == 5 ? 0.5 * mean(dose) : 0)));
+  }
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def with_columns(cmdstan, tmp_path_factory):
+    """A program with further columns, and its executable."""
+    path = tmp_path_factory.mktemp("own") / "columns.stan"
+    path.write_text(COLUMNS, encoding="utf-8")
+    compile_program(path, path.with_suffix(""), cmdstan)
+    return path, path.with_suffix("")
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(0, None, id="sound"),
+        pytest.param(1, MOVES, id="a column minus its mean"),
+        pytest.param(2, CHANGED, id="prior centred at the largest value of a column"),
+        pytest.param(3, CHANGED, id="prior centred at the least number of trials"),
+        pytest.param(4, "log_lik is not finite at the declared high of dose: 10", id="infinite at a declared value"),
+        pytest.param(5, "x_rep of a record moves when the predictors of later ones change", id="columns of others in x_rep"),
+        pytest.param(6, "predictive values that do not follow its density", id="a column left out of x_rep"),
+    ],
+)
+def test_further_columns_are_held_against_the_contract(with_columns, fault, words):
+    path, executable = with_columns
+    load([str(path)])
+    columns = {
+        "trials": RecordInput(type="whole", low=1, high=12),
+        "group": RecordInput(type="whole", low=1, high=4),
+        "dose": RecordInput(low=-10, high=10),
+    }
+    use = ProgramUse(data={"fault": fault}, lower=0, upper=12, predictors=1, inputs=columns, at_most="trials")
+    problems = broken(FAMILIES[program_name(path)], executable, [use])
+    assert problems == [] if words is None else words in problems[0]
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_made_up_records_keep_to_what_is_declared_of_their_columns(far):
+    columns = {"trials": RecordInput(type="whole", low=1, high=9), "dose": RecordInput(low=-2, high=3)}
+    use = ProgramUse(data={}, lower=0, upper=9, predictors=2, inputs=columns, at_most="trials")
+    records = made_up(use, True, 500, far=far)
+    assert all(columns[name].holds(values).all() for name, values in records.inputs.items())
+    assert (records.x <= records.inputs["trials"]).all()
+    assert len(set(records.inputs["trials"])) == (9 if far else 5)
+    assert not set(records.inputs["dose"]) & set(made_up(use, True, 500, seed=1, far=far).inputs["dose"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +103,7 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
             "fixed number"
         )
     predicted, other = (
-        family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, Records(records.x[order], records.design))
+        family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, replace(records, x=records.x[order]))
     )
     if predicted.shape != (50, n):
         yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
@@ -127,12 +127,11 @@ def _density(fitted: Fitted) -> Iterator[str]:
     record = fitted.records.take(slice(0, 1))
     for k in range(DRAWS):
         draw = take(fitted.draws, [k])
-        many = Records(np.repeat(record.x, PREDICTED), np.repeat(record.design, PREDICTED, axis=0))
+        many = record.take(np.zeros(PREDICTED, dtype=int))
         predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
 
         def log_density(values: Array, draw: Draws = draw) -> Array:
-            rows = Records(values, np.repeat(record.design, len(values), axis=0))
-            values_at: Array = log_likelihood(fitted.family, rows, draw)[0]
+            values_at: Array = log_likelihood(fitted.family, record.repeated(values), draw)[0]
             return values_at
 
         problems = check_density(log_density, predicted, support(fitted.family))
@@ -157,7 +156,7 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
             values = np.linspace(low, high, 2001)
             lengths = np.full(2001, (high - low) / 2000)
             lengths[[0, -1]] /= 2
-        rows = Records(values, np.repeat(records.design[k : k + 1], len(values), axis=0))
+        rows = records.take([k]).repeated(values)
         expected = float(np.exp(log_likelihood(family, rows, draw)[0]) @ lengths) if len(values) else 0.0
         if abs(expected - probability[k]) > COARSE:
             yield (
@@ -174,7 +173,7 @@ def _program(fitted: Fitted) -> Iterator[str]:
     data = family.stan_data(records, weights, fitted.priors)
     points = visited(fitted.executable, data, family.inits(data), SEED, POINTS)
     smaller = records.take(np.argsort(records.x, kind="stable")[np.arange(len(records)) // 2])
-    others = [(records, 2 * weights), (Records(records.x[::-1].copy(), records.design), weights), (smaller, weights)]
+    others = [(records, 2 * weights), (replace(records, x=records.x[::-1].copy()), weights), (smaller, weights)]
     for other, its_weights in others:
         its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
         for point in points:

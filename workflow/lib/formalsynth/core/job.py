@@ -278,6 +278,10 @@ class AuditJob(Job):
     """Outcomes of the records to add to a data set."""
     predictors: tuple[tuple[float, ...], ...]
     """Values of each predictor that varies, of the records to add."""
+    inputs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    """Values of each further column, of the records to add."""
+    at_most: str = ""
+    """The further column that no outcome may exceed; empty for none."""
     search: AuditSearch
     curve: bool
     """True if there is also a row for each record to add with its predictors in the middle."""

@@ -122,7 +122,7 @@ def read_study(declared: Declared) -> StudySetup:
     if isinstance(stan, OwnStan):
         _check_program(declared, scenario.model, stan, file, f"scenarios.{name}.family")
         lower, upper = declared.schema.target.ends
-        use = ProgramUse(data=stan.data, lower=lower, upper=upper, predictors=len(names_of(declared.schema)))
+        use = stan.use(len(names_of(declared.schema))).model_copy(update={"lower": lower, "upper": upper})
         study = StudySetup(file, scenario.model, stan.data, Path(stan.stan), use, own.internal_audit, expanded)
     else:
         program, priors = REPOSITORY / "stan" / f"{family.program}.stan", dict(family.priors) | scenario.priors
@@ -137,6 +137,9 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
     assert own is not None
     if sorted(use.data) != sorted(own.numbers):
         raise refusal(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"])
+    if own.inputs or isinstance(use.upper, str):
+        allowed = "none: of the columns of a confidential file a program gets the outcome and the design"
+        raise refusal(file, f"{where}.inputs", sorted({*own.inputs, *use.inputs}), [allowed])
     if ends[0] < use.lower or ends[1] > use.upper:
         given = f"{use.lower:g} to {use.upper:g}"
         raise refusal(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])

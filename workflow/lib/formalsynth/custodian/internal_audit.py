@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import ConfidentialRow, audit
-from formalsynth.audit.neighbours import joined
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
-from formalsynth.core.arrays import Records
+from formalsynth.core.arrays import Records, joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import SENSITIVITY

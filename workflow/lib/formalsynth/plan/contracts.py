@@ -20,6 +20,7 @@ from formalsynth.contract.family import RECORDS, Fitted, check_family, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.contract.utility import broken_utility
+from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
@@ -115,10 +116,15 @@ def check_population(population: Population, plan: Plan) -> list[str]:
         first, second = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
         if len(first.x) != RECORDS or first.design.shape[:1] != (RECORDS,):
             return [f"gives {len(first.x)} records where {RECORDS} are asked for"]
-        if not np.array_equal(first.x, second.x):
+        if not all(np.array_equal(*columns) for columns in zip(_columns(first), _columns(second), strict=True)):
             return ["gives other records for the same generator: take random numbers from the generator alone"]
         return []
     return [UNUSED]
+
+
+def _columns(records: Records) -> list[Array]:
+    """Return all columns of some records."""
+    return [records.x, *records.design.T, *records.inputs.values()]
 
 
 def _check_program(name: str, plan: Plan, trials: Trials) -> list[str]:

@@ -17,7 +17,9 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.family import FAMILIES, program_name
+from formalsynth.core.inputs import RecordInput
 from formalsynth.core.job import AuditSearch, SamplerSettings, Search, Simulated
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
@@ -178,12 +180,37 @@ class OwnStan(Model):
 
     stan: str = Field(min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md lists what it needs.")
     data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares as data.")
+    inputs: dict[Identifier, RecordInput] = Field(
+        default_factory=dict, description="Further columns of the records that the program declares as arrays of length n."
+    )
     lower: Number = Field(-math.inf, description="Least value that an outcome may have, declared and not read off the data.")
-    upper: Number = Field(math.inf, description="Largest value that an outcome may have.")
+    upper: Number | Identifier = Field(
+        math.inf, description="Largest value that an outcome may have, or the name of the further column that it never exceeds."
+    )
+
+    @field_validator("upper")
+    @classmethod
+    def _a_column(cls, upper: float | str, info: ValidationInfo) -> float | str:
+        known = info.data.get("inputs")  # absent where it is refused itself
+        if isinstance(upper, str) and known is not None and upper not in known:
+            raise ValueError(f"Input should be a number, or one of inputs: {', '.join(known) or 'none'}")
+        return upper
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
-        return ordered(self, "lower", "upper")
+        if not isinstance(self.upper, str):
+            return ordered(self, "lower", "upper")
+        if self.lower > self.inputs[self.upper].low:
+            raise ValueError(f"lower has to be at most the least value of {self.upper}")
+        return self
+
+    def use(self, predictors: int) -> ProgramUse:
+        """Use of the program on records with so many columns of the design."""
+        at_most = self.upper if isinstance(self.upper, str) else ""
+        upper = self.inputs[at_most].high if at_most else float(self.upper)
+        return ProgramUse(
+            data=self.data, lower=self.lower, upper=upper, predictors=predictors, inputs=self.inputs, at_most=at_most
+        )
 
 
 @functools.cache
@@ -260,6 +287,9 @@ class AuditConfig(AuditSearch):
     outcome: DeclaredRange = Field(description="What an outcome can be; records to add have values from its grid.")
     predictors: list[DeclaredRange] = Field(
         default_factory=list, description="The same for each predictor that varies, in the order of the design."
+    )
+    inputs: dict[Identifier, DeclaredRange] = Field(
+        default_factory=dict, description="The same for each further column of the records that a Stan program of your own takes."
     )
     synthesizers: Names | None = Field(None, description="Synthesizers that are audited; by default all of the scenario.")
     replicates: WholeNumber | None = Field(None, description="How many data sets are audited, the first ones; by default all.")

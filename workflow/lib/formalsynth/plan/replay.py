@@ -66,6 +66,7 @@ def _write_records(job: BatchJob, folder: Path) -> None:
 
     records = DataBatch.read(folder / "data.npz").records(0)
     columns = {"x": records.x} | {f"design_{k + 1}": column for k, column in enumerate(records.design.T)}
+    columns |= {f"input {name}": column for name, column in records.inputs.items()}
     for fit in job.fits:
         sample = MeasureBatch.read(folder / f"{fit.synthesizer.id}.measure.npz").sample
         if sample is not None and sample.by_record:

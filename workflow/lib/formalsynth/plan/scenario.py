@@ -202,7 +202,8 @@ class Scenario:
         modules = (AUDIT_STEP, exact or SAMPLED, *self._modules(chain))
         return AuditJob(
             key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
-            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search, curve=plan.curve,
+            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors,
+            inputs=plan.inputs, at_most=plan.at_most, search=plan.search, curve=plan.curve,
             draws=sampler.draws, sampler=None if exact else sampler, replicates=replicates,
         )  # fmt: skip
 

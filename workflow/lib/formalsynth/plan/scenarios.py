@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
@@ -160,8 +162,8 @@ def _check_file(entry: _Entry, config: FileScenario) -> None:
 def _check_family(entry: _Entry, config: FittedScenario) -> None:
     entry.check_names("family", [config.model], sorted(FAMILIES))
     family = FAMILIES[config.model]
-    if isinstance(config.family, OwnStan):
-        _check_numbers(entry, config.family, program(family))
+    if isinstance(config.family, OwnStan) and (own := program(family)):
+        _check_program(entry, config.family, own)
     priors = [] if isinstance(config.family, OwnStan) else list(family.priors)
     entry.check_names("priors", config.priors, priors, "none: a program's numbers are under family.data")
     if config.exact and family.program not in EXACT:
@@ -185,23 +187,38 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
         raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: Stan alone fits them"])
 
 
-def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) -> None:
-    """Check that a program is given the numbers that it declares, and no others."""
-    declared = family.numbers if family else []
-    entry.check_names("family.data", own.data, declared, "none: the program declares no number of its own")
-    missing = [name for name in declared if name not in own.data]
-    if missing:
-        allowed = f"a number for each that the program declares; {', '.join(missing)} has none"
-        raise entry.refuse("family.data", own.data, [allowed])
+def _check_program(entry: _Entry, own: OwnStan, family: ProgramFamily) -> None:
+    """Check that a program is given the numbers and columns that it declares, and no others."""
+    for key, given, declared, what in (
+        ("data", own.data, family.numbers, "number"),
+        ("inputs", list(own.inputs), list(family.inputs), "column"),
+    ):
+        entry.check_names(f"family.{key}", given, declared, f"none: the program declares no {what} of its own")
+        missing = [name for name in declared if name not in given]
+        if missing:
+            allowed = f"a {what} for each that the program declares; {', '.join(missing)} has none"
+            raise entry.refuse(f"family.{key}", given, [allowed])
+    for name, column in own.inputs.items():
+        if column.type == "number" and name in family.integers:
+            raise entry.refuse(f"family.inputs.{name}.type", column.type, ["whole, as the program declares it"])
 
 
-def _check_bounds(entry: _Entry, config: FittedScenario, records: Records) -> None:
-    """Check that confidential data are between the declared bounds; the message names no value."""
-    own = config.family
-    if isinstance(own, OwnStan) and not ((records.x >= own.lower) & (records.x <= own.upper)).all():
-        outside = int(((records.x < own.lower) | (records.x > own.upper)).sum())
-        allowed = f"bounds that hold all values: {outside} of {len(records)} lie outside"
-        raise entry.refuse("family", f"lower: {own.lower:g}, upper: {own.upper:g}", [allowed])
+def _check_bounds(entry: _Entry, use: ProgramUse, records: Records) -> None:
+    """Check that confidential data have the declared columns, and are between the declared bounds; no message names a value."""
+
+    def refuse_outside(key: str, ends: str, inside: np.ndarray) -> None:
+        if not inside.all():
+            allowed = f"bounds that hold all values: {int((~inside).sum())} of {len(records)} lie outside"
+            raise entry.refuse(key, ends, [allowed])
+
+    for name, column in use.inputs.items():
+        values = records.inputs.get(name)
+        if values is None or values.shape != (len(records),):
+            raise entry.refuse("family.inputs", name, list(records.inputs) or ["none: the records have no further columns"])
+        ends = f"{column.type}, low: {column.low:g}, high: {column.high:g}"
+        refuse_outside(f"family.inputs.{name}", ends, column.holds(values))
+    ends = f"lower: {use.lower:g}, upper: {use.at_most or format(use.upper, 'g')}"
+    refuse_outside("family", ends, (records.x >= use.lower) & (records.x <= use.highest(records)))
 
 
 def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
@@ -233,8 +250,10 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
     check_outcomes(entry, config.model, records)
-    _check_bounds(entry, config, records)
-    scale, own, from_file = entry.run.size, _own_use(config, records), isinstance(config, FileScenario)
+    own = config.family.use(records.design.shape[1]) if isinstance(config.family, OwnStan) else None
+    if own is not None:
+        _check_bounds(entry, own, records)
+    scale, from_file = entry.run.size, isinstance(config, FileScenario)
     n = len(records) if isinstance(data, FromFile) else n
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
@@ -248,14 +267,6 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),
         synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)}, arms={},
     )  # fmt: skip
-
-
-def _own_use(config: FittedScenario, records: Records) -> ProgramUse | None:
-    """Use of a Stan program of the user's own; None for our families."""
-    own = config.family
-    if not isinstance(own, OwnStan):
-        return None
-    return ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1])
 
 
 def _numbers(config: FittedScenario) -> dict[str, float]:

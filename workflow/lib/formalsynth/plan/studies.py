@@ -349,7 +349,7 @@ def _essence(scenario: Scenario) -> tuple[object, ...]:
     """Return the settings that determine the results of a scenario, except its synthesizers and number of replicates."""
     return (
         scenario.name, scenario.n, scenario.size, scenario.family, scenario.priors, scenario.data, scenario.stand_in,
-        scenario.study, scenario.unit, scenario.files, scenario.key.number,
+        scenario.study, scenario.unit, scenario.files, scenario.key.number, scenario.use, scenario.exact,
     )  # fmt: skip
 
 
