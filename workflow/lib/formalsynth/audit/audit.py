@@ -20,8 +20,8 @@ from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
 from formalsynth.core.job import AuditSearch, Kind, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.progress import in_turn, tell
 from formalsynth.core.rows import LOSSES, RELATIONS, AuditRow
-from formalsynth.runtime.progress import in_turn, tell
 
 NONE = float("nan")
 

@@ -15,10 +15,10 @@ from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
 from formalsynth.core.streams import Address
+from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import release_kind
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
-from formalsynth.data.files import DataError
 from formalsynth.engine.chain import PublicPosterior, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated

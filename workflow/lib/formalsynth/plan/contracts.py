@@ -25,13 +25,13 @@ from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
+from formalsynth.core.progress import show_progress
 from formalsynth.core.registry import Registry, is_own
 from formalsynth.core.utility import OWN_UTILITY, OwnUtility
 from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
-from formalsynth.runtime.progress import show_progress
 from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from formalsynth.core.streams import number_of
-from formalsynth.data.files import is_file, is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig
 from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.plan.checks import check_figure, check_table
@@ -34,6 +33,7 @@ from formalsynth.plan.studies import (
     tree_over,
 )
 from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import is_file, is_folder
 
 WORKFLOW = Path(__file__).parents[3]
 """Folder of the rules."""

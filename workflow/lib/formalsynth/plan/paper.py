@@ -15,6 +15,7 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
+from formalsynth.data.files import FILES, Dataset, find
 from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
 from formalsynth.displays.table import Table
@@ -189,6 +190,12 @@ class Plan:
         families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
+
+    def data_files(self) -> list[tuple[Dataset, bool]]:
+        """Real data files that the papers use; True for each that is there."""
+        configs = [config for paper in self.papers.values() for config in paper.config.scenarios.values()]
+        names = dict.fromkeys(name for config in configs for name in config.files)
+        return [(FILES[name], find(name, self.config.data_folder) is not None) for name in names]
 
     def own_families(self) -> dict[str, Scenario]:
         """Families of the user's own in Python, each with a scenario that uses it."""

@@ -17,8 +17,9 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
 from formalsynth.core.tables import tabled
+from formalsynth.core.text import DataError
 from formalsynth.core.utility import OWN_UTILITY
-from formalsynth.data.files import FILES, DataError, check, find, sha256s
+from formalsynth.data.files import FILES, check, find, sha256s
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded

@@ -15,7 +15,6 @@ from formalsynth.core.job import Synthesizer
 from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
-from formalsynth.data.files import is_file
 from formalsynth.displays.figure import Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
@@ -24,6 +23,7 @@ from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import is_file
 
 OF_FOLDER = "study"
 """Stem of a study file whose key is the name of its folder."""
