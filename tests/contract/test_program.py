@@ -1,5 +1,6 @@
 """A Stan program of a user's own is held against its contract: one program with every fault to choose from."""
 
+import functools
 import math
 
 import pytest
@@ -60,13 +61,22 @@ def _clean():
 
 
 @pytest.fixture(scope="session")
-def faulty(cmdstan, tmp_path_factory):
-    """The program and its executable."""
-    path = tmp_path_factory.mktemp("own") / "faulty.stan"
-    path.write_text(PROGRAM, encoding="utf-8")
-    executable = path.with_suffix("")
-    compile_program(path, executable, cmdstan)
-    return path, executable
+def faults_of(cmdstan, tmp_path_factory):
+    """Function that holds a program against its contract; it is compiled once."""
+
+    @functools.cache
+    def compiled(text):
+        path = tmp_path_factory.mktemp("own") / "own.stan"
+        path.write_text(text, encoding="utf-8")
+        compile_program(path, path.with_suffix(""), cmdstan)
+        return path
+
+    def faults_of(text, **use):
+        path = compiled(text)
+        load([str(path)])
+        return broken(FAMILIES[program_name(path)], path.with_suffix(""), [ProgramUse(**use)])
+
+    return faults_of
 
 
 @pytest.mark.stan
@@ -86,11 +96,9 @@ def faulty(cmdstan, tmp_path_factory):
         (10, "when a record of weight 0 is taken out"),
     ],
 )
-def test_a_fault_is_reported_with_the_change_it_needs(faulty, fault, words):
-    path, executable = faulty
-    load([str(path)])
-    use = ProgramUse(data={"fault": fault}, lower=0 if fault == 8 else -math.inf, upper=math.inf, predictors=2)
-    problems = broken(FAMILIES[program_name(path)], executable, [use])
+def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
+    lower = 0 if fault == 8 else -math.inf
+    problems = faults_of(PROGRAM, data={"fault": fault}, lower=lower, upper=math.inf, predictors=2)
     if words is None:
         assert problems == []
     else:
@@ -129,14 +137,9 @@ generated quantities {
 
 
 @pytest.mark.stan
-def test_a_sound_program_of_counts_passes(cmdstan, tmp_path):
+def test_a_sound_program_of_counts_passes(faults_of):
     """Its random numbers come by rejection: how many are used depends on the predictors."""
-    path = tmp_path / "counts.stan"
-    path.write_text(COUNTS, encoding="utf-8")
-    compile_program(path, path.with_suffix(""), cmdstan)
-    load([str(path)])
-    use = ProgramUse(data={}, lower=0, upper=math.inf, predictors=3)
-    assert broken(FAMILIES[program_name(path)], path.with_suffix(""), [use]) == []
+    assert faults_of(COUNTS, data={}, lower=0, upper=math.inf, predictors=3) == []
 
 
 LEAKY = """
@@ -207,16 +210,6 @@ generated quantities {
 """
 
 
-@pytest.fixture(scope="session")
-def leaky(cmdstan, tmp_path_factory):
-    """The program that leaks in many ways, and its executable."""
-    path = tmp_path_factory.mktemp("own") / "leaky.stan"
-    path.write_text(LEAKY, encoding="utf-8")
-    executable = path.with_suffix("")
-    compile_program(path, executable, cmdstan)
-    return path, executable
-
-
 CHANGED = "the target moves when records of weight 0 change"
 REMOVED = "the target moves when a record of weight 0 is taken out"
 MOVES = "log_lik of a record moves when another record changes"
@@ -258,11 +251,8 @@ SUM = "the target does not hold weights[i] * log_lik[i]"
         pytest.param(28, "x_rep moves when the outcomes change", id="whole outcomes kept whole"),
     ],
 )  # fmt: skip
-def test_a_program_that_leaks_other_records_is_refused(leaky, fault, words):
-    path, executable = leaky
-    load([str(path)])
-    use = ProgramUse(data={"fault": fault}, lower=-math.inf, upper=math.inf, predictors=2)
-    problems = broken(FAMILIES[program_name(path)], executable, [use])
+def test_a_program_that_leaks_other_records_is_refused(faults_of, fault, words):
+    problems = faults_of(LEAKY, data={"fault": fault}, lower=-math.inf, upper=math.inf, predictors=2)
     if words is None:
         assert problems == []
     else:
@@ -348,15 +338,6 @@ generated quantities {
 """
 
 
-@pytest.fixture(scope="session")
-def with_columns(cmdstan, tmp_path_factory):
-    """A program with further columns, and its executable."""
-    path = tmp_path_factory.mktemp("own") / "columns.stan"
-    path.write_text(COLUMNS, encoding="utf-8")
-    compile_program(path, path.with_suffix(""), cmdstan)
-    return path, path.with_suffix("")
-
-
 @pytest.mark.stan
 @pytest.mark.parametrize(
     ("fault", "words"),
@@ -370,16 +351,14 @@ def with_columns(cmdstan, tmp_path_factory):
         pytest.param(6, "predictive values that do not follow its density", id="a column left out of x_rep"),
     ],
 )
-def test_further_columns_are_held_against_the_contract(with_columns, fault, words):
-    path, executable = with_columns
-    load([str(path)])
+def test_further_columns_are_held_against_the_contract(faults_of, fault, words):
     columns = {
         "trials": RecordInput(type="whole", low=1, high=12),
         "group": RecordInput(type="whole", low=1, high=4),
         "dose": RecordInput(low=-10, high=10),
     }
-    use = ProgramUse(data={"fault": fault}, lower=0, upper=12, predictors=1, inputs=columns, at_most="trials")
-    problems = broken(FAMILIES[program_name(path)], executable, [use])
+    use = {"lower": 0, "upper": 12, "predictors": 1, "inputs": columns, "at_most": "trials"}
+    problems = faults_of(COLUMNS, data={"fault": fault}, **use)
     assert problems == [] if words is None else words in problems[0]
 
 

@@ -32,7 +32,7 @@ def made_up():
     synthesizers = [{"mechanism": name} for name in MECHANISMS]
     synthesizers += [{"study": name, "arm": arm} for name, study in STUDIES.items() for arm in study.arms]
     scenarios = [{"population": {"name": name}} for name in POPULATIONS] + [{"study": {"name": name}} for name in STUDIES]
-    scenarios.append({"file": {}, "stand_in": {"name": next(iter(POPULATIONS))}})
+    scenarios.append({"file": {}, "stand_in": {"name": next(iter(POPULATIONS))}, "family": {"inputs": {"dose": {}}}})
     figures = [{"kind": name} for name in FIGURES] + [{"same_as": 1}]
     return {
         "config": {"scales": {"paper": {}}},

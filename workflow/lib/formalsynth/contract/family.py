@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from formalsynth.contract.density import Support, check_density
+from formalsynth.contract.density import Support, check_record, in_words
 from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
@@ -127,15 +128,10 @@ def _density(fitted: Fitted) -> Iterator[str]:
     record = fitted.records.take(slice(0, 1))
     for k in range(DRAWS):
         draw = take(fitted.draws, [k])
-        many = record.take(np.zeros(PREDICTED, dtype=int))
+        many, likelihood = record.take(np.zeros(PREDICTED, dtype=int)), partial(log_likelihood, fitted.family, draws=draw)
         predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
-
-        def log_density(values: Array, draw: Draws = draw) -> Array:
-            values_at: Array = log_likelihood(fitted.family, record.repeated(values), draw)[0]
-            return values_at
-
-        problems = check_density(log_density, predicted, support(fitted.family))
-        yield from (f"at {_in_words(draw)} {problem}" for problem in problems)
+        problems = check_record(record, draw, likelihood, predicted, support(fitted.family))
+        yield from problems
         if problems:
             return
 
@@ -161,7 +157,7 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
         if abs(expected - probability[k]) > COARSE:
             yield (
                 f"gives the probability {probability[k]:.4g} where its density integrates to {expected:.4g}, at "
-                f"{_in_words(draw)}: see log_interval_probability"
+                f"{in_words(draw)}: see log_interval_probability"
             )
             return
 
@@ -195,8 +191,3 @@ def _program(fitted: Fitted) -> Iterator[str]:
     error = gradient_error(fitted.executable, data, points[0].values)
     if error > 1e-3:
         yield f"its Stan program {family.program} has a gradient that is {error:.2g} off finite differences"
-
-
-def _in_words(draw: Draws) -> str:
-    """List the parameters of a draw in words."""
-    return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())

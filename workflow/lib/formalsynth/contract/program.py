@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
-from formalsynth.contract.density import Support, check_density
+from formalsynth.contract.density import Support, check_record
 from formalsynth.core.arrays import Array, Draws, Records, count, joined, take
 from formalsynth.core.family import Family, ProgramFamily, StanData, program
 from formalsynth.core.inputs import RecordInput
@@ -352,13 +353,7 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
         draw = take(draws, [k])
         predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
         support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
-
-        def log_density(values: Array, draw: Mapping[str, Array] = draw) -> Array:
-            values_at: Array = checked.log_lik(draw, record.repeated(values))[0]
-            return values_at
-
-        at = ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
-        yield from (f"at {at} the program {problem}" for problem in check_density(log_density, predicted, support))
+        yield from check_record(record, draw, partial(checked.log_lik, draw), predicted, support, "the program ")
 
 
 def _reached(checked: Checked, predicted: Array, upper: float) -> Support:

@@ -14,6 +14,7 @@ from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
+from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.streams import Address
 from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import release_kind
@@ -28,7 +29,6 @@ from formalsynth.plan.studies import read_study as read_file
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.fit import StanPosteriors
 
-REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
 """Mechanism whose noise a release draws again."""
 MOVE = 1e-10

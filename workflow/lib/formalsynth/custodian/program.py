@@ -18,9 +18,9 @@ from formalsynth.contract.program import broken
 from formalsynth.core.family import FAMILIES, StanData, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.progress import tell
-from formalsynth.core.registry import is_own
+from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.text import DataError
-from formalsynth.custodian.candidates import REPOSITORY, StudySetup
+from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import Declared
 from formalsynth.plan.messages import ConfigError

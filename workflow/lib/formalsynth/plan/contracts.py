@@ -26,7 +26,7 @@ from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
 from formalsynth.core.progress import show_progress
-from formalsynth.core.registry import Registry, is_own
+from formalsynth.core.registry import REPOSITORY, Registry, is_own
 from formalsynth.core.utility import OWN_UTILITY, OwnUtility
 from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError
@@ -37,7 +37,6 @@ from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
 from formalsynth.steps.simulate import simulate_batch
 
-HOME = Path(__file__).parents[4]
 SEED = 20260205
 UNUSED = "is not tried, because no scenario of these studies uses it"
 """Sentence about what a code file registers for other studies."""
@@ -56,8 +55,7 @@ class Trials:
         """Compile a program."""
         if name not in self._programs:
             self._programs[name] = self.folder / name
-            source = self.plan.own_programs().get(name, HOME / "stan" / f"{name}.stan")
-            build(source, self._programs[name], ensure(HOME / ".cmdstan"))
+            build(self.plan.source_of(name), self._programs[name], ensure(REPOSITORY / ".cmdstan"))
         return self._programs[name]
 
     def fitted(self, scenario: Scenario) -> Fitted | str:
@@ -177,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     show_progress()
     try:
-        plan = plan_of(HOME / "config", papers=[], study=options.study)
+        plan = plan_of(REPOSITORY / "config", papers=[], study=options.study)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 1

@@ -22,6 +22,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS
+from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES
@@ -32,7 +33,6 @@ from formalsynth.plan.model import ArmEntry, ClaimsConfig, PaperConfig, RunConfi
 from formalsynth.plan.studies import StudyKeys
 from formalsynth.runtime.files import write_text
 
-REPOSITORY = Path(__file__).parents[4]
 README = "config/README.md"
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""

@@ -12,7 +12,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
-from formalsynth.core.registry import is_own
+from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.data.files import FILES, Dataset, find
@@ -190,6 +190,10 @@ class Plan:
         families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
+
+    def source_of(self, program: str) -> Path:
+        """Find the file of a Stan program."""
+        return self.own_programs().get(program, REPOSITORY / "stan" / f"{program}.stan")
 
     def data_files(self) -> list[tuple[Dataset, bool]]:
         """Real data files that the papers use; True for each that is there."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.core.job import BatchJob
-from formalsynth.core.registry import load
+from formalsynth.core.registry import REPOSITORY, load
 from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError, refusal
 from formalsynth.plan.paper import Plan
@@ -24,8 +24,6 @@ from formalsynth.stan.install import ensure
 from formalsynth.steps.batch import MeasureBatch
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.run import run_batch
-
-HOME = Path(__file__).parents[4]
 
 
 def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None:
@@ -53,8 +51,7 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
     folder.mkdir(parents=True, exist_ok=True)
     executable, *public = (folder / name for name in (scenario.program, *scenario.public_programs))
     for path in (executable, *public):
-        source = plan.own_programs().get(path.name, HOME / "stan" / f"{path.name}.stan")
-        compile_program(source, path, ensure(HOME / ".cmdstan"))
+        compile_program(plan.source_of(path.name), path, ensure(REPOSITORY / ".cmdstan"))
     for name, table in run_batch(job, folder, executable, public).items():
         write_table(folder / f"{name}.csv", table)
     _write_records(job, folder)
@@ -87,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.umask(0o077)
     chosen = {"study": options.of, "papers": []} if options.of.endswith(".yaml") else {"papers": [options.of]}
     try:
-        plan = plan_of(HOME / "config", **chosen, scale=options.scale)
+        plan = plan_of(REPOSITORY / "config", **chosen, scale=options.scale)
         (paper,) = plan.papers.values()
         if options.scenario not in paper.scenarios:
             raise refusal(paper.files[0], "scenarios", options.scenario, paper.scenarios)
