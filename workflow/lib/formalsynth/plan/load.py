@@ -24,7 +24,6 @@ from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenarios import spell_scenarios
 from formalsynth.plan.studies import (
     ANYWHERE,
-    Absent,
     Inherited,
     StudyFile,
     load_code,
@@ -197,32 +196,25 @@ def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems
 
 
 def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a study of the user's own; sentences about its parts that are left out."""
+    """Read a study of the user's own; sentences about its parts that are left out.
+
+    Inherited parts that make no sense any more are left out and reported.
+    """
+    inherited = None
     if study.extends:
-        return _read_extending(study, run, folder, errata)
-    problems, config = Problems(), validated(PaperConfig, ANYWHERE | study.tree, study.path)
-    paper, skipped = _spelled(study.key, config, run, study.path, problems)
-    paper = _with_shown(paper, study.path, problems)
-    claims = _own_claims(paper, study, errata, problems)
-    problems.report()
-    return replace(paper, files=_files(study), claims=claims), skipped
-
-
-def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a study that extends a paper; inherited parts that make no sense any more are left out and reported."""
-    _check_paper("extends", study.extends, study.path, folder)
-    base, _ = _read_paper(study.extends, run, folder, errata)
-    tree = ANYWHERE | tree_over(base.tree, study)
+        _check_paper("extends", study.extends, study.path, folder)
+        inherited = Inherited(study, _read_paper(study.extends, run, folder, errata)[0])
+    tree = ANYWHERE | (tree_over(inherited.base.tree, study) if inherited else study.tree)
     problems, config = Problems(), validated(PaperConfig, tree, study.path)
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
-    inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
-    paper = _with_shown(inherited.pruned(paper), study.path, problems, inherited, absent)
-    own = _own_claims(paper, study, errata, problems)
+    paper = _with_shown(inherited.pruned(paper) if inherited else paper, study.path, problems, inherited)
+    claims = _own_claims(paper, study, errata, problems)
     problems.report()
-    claims, not_asked = inherited.claims(paper)
-    absent.claims(not_asked)
-    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in [*claims, *own])
-    return replace(paper, files=(*_files(study), *base.files), claims=[*claims, *own]), [*skipped, *absent.sentences]
+    if inherited is None:
+        return replace(paper, files=_files(study), claims=claims), skipped
+    claims = [*inherited.claims(paper), *claims]
+    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in claims)
+    return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:
@@ -250,17 +242,15 @@ def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConf
     return tree, config, claims_config.claims
 
 
-def _with_shown(
-    paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None, absent: Absent | None = None
-) -> Paper:
-    """Paper with the figures and tables that can be made; inherited ones that cannot are added to ``absent``."""
+def _with_shown(paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None) -> Paper:
+    """Paper with the figures and tables that can be made; inherited ones that cannot are left out."""
     config = paper.config
     figures, tables = {}, {}
 
     def catch(section: str, number: object) -> AbstractContextManager[None]:
-        if inherited is None or absent is None or inherited.mentions(section, number):
+        if inherited is None or inherited.mentions(section, number):
             return problems.catch()
-        return absent.shown(f"{section.removesuffix('s')} {number}")
+        return inherited.shown(f"{section.removesuffix('s')} {number}")
 
     for number in config.telling:
         with problems.catch():

@@ -24,6 +24,7 @@ from formalsynth.core.job import (
     StudyJob,
     Synthesizer,
     TablesJob,
+    with_parents,
 )
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
@@ -197,7 +198,7 @@ class Scenario:
         replicates = tuple(replicate for replicate in self.batch(batch) if plan and replicate < plan.replicates)
         if plan is None or not replicates:
             return None
-        chain = self._with_parents(plan.audited)
+        chain = with_parents(plan.audited, self.synthesizers)
         exact = EXACT.get(self.program)
         modules = (AUDIT_STEP, exact or SAMPLED, *self._modules(chain))
         return AuditJob(
@@ -206,14 +207,6 @@ class Scenario:
             inputs=plan.inputs, at_most=plan.at_most, search=plan.search, curve=plan.curve,
             draws=sampler.draws, sampler=None if exact else sampler, replicates=replicates,
         )  # fmt: skip
-
-    def _with_parents(self, ids: Sequence[str]) -> list[Synthesizer]:
-        """Synthesizers with all that they build on, parents first."""
-        wanted = set(ids)
-        for synthesizer in reversed(self.synthesizers.values()):
-            if synthesizer.id in wanted:
-                wanted |= set(synthesizer.parents)
-        return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
 
     def summary(self) -> ScenarioColumns:
         """Its columns of the table of all results."""
