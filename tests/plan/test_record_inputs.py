@@ -1,14 +1,18 @@
 """Further columns of the records, which a Stan program takes: declared by a scenario and held against the data before any job."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import yaml
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import forget_own
+from formalsynth.plan import replay
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
 from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import read_table
 from formalsynth.steps.simulate import simulate_batch
 
 PROGRAM = """
@@ -155,3 +159,13 @@ def test_our_families_leave_further_columns_out(read):
     scenario = read(family="poisson", audit={"outcome": AUDIT["outcome"]}).papers["mine"].scenarios["doses_n50"]
     assert scenario.audit.inputs == {}
     assert scenario.use is None
+
+
+def test_a_replay_writes_the_columns_beside_their_records(read, tmp_path):
+    scenario = read().papers["mine"].scenarios["doses_n50"]
+    data = simulate_batch(scenario.simulate_job("0000"))
+    data.write(tmp_path / "data.npz")
+    replay._write_records(SimpleNamespace(fits=()), tmp_path)
+    table = read_table(tmp_path / "by_record.csv")
+    assert list(table) == ["x", "design_1", "input trials", "input dose", "input age"]
+    assert table["input dose"].tolist() == pytest.approx(data.records(0).inputs["dose"])
