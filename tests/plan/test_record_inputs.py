@@ -161,7 +161,7 @@ def test_our_families_leave_further_columns_out(read):
     assert scenario.use is None
 
 
-def test_a_replay_writes_the_columns_beside_their_records(read, tmp_path):
+def test_a_replay_writes_the_columns_with_their_records(read, tmp_path):
     scenario = read().papers["mine"].scenarios["doses_n50"]
     data = simulate_batch(scenario.simulate_job("0000"))
     data.write(tmp_path / "data.npz")

@@ -298,8 +298,8 @@ class AuditConfig(AuditSearch):
     )
     curve: bool = Field(
         False,
-        description="Whether the loss is also reported for every outcome to add, with predictors in the middle of their ranges, "
-        "the weights computed again and held.",
+        description="Whether the loss is also reported for every outcome to add, with predictors and further columns in the "
+        "middle of their ranges, the weights computed again and held.",
     )
 
 
