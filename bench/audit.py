@@ -27,10 +27,10 @@ from formalsynth.audit.audit import audit
 from formalsynth.audit.bridge import bridge, log_ratio
 from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.exceedance import exceedance
-from formalsynth.audit.neighbours import added, additions, joined, removed, small_data_sets, to_remove
+from formalsynth.audit.neighbours import added, additions, removed, small_data_sets, to_remove
 from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Replay
-from formalsynth.core.arrays import Array, Records, intercept_only
+from formalsynth.core.arrays import Array, Records, intercept_only, joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from formalsynth.plan.load import read_plan
-from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.plan.load import plan_of
 from formalsynth.show.captions import caption
 from formalsynth.show.painter import PAINTERS
 from proselint.checks import __register__
@@ -51,7 +50,7 @@ def texts() -> Iterator[tuple[str, str]]:
         for path in sorted(set(Path().glob(pattern)) - set(map(Path, WRITTEN))):
             yield str(path), prose(path.read_text(encoding="utf-8"))
     PAINTERS.find()
-    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    plan = plan_of(Path("config"))
     for paper in plan.papers.values():
         for number in paper.figures:
             yield f"caption of {paper.key} figure {number}", caption(paper.figure(number, "paper"))

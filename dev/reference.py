@@ -14,10 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from formalsynth.ledger.steadiness import agreement, steadiness
-from formalsynth.plan.load import read_plan
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.marks import between
 from formalsynth.plan.paper import Plan
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.glossary import TERMS
 from formalsynth.report.pages import SYMBOLS
@@ -53,7 +52,7 @@ def main() -> int:
     )
     task.add_argument("--check", action="store_true", help=f"exit 1 when {README}, {ERRATA} or {COST} is out of date")
     options = parser.parse_args()
-    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    plan = plan_of(Path("config"))
     if options.write or options.check:
         return write(plan, Path(), options.check)
     fresh = Path("results", SCALE, "claims.csv")

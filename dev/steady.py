@@ -14,9 +14,8 @@ import pandas as pd
 from formalsynth.core.arrays import Array
 from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.steadiness import DRAWINGS, STEADY, agreement, drawn_verdicts, steadiness
-from formalsynth.plan.load import read_plan
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.paper import Paper, Plan
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import read_table
 
 from dev.markdown import markdown_rows
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.drawings < 2 or options.times < 1:
         parser.error("--drawings takes 2 or more, and --times 1 or more")
-    plan = read_plan(load_yaml(Path("config", "config.yaml")), Path("config"))
+    plan = plan_of(Path("config"))
     verdicts = verdicts_of_run(plan, options.results, options.drawings, options.times)
     if verdicts.empty:
         print(f"{options.results} has no tables to judge: run snakemake at scale paper first", file=sys.stderr)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from formalsynth.audit.attack import ERROR_RATES
 from formalsynth.audit.audit import audit
-from formalsynth.audit.neighbours import additions, joined
+from formalsynth.audit.neighbours import additions
 from formalsynth.audit.replay import Replay
-from formalsynth.core.arrays import Records
+from formalsynth.core.arrays import Records, joined
 from formalsynth.core.job import AuditSearch, Search
 from formalsynth.core.streams import Address
 from small_audit import FINAL, FIXED, LW, PLAIN, SCALED, N, linear, synthesizer

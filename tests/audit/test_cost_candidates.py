@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from formalsynth.audit.neighbours import added, additions, joined
+from formalsynth.audit.neighbours import added, additions
 from formalsynth.audit.replay import Replay
+from formalsynth.core.arrays import joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.registry import load
 from formalsynth.core.streams import Address

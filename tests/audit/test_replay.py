@@ -5,14 +5,13 @@ import pytest
 from formalsynth.audit.neighbours import (
     added,
     additions,
-    joined,
     pull,
     removed,
     replaced,
     small_data_sets,
     to_remove,
 )
-from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.arrays import Records, intercept_only, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.weights import lipschitz_weights
 from small_audit import CENSORED, CENSORED_LW, FINAL, LW, PLAIN, N, linear, shares, synthesizer
@@ -139,6 +138,19 @@ def test_additions_are_a_grid_over_what_varies():
     assert len(joined(records, more)) == 6
     with pytest.raises(ValueError, match="2 columns of the design vary"):
         additions(records, np.array([0.0]))
+
+
+def test_additions_have_further_columns_that_bound_the_outcome_where_declared():
+    records = Records(np.array([1.0, 2.0]), np.ones((2, 1)), {"dose": np.array([0.1, 0.2]), "trials": np.array([2.0, 3.0])})
+    values = {"trials": np.array([1.0, 4.0]), "dose": np.array([0.5])}
+    more = additions(records, np.array([0.0, 4.0]), (), values)
+    assert list(zip(more.x, more.inputs["trials"], strict=True)) == [(0, 1), (0, 4), (4, 1), (4, 4)]
+    possible = additions(records, np.array([0.0, 4.0]), (), values, "trials")
+    assert list(zip(possible.x, possible.inputs["trials"], strict=True)) == [(0, 1), (0, 4), (4, 4)]
+    universe = joined(records, possible)
+    assert universe.inputs["dose"].tolist() == [0.1, 0.2, 0.5, 0.5, 0.5]
+    assert universe.take(removed(2, {"random": [0]})[0].index).inputs["trials"].tolist() == [3]
+    assert joined(records, additions(records, np.array([0.0]))).inputs == {}
 
 
 def test_what_is_removed_has_the_largest_risk_bound_weight_or_pull():

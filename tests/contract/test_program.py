@@ -1,10 +1,12 @@
 """A Stan program of a user's own is held against its contract: one program with every fault to choose from."""
 
+import functools
 import math
 
 import pytest
-from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.contract.program import ProgramUse, broken, made_up
 from formalsynth.core.family import FAMILIES, program_name
+from formalsynth.core.inputs import RecordInput
 from formalsynth.core.registry import OwnCodeError, forget_own, load
 from formalsynth.stan.compile import compile_program
 
@@ -59,13 +61,22 @@ def _clean():
 
 
 @pytest.fixture(scope="session")
-def faulty(cmdstan, tmp_path_factory):
-    """The program and its executable."""
-    path = tmp_path_factory.mktemp("own") / "faulty.stan"
-    path.write_text(PROGRAM, encoding="utf-8")
-    executable = path.with_suffix("")
-    compile_program(path, executable, cmdstan)
-    return path, executable
+def faults_of(cmdstan, tmp_path_factory):
+    """Function that holds a program against its contract; it is compiled once."""
+
+    @functools.cache
+    def compiled(text):
+        path = tmp_path_factory.mktemp("own") / "own.stan"
+        path.write_text(text, encoding="utf-8")
+        compile_program(path, path.with_suffix(""), cmdstan)
+        return path
+
+    def faults_of(text, **use):
+        path = compiled(text)
+        load([str(path)])
+        return broken(FAMILIES[program_name(path)], path.with_suffix(""), [ProgramUse(**use)])
+
+    return faults_of
 
 
 @pytest.mark.stan
@@ -85,11 +96,9 @@ def faulty(cmdstan, tmp_path_factory):
         (10, "when a record of weight 0 is taken out"),
     ],
 )
-def test_a_fault_is_reported_with_the_change_it_needs(faulty, fault, words):
-    path, executable = faulty
-    load([str(path)])
-    use = ProgramUse(data={"fault": fault}, lower=0 if fault == 8 else -math.inf, upper=math.inf, predictors=2)
-    problems = broken(FAMILIES[program_name(path)], executable, [use])
+def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
+    lower = 0 if fault == 8 else -math.inf
+    problems = faults_of(PROGRAM, data={"fault": fault}, lower=lower, upper=math.inf, predictors=2)
     if words is None:
         assert problems == []
     else:
@@ -128,14 +137,9 @@ generated quantities {
 
 
 @pytest.mark.stan
-def test_a_sound_program_of_counts_passes(cmdstan, tmp_path):
+def test_a_sound_program_of_counts_passes(faults_of):
     """Its random numbers come by rejection: how many are used depends on the predictors."""
-    path = tmp_path / "counts.stan"
-    path.write_text(COUNTS, encoding="utf-8")
-    compile_program(path, path.with_suffix(""), cmdstan)
-    load([str(path)])
-    use = ProgramUse(data={}, lower=0, upper=math.inf, predictors=3)
-    assert broken(FAMILIES[program_name(path)], path.with_suffix(""), [use]) == []
+    assert faults_of(COUNTS, data={}, lower=0, upper=math.inf, predictors=3) == []
 
 
 LEAKY = """
@@ -206,16 +210,6 @@ generated quantities {
 """
 
 
-@pytest.fixture(scope="session")
-def leaky(cmdstan, tmp_path_factory):
-    """The program that leaks in many ways, and its executable."""
-    path = tmp_path_factory.mktemp("own") / "leaky.stan"
-    path.write_text(LEAKY, encoding="utf-8")
-    executable = path.with_suffix("")
-    compile_program(path, executable, cmdstan)
-    return path, executable
-
-
 CHANGED = "the target moves when records of weight 0 change"
 REMOVED = "the target moves when a record of weight 0 is taken out"
 MOVES = "log_lik of a record moves when another record changes"
@@ -257,11 +251,8 @@ SUM = "the target does not hold weights[i] * log_lik[i]"
         pytest.param(28, "x_rep moves when the outcomes change", id="whole outcomes kept whole"),
     ],
 )  # fmt: skip
-def test_a_program_that_leaks_other_records_is_refused(leaky, fault, words):
-    path, executable = leaky
-    load([str(path)])
-    use = ProgramUse(data={"fault": fault}, lower=-math.inf, upper=math.inf, predictors=2)
-    problems = broken(FAMILIES[program_name(path)], executable, [use])
+def test_a_program_that_leaks_other_records_is_refused(faults_of, fault, words):
+    problems = faults_of(LEAKY, data={"fault": fault}, lower=-math.inf, upper=math.inf, predictors=2)
     if words is None:
         assert problems == []
     else:
@@ -304,3 +295,79 @@ def test_what_a_program_declares_is_read_from_its_text(tmp_path):
     assert family.whole
     forget_own()
     assert program_name(path) not in FAMILIES
+
+
+COLUMNS = """
+data {
+  int<lower=0> n;
+  array[n] int<lower=0> x;
+  vector<lower=0>[n] weights;
+  array[n] int<lower=1> trials;
+  array[n] int<lower=1, upper=4> group;
+  vector[n] dose;
+  int<lower=0> fault;
+}
+transformed data {
+  vector[n] z = dose;
+  real centre = 0;
+  if (fault == 1) z = dose - mean(dose);
+  if (fault == 2) centre = max(dose);
+  if (fault == 3) centre = min(trials);
+}
+parameters {
+  vector[4] mu;
+  real slope;
+}
+transformed parameters {
+  vector[n] odds = mu[group] + slope * z / 10;
+}
+model {
+  mu ~ normal(centre, 1);
+  slope ~ normal(0, 1);
+  for (i in 1:n) target += weights[i] * binomial_logit_lpmf(x[i] | trials[i], odds[i]);
+}
+generated quantities {
+  vector[n] log_lik;
+  vector[n] x_rep;
+  for (i in 1:n) {
+    log_lik[i] = binomial_logit_lpmf(x[i] | trials[i], odds[i]);
+    if (fault == 4 && dose[i] >= 10) log_lik[i] = negative_infinity();
+    x_rep[i] = binomial_rng(fault == 6 ? 1 : trials[i], inv_logit(odds[i] + (fault == 5 ? 0.5 * mean(dose) : 0)));
+  }
+}
+"""
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(0, None, id="sound"),
+        pytest.param(1, MOVES, id="a column minus its mean"),
+        pytest.param(2, CHANGED, id="prior centred at the largest value of a column"),
+        pytest.param(3, CHANGED, id="prior centred at the least number of trials"),
+        pytest.param(4, "log_lik is not finite at the declared high of dose: 10", id="infinite at a declared value"),
+        pytest.param(5, "x_rep of a record moves when the predictors of later ones change", id="columns of others in x_rep"),
+        pytest.param(6, "predictive values that do not follow its density", id="a column left out of x_rep"),
+    ],
+)
+def test_further_columns_are_held_against_the_contract(faults_of, fault, words):
+    columns = {
+        "trials": RecordInput(type="whole", low=1, high=12),
+        "group": RecordInput(type="whole", low=1, high=4),
+        "dose": RecordInput(low=-10, high=10),
+    }
+    use = {"lower": 0, "upper": 12, "predictors": 1, "inputs": columns, "at_most": "trials"}
+    problems = faults_of(COLUMNS, data={"fault": fault}, **use)
+    assert problems == [] if words is None else words in problems[0]
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_made_up_records_keep_to_what_is_declared_of_their_columns(far):
+    columns = {"trials": RecordInput(type="whole", low=1, high=9), "dose": RecordInput(low=-2, high=3)}
+    use = ProgramUse(data={}, lower=0, upper=9, predictors=2, inputs=columns, at_most="trials")
+    records = made_up(use, True, 500, far=far)
+    assert all(columns[name].holds(values).all() for name, values in records.inputs.items())
+    assert (records.x <= records.inputs["trials"]).all()
+    assert len(set(records.inputs["trials"])) == (9 if far else 5)
+    assert not set(records.inputs["dose"]) & set(made_up(use, True, 500, seed=1, far=far).inputs["dose"])

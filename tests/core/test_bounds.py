@@ -101,6 +101,16 @@ def test_records_that_repeat_have_the_naive_bounds(study, places, weights):
     assert result.beyond == (np.abs(f) > 5).any(axis=0).sum()
 
 
+def test_records_that_differ_in_a_further_column_alone_have_bounds_of_their_own():
+    class Exposed:
+        def factors(self, records, draws):
+            return -draws["mu"][:, None], records.inputs["years"][:, None]
+
+    records = Records(np.zeros(4), np.ones((4, 1)), {"years": np.array([1.0, 2.0, 2.0, 3.0])})
+    (bounds,) = record_bounds(Exposed(), records, {"mu": np.array([1.0, 2.0])}, [Sensitive(np.ones(4))])
+    assert bounds.by_record.tolist() == [2, 4, 4, 6]
+
+
 def test_censored_bounds_reach_their_threshold_and_no_further(study):
     records, draws, _ = study
     result = record_bounds(FAMILY, records, draws, [Sensitive(np.ones(N), threshold=3.0)])[0]

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.custodian.inspect import inspect
 from formalsynth.custodian.rows import check_file, check_rows
 from formalsynth.custodian.schema import Declared, Schema
-from formalsynth.data.files import DataError
 
 SECRET = "73519"
 """An outcome that is in every file; no sentence may hold it."""

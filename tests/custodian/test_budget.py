@@ -5,6 +5,7 @@ import stat
 
 import pytest
 from formalsynth.cli.main import main
+from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import (
     LedgerEntry,
     finish,
@@ -16,7 +17,6 @@ from formalsynth.custodian.budget import (
     start,
     table,
 )
-from formalsynth.data.files import DataError
 
 ENTRY = LedgerEntry(
     date="2026-01-02", synthesizer="Histogram", guarantee="DP", neighbours="replace", sets=5, epsilon=1, outcome="started"

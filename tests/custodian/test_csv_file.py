@@ -1,8 +1,8 @@
 """Formats of CSV files: guesses from the first bytes, and errors without values."""
 
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
-from formalsynth.data.files import DataError
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 import incomes
 import pytest
 from formalsynth.cli.main import main
+from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
-from formalsynth.data.files import DataError
 from formalsynth.runtime.private import keep_to_owner
 
 
@@ -94,7 +94,7 @@ def test_a_release_that_is_there_is_no_error_when_nobody_reads_what_is_said(stud
 
 
 def test_progress_that_nobody_reads_ends_nothing(study):
-    code = "from formalsynth.runtime.progress import show_progress, tell; show_progress(); tell('Fitting'); print('done')"
+    code = "from formalsynth.core.progress import show_progress, tell; show_progress(); tell('Fitting'); print('done')"
     reader, writer = os.pipe()
     os.close(reader)
     ran = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writer, text=True, check=False, timeout=60)

@@ -14,8 +14,8 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.custodian.leak_scan import refuse_leaks
-from formalsynth.data.files import DataError
 from small_release import COLUMNS, a_config, a_schema, histogram, made
 
 matplotlib.use("Agg")

@@ -5,9 +5,9 @@ import os
 
 import pytest
 import yaml
+from formalsynth.core.text import DataError
 from formalsynth.custodian.metadata import read_metadata, smartnoise, write_metadata
 from formalsynth.custodian.schema import Schema
-from formalsynth.data.files import DataError
 
 SCHEMA = Schema.model_validate({
     "file": "income.csv", "rows": 60, "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",

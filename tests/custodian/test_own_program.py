@@ -107,3 +107,13 @@ def test_a_broken_program_is_refused_before_the_file_is_used(study, command, cap
     assert not any(line.startswith("Fitting") for line in errors)
     assert read_ledger(study) == []
     assert not Path("release").exists()
+
+
+def test_a_program_with_further_columns_is_refused(study, capsys):
+    (study / "mine.stan").write_text(PROGRAM.replace("real centre;", "real centre; vector[n] years;"), encoding="utf-8")
+    years = {"low": 0, "high": 5}
+    family = {"stan": "mine.stan", "data": {"centre": 10, "broken": 0}, "inputs": {"years": years}}
+    incomes.declare(study, {"study.yaml": {"scenarios.income.family": family}})
+    assert main(["plan", "studies/income"]) == 1
+    said = capsys.readouterr().err
+    assert "family.inputs: given ['years']; allowed: none: of the columns of a confidential file a program gets" in said

@@ -11,11 +11,11 @@ from formalsynth.core.arrays import intercept_only
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.text import DataError
 from formalsynth.custodian import candidates, outcomes, synthetic_sets
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared
 from formalsynth.custodian.synthetic_sets import draw_sets
-from formalsynth.data.files import DataError
 from formalsynth.plan.expand import Expanded
 from scipy import stats
 from small_release import COLUMNS, a_config, a_schema, histogram

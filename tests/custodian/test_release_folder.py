@@ -1,8 +1,8 @@
 """Folder of a release: complete or absent."""
 
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.custodian.release_folder import check_place, unpublished_folder
-from formalsynth.data.files import DataError
 
 
 def test_nothing_is_left_of_a_release_that_fails(tmp_path):

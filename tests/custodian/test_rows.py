@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.custodian.rows import Violation, check_file, check_rows, clipped, far_above, numbers, outcomes_of, with_points
 from formalsynth.custodian.schema import Declared
-from formalsynth.data.files import DataError
 from small_release import COLUMNS, a_schema
 
 

@@ -9,13 +9,13 @@ import incomes
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.custodian.noise import noisy_counts, shares
 from formalsynth.custodian.records import cells, from_unit
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared
 from formalsynth.custodian.synthetic_sets import draw_sets
-from formalsynth.data.files import DataError
 from scipy import stats
 from small_release import COLUMNS, a_config, a_schema, histogram, made
 

@@ -4,8 +4,9 @@ import hashlib
 from dataclasses import replace
 
 import pytest
+from formalsynth.core.text import DataError
 from formalsynth.data.fetch import main
-from formalsynth.data.files import FILES, DataError, Dataset, fetch
+from formalsynth.data.files import FILES, Dataset, fetch
 
 FILES.find()
 CONTENT = b"1,2\n"

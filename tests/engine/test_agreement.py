@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import small_study
-from formalsynth.audit.neighbours import additions, joined
+from formalsynth.audit.neighbours import additions
 from formalsynth.audit.replay import Replay
+from formalsynth.core.arrays import joined
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Search, with_parents

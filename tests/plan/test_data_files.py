@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from config_trees import RANGE, of_papers, put, refusal
 from formalsynth.core.job import FromFile, Simulated
+from formalsynth.core.text import DataError
 from formalsynth.data import files
-from formalsynth.data.files import DataError
 from formalsynth.report.describe import describe
 from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.study import run_study

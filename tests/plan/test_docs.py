@@ -15,8 +15,8 @@ from formalsynth.displays.figure import FIGURES, Repeat
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.docs import REPOSITORY, SCHEMAS, main, rendered, schema_of, sections, tables
-from formalsynth.plan.load import load_yaml
 from formalsynth.plan.model import ArmEntry, FileScenario, SimulatedScenario, StudyScenario, SynthesizerEntry, find_all
+from formalsynth.plan.yaml_file import load_yaml
 from jsonschema import Draft202012Validator
 
 find_all()

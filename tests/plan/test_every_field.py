@@ -33,12 +33,13 @@ def made_up():
     synthesizers += [{"study": name, "arm": arm} for name, study in STUDIES.items() for arm in study.arms]
     scenarios = [{"population": {"name": name}} for name in POPULATIONS] + [{"study": {"name": name}} for name in STUDIES]
     scenarios.append({"file": {}, "stand_in": {"name": next(iter(POPULATIONS))}})
+    own = {"population": {"name": next(iter(POPULATIONS))}, "family": {"inputs": {"dose": {}}}}
     figures = [{"kind": name} for name in FIGURES] + [{"same_as": 1}]
     return {
         "config": {"scales": {"paper": {}}},
         "paper": {
             "synthesizers": {f"synthesizer{k}": entry for k, entry in enumerate(synthesizers)},
-            "scenarios": {f"scenario{k}": entry for k, entry in enumerate(scenarios)},
+            "scenarios": {f"scenario{k}": entry for k, entry in enumerate(scenarios)} | {"own": own},
             "figures": dict(enumerate(figures, start=1)),
             "tables": {k: {"kind": name} for k, name in enumerate(TABLES, start=1)},
         },

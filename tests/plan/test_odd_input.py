@@ -12,8 +12,9 @@ import pytest
 import yaml
 from config_trees import put, untied
 from formalsynth.data import files as data_files
-from formalsynth.plan.load import load_yaml, read_plan
+from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.yaml_file import load_yaml
 
 SECONDS = 5
 """Largest processor time of short tests, in seconds; the larger inputs of this file would take hours or all memory."""

@@ -5,9 +5,10 @@ import yaml
 from formalsynth.core.registry import forget_own
 from formalsynth.core.streams import number_of
 from formalsynth.core.words import metric
-from formalsynth.plan.load import load_yaml, read_plan
+from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.studies import extended
+from formalsynth.plan.yaml_file import load_yaml
 
 CODE = '''
 import numpy as np

@@ -11,7 +11,7 @@ from formalsynth.plan.studies import read_study
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-PAGES = {"OWN_MECHANISM.md": 3, "OWN_STAN.md": 1, "OWN_STUDY.md": 1}
+PAGES = {"OWN_MECHANISM.md": 3, "OWN_STAN.md": 2, "OWN_STUDY.md": 1}
 """Documents with the number of study files that each shows."""
 
 

@@ -2,18 +2,12 @@
 
 from types import SimpleNamespace
 
-from formalsynth.core.registry import Registry
 from formalsynth.data.files import Dataset
 from formalsynth.report import describe
 
 
-def test_a_report_never_holds_the_path_of_a_confidential_file(monkeypatch):
-    files = Registry("data file", "")
-    files.add("income", Dataset("/srv/secret/project/income.csv", None, None, "its owner", lambda _: None), "own")
-    files.add("study", Dataset("fatigue/study.csv", 10, None, "public", lambda _: None), "public")
-    monkeypatch.setattr(describe, "FILES", files)
-    monkeypatch.setattr(describe, "data_files", lambda scenario: scenario)
-    monkeypatch.setattr(describe, "find", lambda *_: None)
-    paper = SimpleNamespace(config=SimpleNamespace(scenarios={"own": ["income", "study"]}))
-    plan = SimpleNamespace(papers={"own": paper}, config=SimpleNamespace(data_folder="data"))
-    assert [info.file for info in describe._files(plan)] == ["income.csv", "fatigue/study.csv"]
+def test_a_report_never_holds_the_path_of_a_confidential_file():
+    own = Dataset("/srv/secret/project/income.csv", None, None, "its owner", lambda _: None)
+    public = Dataset("fatigue/study.csv", 10, None, "public", lambda _: None)
+    plan = SimpleNamespace(data_files=lambda: [(own, False), (public, True)])
+    assert [(info.file, info.available) for info in describe._files(plan)] == [("income.csv", False), ("fatigue/study.csv", True)]

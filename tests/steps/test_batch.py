@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
+from formalsynth.core.arrays import Records
 from formalsynth.stan.fit import Fit
 from formalsynth.steps import fit as fit_step
 from formalsynth.steps.batch import FitBatch, MeasureBatch
@@ -56,6 +57,15 @@ def test_data_are_the_same_after_a_file(batch, tmp_path):
     assert isinstance(read, DataBatch)
     assert_same(data, read, "data")
     assert_same(data.records(2), read.records(2), "records")
+
+
+def test_further_columns_of_the_records_are_the_same_after_a_file(tmp_path):
+    columns = [{"years": np.arange(3.0) + k, "input": np.ones(3)} for k in range(2)]
+    data = DataBatch.of([4, 5], [Records(np.zeros(3), np.ones((3, 1)), its) for its in columns])
+    read = written(data, tmp_path / "data.npz")
+    assert_same(data, read, "data")
+    assert {name: values.tolist() for name, values in read.records(1).inputs.items()} == {"years": [1, 2, 3], "input": [1, 1, 1]}
+    assert data.digest != DataBatch(data.replicate, data.x, data.design).digest
 
 
 def test_a_fit_is_the_same_after_a_file(batch, tmp_path):

@@ -21,9 +21,10 @@ try:
 
     add_to_python_path(LIBRARY)
     from formalsynth.plan.jobs import Jobs, code_files, join_names
-    from formalsynth.plan.load import load_yaml, read_plan
+    from formalsynth.plan.load import read_plan
     from formalsynth.plan.messages import ConfigError, blame_command_line
     from formalsynth.plan.paper import figure_file
+    from formalsynth.plan.yaml_file import load_yaml
     from formalsynth.report.describe import describe
     from formalsynth.runtime.benchmarks import about
     from formalsynth.runtime.files import check_filled, check_folder

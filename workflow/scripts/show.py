@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 from formalsynth.core.registry import load
-from formalsynth.displays.display import FigureDisplay, TableDisplay
+from formalsynth.displays.display import DRAWINGS, FigureDisplay, TableDisplay
 from formalsynth.runtime.files import check_made_from, read_table, sealed, write_table
 from formalsynth.runtime.jobs import begin
 from formalsynth.show.captions import caption, failures
-from formalsynth.show.draw import KINDS, draw_figure
+from formalsynth.show.draw import draw_figure
 from formalsynth.show.painter import painter_of
 from formalsynth.show.tidy import figure_table, table_of
 
@@ -35,7 +35,7 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     display, folder = FigureDisplay.of(figure["display"]), Path(snakemake.output.figures[0]).parent
     tables = [collected(place) for place in figure["reads"]]
     table, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "txt"))
-    drawings = [folder / f"{figure['file']}.{kind}" for kind in KINDS]
+    drawings = [folder / f"{figure['file']}.{kind}" for kind in DRAWINGS]
     if figure["same_as"]:
         # The paper prints one figure under two numbers: the same drawing, only the caption differs.
         for path in (table, *drawings):

@@ -2,7 +2,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from formalsynth.data.files import FILES, DataError
+from formalsynth.core.text import DataError
+from formalsynth.data.files import FILES
 from formalsynth.papers.reps.datasets import (
     _CATEGORY_EFFECTS,
     _SLOPES,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import ScenarioColumns
-from formalsynth.data.files import DataError
+from formalsynth.core.text import DataError
 from formalsynth.runtime.files import read_table
 
 if TYPE_CHECKING:

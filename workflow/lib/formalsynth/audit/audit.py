@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,53 +19,11 @@ from formalsynth.audit.posterior_attack import attack_posterior
 from formalsynth.audit.replay import Outcome, Replay
 from formalsynth.core.arrays import Array
 from formalsynth.core.job import AuditSearch, Kind, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, Neighbours
-from formalsynth.core.rows import Row
-from formalsynth.runtime.progress import in_turn, tell
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.progress import in_turn, tell
+from formalsynth.core.rows import LOSSES, RELATIONS, AuditRow
 
-KINDS: tuple[Kind, ...] = ("remove", "add", "replace")
-RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
-"""Neighbour relation of each kind; the kind ``same`` has none."""
 NONE = float("nan")
-
-
-@dataclass(frozen=True)
-class AuditRow:
-    """The loss of one synthesizer on one neighbour at one delta."""
-
-    synthesizer: str
-    neighbour: Kind
-    candidate: str
-    """Reason for trying the neighbour, then the number of neighbours of its kind left out, or the reason for an infinite loss."""
-    value: float
-    """Outcome of the added record, else of the removed record; NaN for the same data. In the rows of an attack, whose candidate
-    is :data:`formalsynth.audit.attack.ERROR_RATES`: the share of false positives."""
-    delta: float
-    releases: int
-    streams: int
-    """Number of random streams: 1 if the attacker knows the random numbers of the weights, more if not."""
-    audited: float
-    """Audited epsilon: the larger of both directions."""
-    forward: float
-    """Epsilon under D."""
-    backward: float
-    """Epsilon under D'."""
-    error: float
-    """Monte Carlo standard error of ``audited``; in the rows of an attack, the share of false negatives."""
-    worst: bool
-    """True for the worst neighbour of its kind."""
-    claimed: float
-    """Claimed epsilon: the parameter of a strict mechanism, twice the Lipschitz bound on D of others; NaN without a claim."""
-    claimed_larger: float
-    """Larger of the claims on D and on D'."""
-    attacked: float
-    """Lower bound of epsilon from an attack on one synthetic data set, at 95 % confidence; NaN without an attack."""
-    weight: float
-    """Mean weight on D; NaN for a direct release."""
-
-    def row(self) -> Row:
-        """Values by column, for a row of a table."""
-        return {field.name: getattr(self, field.name) for field in fields(AuditRow)}
 
 
 @dataclass(frozen=True)
@@ -108,9 +66,9 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch,
 class _Ranking:
     """Neighbours of one synthesizer, ranked by a fast estimate of their loss."""
 
-    ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
     """Pairs of mean loss and neighbour, by kind, in no order."""
-    left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
     """Reasons for missing outcomes, by kind."""
 
     def worst(self, kind: Kind, most: int = 1) -> list[Neighbour]:
@@ -136,7 +94,7 @@ class _Audit:
     def __init__(self, replay: Replay, n: int, settings: AuditSearch, seed: int) -> None:
         self._replay, self._n, self._settings, self._seed = replay, n, settings, seed
         self._data = np.arange(n)
-        self._kinds = tuple(kind for kind in KINDS if kind in settings.kinds)
+        self._kinds = tuple(kind for kind in LOSSES if kind in settings.kinds)
 
     def rows(self, audited: Sequence[str]) -> dict[str, list[ConfidentialRow]]:
         """Rows of each synthesizer."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -38,13 +39,21 @@ class Neighbour:
         return float("nan") if position is None else float(universe.x[position])
 
 
-def additions(records: Records, outcomes: Array, predictors: Sequence[Array] = ()) -> Records:
-    """Candidate records for additions: every combination of outcome and predictor values.
+def additions(
+    records: Records,
+    outcomes: Array,
+    predictors: Sequence[Array] = (),
+    inputs: Mapping[str, Array] = MappingProxyType({}),
+    at_most: str = "",
+) -> Records:
+    """Candidate records for additions: every combination of outcome, predictor and input values.
 
     Args:
         records: D; the constant columns of its design are used for all candidates.
         outcomes: values between the declared bounds of the outcome, bounds included.
         predictors: values of each varying column of the design, in column order.
+        inputs: values of each further column, by name.
+        at_most: the input that no outcome may exceed; empty for none.
 
     Raises:
         ValueError: the number of predictors differs from the number of varying columns.
@@ -52,15 +61,12 @@ def additions(records: Records, outcomes: Array, predictors: Sequence[Array] = (
     varies = np.ptp(records.design, axis=0) > 0
     if len(predictors) != varies.sum():
         raise ValueError(f"{int(varies.sum())} columns of the design vary, and values of {len(predictors)} are given")
-    rows = np.array(list(itertools.product(outcomes, *predictors)), dtype=float)
+    rows = np.array(list(itertools.product(outcomes, *predictors, *inputs.values())), dtype=float)
     design = np.tile(records.design[0], (len(rows), 1))
-    design[:, varies] = rows[:, 1:]
-    return Records(rows[:, 0], design)
-
-
-def joined(records: Records, more: Records) -> Records:
-    """Universe: the records of D, then the candidates for additions."""
-    return Records(np.append(records.x, more.x), np.concatenate([records.design, more.design]))
+    design[:, varies] = rows[:, 1 : len(predictors) + 1]
+    columns = dict(zip(inputs, rows[:, len(predictors) + 1 :].T, strict=True))
+    candidates = Records(rows[:, 0], design, columns)
+    return candidates.take(rows[:, 0] <= columns[at_most]) if at_most else candidates
 
 
 def added(n: int, universe: int) -> list[Neighbour]:

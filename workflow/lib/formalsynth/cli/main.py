@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from formalsynth.core.progress import show_progress
 from formalsynth.core.registry import DuplicateError
-from formalsynth.core.text import visible
+from formalsynth.core.text import DataError, Sentence, visible
 from formalsynth.custodian.schema import SCHEMA
-from formalsynth.data.files import DataError, is_file
-from formalsynth.plan.messages import ConfigError
+from formalsynth.runtime.files import is_file
 from formalsynth.runtime.private import forbid_core_dumps
-from formalsynth.runtime.progress import show_progress
 from formalsynth.runtime.scratch import own_temporary_folder
 
 Command = Callable[[argparse.Namespace], int]
@@ -46,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _messages(error: BaseException) -> Sequence[object]:
     """Lines of the message of an error; the text of an unexpected error is left out, since it may quote the file."""
-    if isinstance(error, ConfigError | DataError | DuplicateError):
+    if isinstance(error, Sentence | DuplicateError):
         return [error]
     if isinstance(error, OSError):
         return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
@@ -196,12 +195,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _budget(options: argparse.Namespace) -> int:
     from formalsynth.custodian.budget import read_comparisons, read_ledger, table
-    from formalsynth.custodian.schema import RELEASE
-    from formalsynth.plan.yaml_file import load_yaml
+    from formalsynth.custodian.schema import budget_of
 
-    budget = load_yaml(options.study / RELEASE).get("budget")
-    total = float(budget) if isinstance(budget, int | float) else None
-    _print(*table(read_ledger(options.study), total, read_comparisons(options.study)))
+    _print(*table(read_ledger(options.study), budget_of(options.study), read_comparisons(options.study)))
     return 0
 
 

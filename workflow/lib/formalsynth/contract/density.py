@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, kolmogorov
 
-from formalsynth.core.arrays import Array
+from formalsynth.core.arrays import Array, Draws, Records
 
 LogDensity = Callable[[Array], Array]
 """Function of m values that returns their log density (m,)."""
@@ -30,6 +30,28 @@ class Support:
     lower: float
     upper: float
     whole: bool
+
+
+def check_record(
+    record: Records, draw: Draws, log_likelihood: Callable[[Records], Array], predicted: Array, support: Support, who: str = ""
+) -> list[str]:
+    """List the problems of the density of one record at one draw, each as a sentence with the draw.
+
+    Args:
+        record: a data set of one record; the density is that of its outcome.
+        draw: the draw.
+        log_likelihood: log-likelihood (1, m) of m records at the draw.
+        predicted: (m,) predictive values of the record at the draw.
+        support: possible outcomes.
+        who: subject of the sentences; empty for none.
+    """
+    problems = check_density(lambda values: log_likelihood(record.repeated(values))[0], predicted, support)
+    return [f"at {in_words(draw)} {who}{problem}" for problem in problems]
+
+
+def in_words(draw: Draws) -> str:
+    """List the parameters of a draw in words."""
+    return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
 
 
 def check_density(log_density: LogDensity, predicted: Array, support: Support) -> list[str]:

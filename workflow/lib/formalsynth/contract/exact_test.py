@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from formalsynth.contract.proof import card_faults, trials
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records, joined
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
 from formalsynth.core.mechanism import MECHANISMS, Context, Counts, Form, Mechanism, Neighbours
 from formalsynth.core.streams import MechanismAddress
@@ -90,7 +90,7 @@ class Case:
     def _large_ratios(self, large: Records) -> Iterator[tuple[Neighbours, float]]:
         base = self._output(large)
         records = self.grid.records
-        sides = [self._output(_joined(large, records.take(np.array([k])))) for k in range(len(records))]
+        sides = [self._output(joined(large, records.take(np.array([k])))) for k in range(len(records))]
         for side in sides:
             yield "add_remove", base.ratio(side)
         for first, second in itertools.combinations(sides, 2):
@@ -134,10 +134,6 @@ def without_record(data: DataSet, old: int) -> DataSet:
     """Drop one record from a data set."""
     at = data.index(old)
     return data[:at] + data[at + 1 :]
-
-
-def _joined(records: Records, more: Records) -> Records:
-    return Records(np.append(records.x, more.x), np.vstack([records.design, more.design]))
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from formalsynth.contract.density import Support, check_density
+from formalsynth.contract.density import Support, check_record, in_words
 from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
@@ -103,7 +104,7 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
             "fixed number"
         )
     predicted, other = (
-        family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, Records(records.x[order], records.design))
+        family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, replace(records, x=records.x[order]))
     )
     if predicted.shape != (50, n):
         yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
@@ -127,16 +128,10 @@ def _density(fitted: Fitted) -> Iterator[str]:
     record = fitted.records.take(slice(0, 1))
     for k in range(DRAWS):
         draw = take(fitted.draws, [k])
-        many = Records(np.repeat(record.x, PREDICTED), np.repeat(record.design, PREDICTED, axis=0))
+        many, likelihood = record.take(np.zeros(PREDICTED, dtype=int)), partial(log_likelihood, fitted.family, draws=draw)
         predicted = fitted.family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
-
-        def log_density(values: Array, draw: Draws = draw) -> Array:
-            rows = Records(values, np.repeat(record.design, len(values), axis=0))
-            values_at: Array = log_likelihood(fitted.family, rows, draw)[0]
-            return values_at
-
-        problems = check_density(log_density, predicted, support(fitted.family))
-        yield from (f"at {_in_words(draw)} {problem}" for problem in problems)
+        problems = check_record(record, draw, likelihood, predicted, support(fitted.family))
+        yield from problems
         if problems:
             return
 
@@ -157,12 +152,12 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
             values = np.linspace(low, high, 2001)
             lengths = np.full(2001, (high - low) / 2000)
             lengths[[0, -1]] /= 2
-        rows = Records(values, np.repeat(records.design[k : k + 1], len(values), axis=0))
+        rows = records.take([k]).repeated(values)
         expected = float(np.exp(log_likelihood(family, rows, draw)[0]) @ lengths) if len(values) else 0.0
         if abs(expected - probability[k]) > COARSE:
             yield (
                 f"gives the probability {probability[k]:.4g} where its density integrates to {expected:.4g}, at "
-                f"{_in_words(draw)}: see log_interval_probability"
+                f"{in_words(draw)}: see log_interval_probability"
             )
             return
 
@@ -174,7 +169,7 @@ def _program(fitted: Fitted) -> Iterator[str]:
     data = family.stan_data(records, weights, fitted.priors)
     points = visited(fitted.executable, data, family.inits(data), SEED, POINTS)
     smaller = records.take(np.argsort(records.x, kind="stable")[np.arange(len(records)) // 2])
-    others = [(records, 2 * weights), (Records(records.x[::-1].copy(), records.design), weights), (smaller, weights)]
+    others = [(records, 2 * weights), (replace(records, x=records.x[::-1].copy()), weights), (smaller, weights)]
     for other, its_weights in others:
         its_data, differences, largest = family.stan_data(other, its_weights, fitted.priors), [], 1.0
         for point in points:
@@ -196,8 +191,3 @@ def _program(fitted: Fitted) -> Iterator[str]:
     error = gradient_error(fitted.executable, data, points[0].values)
     if error > 1e-3:
         yield f"its Stan program {family.program} has a gradient that is {error:.2g} off finite differences"
-
-
-def _in_words(draw: Draws) -> str:
-    """List the parameters of a draw in words."""
-    return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())

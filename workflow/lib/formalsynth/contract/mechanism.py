@@ -12,7 +12,7 @@ import numpy as np
 
 from formalsynth.contract.exact_test import Case, Grid, exact_test
 from formalsynth.contract.proof import own_card_faults
-from formalsynth.core.arrays import Array, Draws, Index, Records
+from formalsynth.core.arrays import Array, Draws, Index, Records, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import Family
 from formalsynth.core.mechanism import (
@@ -114,7 +114,8 @@ class _Trial:
         records, risk = self.records.take(index), given.get("risk", self.risk)[index]
         weights = given["weights"][index] if "weights" in given else np.ones(len(index))
         # copies, because a mechanism that writes into its input must not affect its other calls
-        copies = Records(records.x.copy(), records.design.copy())
+        inputs = {name: column.copy() for name, column in records.inputs.items()}
+        copies = Records(records.x.copy(), records.design.copy(), inputs)
         parents = [
             Parent({name: values.copy() for name, values in draws.items()}, risk.copy(), weights.copy(), shared={})
             for _ in range(self.mechanism.parents)
@@ -215,11 +216,11 @@ def _with_far_records(trial: _Trial) -> _Trial:
     """Trial with outliers appended to its records, in the outcome and in predictors, if there are any."""
     records, draws = trial.records, {name: values[:1] for name, values in trial.draws.items()}
     outcomes = [value for value in FAR if trial.family.outcomes.holds(np.array([value]))]
-    far = Records(np.array(outcomes), np.repeat(records.design[:1], len(outcomes), axis=0))
+    far = records.repeated(np.array(outcomes))
     if records.design.shape[1] > 1:
         design = np.column_stack([np.ones(2), np.outer([FAR[0], FAR[-1]], np.ones(records.design.shape[1] - 1))])
-        far = Records(np.append(far.x, [records.x[0]] * 2), np.vstack([far.design, design]))
-    together = Records(np.append(records.x, far.x), np.vstack([records.design, far.design]))
+        far = joined(far, replace(records.take([0, 0]), design=design))
+    together = joined(records, far)
     return replace(trial, records=together, draws=draws, risk=np.ones(len(together)))
 
 

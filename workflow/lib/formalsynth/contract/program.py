@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
-from formalsynth.contract.density import Support, check_density
-from formalsynth.core.arrays import Array, Draws, Records, count, take
+from formalsynth.contract.density import Support, check_record
+from formalsynth.core.arrays import Array, Draws, Records, count, joined, take
 from formalsynth.core.family import Family, ProgramFamily, StanData, program
+from formalsynth.core.inputs import RecordInput
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import JobInput
 from formalsynth.stan.chain import ChainFailed
@@ -45,6 +48,14 @@ class ProgramUse(JobInput):
     upper: float
     predictors: int
     """Number of columns of the design, constant included."""
+    inputs: dict[str, RecordInput] = Field(default_factory=dict)
+    """Further columns of the records, by name."""
+    at_most: str = ""
+    """The further column that no outcome exceeds; empty where ``upper`` alone bounds them."""
+
+    def highest(self, records: Records) -> Array:
+        """Largest outcome (n,) that each record may have."""
+        return records.inputs[self.at_most] if self.at_most else np.full(len(records), self.upper)
 
 
 @dataclass(frozen=True)
@@ -88,27 +99,33 @@ def check_program(checked: Checked) -> list[str]:
         return [f"the program stops on made-up records within the declared bounds: {error}"]
 
 
-def made_up(use: ProgramUse, whole: bool, n: int = RECORDS, seed: int = SEED, far: bool = False) -> Records:
-    """Draw records within the declared bounds, with predictors that vary.
+def made_up(
+    use: ProgramUse, whole: bool, n: int = RECORDS, seed: int = SEED, far: bool = False, inputs: Mapping[str, Array] | None = None
+) -> Records:
+    """Draw records within the declared bounds, with predictors and further columns that vary.
 
     Args:
         use: bounds and predictors.
         whole: True if outcomes are integers.
         n: number of records.
         seed: seed of the generator.
-        far: True to spread outcomes far, up to the declared bounds where there are any.
+        far: True to spread outcomes and further columns far, up to the declared bounds where there are any.
+        inputs: further columns (n,) by name; None to draw them, too.
     """
-    generator = np.random.default_rng(seed)
-    low, high = use.lower, use.upper
-    if np.isfinite(low) and np.isfinite(high):
-        x = low + (high - low) * (generator.uniform(0, 1, n) if far else generator.uniform(0.2, 0.8, n))
-    elif np.isfinite(low) or np.isfinite(high):
+    generator, spread = np.random.default_rng(seed), (0.0, 1.0) if far else (0.2, 0.8)
+    if inputs is None:
+        drawn = np.random.default_rng([seed, 1])
+        inputs = {name: column.between(drawn.uniform(*spread, n)) for name, column in use.inputs.items()}
+    low, high = use.lower, inputs[use.at_most] if use.at_most else use.upper
+    if np.isfinite(use.lower) and np.isfinite(use.upper):
+        x = low + (high - low) * generator.uniform(*spread, n)
+    elif np.isfinite(use.lower) or np.isfinite(use.upper):
         distance = np.exp(generator.uniform(-2, FAR, n)) if far else generator.uniform(0.5, 3, n)
         x = low + distance if np.isfinite(low) else high - distance
     else:
         x = generator.choice([-1, 1], n) * np.exp(generator.uniform(-2, FAR, n)) if far else generator.normal(size=n)
     design = np.column_stack([np.ones(n), generator.normal(size=(n, use.predictors - 1))])
-    return Records(np.clip(np.rint(x), low, high) if whole else x, design)
+    return Records(np.clip(np.rint(x), low, high) if whole else x, design, inputs)
 
 
 def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
@@ -185,7 +202,7 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     # weights in the middle, over the whole range, and close together
     patterns = [generator.uniform(0.1, 0.9, RECORDS), generator.permutation([0.0, 1e-4, 0.02, 0.5, 0.98, 1.0])]
     patterns += [generator.uniform(low, low + 0.1, RECORDS) for low in (0.05, 0.45, 0.85)]
-    far = Records(made_up(checked.use, checked.whole, far=True).x, records.design)
+    far = replace(made_up(checked.use, checked.whole, far=True, inputs=records.inputs), design=records.design)
     for draw, rows in itertools.product((take(draws, [k]) for k in range(POINTS)), (records, far)):
         none, full = (checked.at(draw, rows, np.full(RECORDS, weight)) for weight in (0.0, 1.0))
         log_lik = full.values["log_lik"]
@@ -232,18 +249,18 @@ MOVES = (
 
 def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records]:
     """Yield the i-th record in its place among others: changed records, outliers, and copies of itself."""
-    own = np.arange(len(records)) == i
-    changed = _changed(checked, records, len(records))
-    far = made_up(checked.use, checked.whole, len(records), SEED + 2, far=True)
-    for other in (changed, Records(far.x, changed.design[::-1]), records.take(np.full(len(records), i))):
-        yield Records(np.where(own, records.x, other.x), np.where(own[:, None], records.design, other.design))
+    n = len(records)
+    others = np.where(np.arange(n) == i, i, n + np.arange(n))
+    changed, far = _changed(checked, records, n), made_up(checked.use, checked.whole, n, SEED + 2, far=True)
+    for other in (changed, replace(far, design=changed.design[::-1]), records.take(np.full(n, i))):
+        yield joined(records, other).take(others)
 
 
 def _changed(checked: Checked, records: Records, n: int) -> Records:
     """Other records, n of them; predictors closer to 0, where a program that accepts the first ones does not overflow."""
     generator, design = np.random.default_rng(SEED + 1), records.design[np.arange(n) % len(records)]
     nearer = np.column_stack([design[:, :1], generator.uniform(0, 0.9, (n, 1)) * design[:, 1:]])
-    return Records(made_up(checked.use, checked.whole, n, SEED + 1).x, nearer)
+    return replace(made_up(checked.use, checked.whole, n, SEED + 1), design=nearer)
 
 
 def _unweighted(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
@@ -278,22 +295,16 @@ def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     for size in SIZES:
         same, more = min(size, RECORDS), _changed(checked, records, size)
         far = made_up(checked.use, checked.whole, size, SEED + 2, far=True)
-        x, design = (
-            np.concatenate([part[:same], other[same:]]) for part, other in zip(_parts(records), _parts(more), strict=True)
-        )
-        rows, weights = Records(x, design), np.random.default_rng(SEED).uniform(0, 1, size)
+        rows = joined(records.take(slice(same)), more.take(slice(same, None)))
+        weights = np.random.default_rng(SEED).uniform(0, 1, size)
         log_lik = checked.log_lik(draw, rows)[0]
         if _differ(log_lik[:same], before[:same]):
             yield f"with {size} records, {MOVES}"
-        elif _differ(_target(checked, draw, Records(far.x, design), np.zeros(size)), none):
+        elif _differ(_target(checked, draw, replace(far, design=rows.design), np.zeros(size)), none):
             yield f"the target moves when records of weight 0 are added or taken out, at {size} records: {ALONE}"
         else:
             problems = _not_the_sum(none, _target(checked, draw, rows, weights), weights, log_lik)
             yield from (f"with {size} records, {problem}" for problem in problems)
-
-
-def _parts(records: Records) -> tuple[Array, Array]:
-    return records.x, records.design
 
 
 def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
@@ -302,29 +313,37 @@ def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     if _differ(points[0].log_density, points[1].log_density) or _differ(*(point.values["log_lik"] for point in points)):
         yield "the target or log_lik moves with Stan's seed: no random numbers may go into them, nor into transformed data"
         return
-    many, far = _changed(checked, records, PREDICTED), made_up(checked.use, checked.whole, PREDICTED, SEED + 2, far=True)
-    before, whole = checked.predicted(draws, many), np.clip(np.rint(many.x), checked.use.lower, checked.use.upper)
-    if any(_differ(before, checked.predicted(draws, Records(x, many.design))) for x in (far.x, whole)):
+    many = _changed(checked, records, PREDICTED)
+    far = made_up(checked.use, checked.whole, PREDICTED, SEED + 2, far=True, inputs=many.inputs)
+    before, whole = checked.predicted(draws, many), np.clip(np.rint(many.x), checked.use.lower, checked.use.highest(many))
+    if any(_differ(before, checked.predicted(draws, replace(many, x=x))) for x in (far.x, whole)):
         yield "x_rep moves when the outcomes change: draw it from the parameters and the record's own predictors alone"
         return
     # random numbers are drawn in the order of the records: under the first draw, the second half comes after the first
     half = PREDICTED // 2
-    design = np.concatenate([many.design[:half], 0.9 * many.design[half:] + 0.1 * many.design[:1]])
-    if _differ(before[:1, :half], checked.predicted(take(draws, [0]), Records(many.x, design))[:, :half]):
+    later = made_up(checked.use, checked.whole, PREDICTED - half, SEED + 3)
+    later = joined(many.take(slice(half)), replace(later, design=0.9 * many.design[half:] + 0.1 * many.design[:1]))
+    if _differ(before[:1, :half], checked.predicted(take(draws, [0]), later)[:, :half]):
         yield "x_rep of a record moves when the predictors of later ones change: draw it from the record's own predictors alone"
 
 
 def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
     """T5: the log-likelihood is finite at the declared bounds."""
-    records = made_up(checked.use, checked.whole)
-    for name, end in (("lower", checked.use.lower), ("upper", checked.use.upper)):
-        if np.isfinite(end):
-            at_end = Records(np.full(RECORDS, end), records.design)
-            if not np.isfinite(checked.log_lik(draws, at_end)).all():
-                yield (
-                    f"log_lik is not finite at the declared bound {name}: {end:g}, so that no weight bounds such a record's "
-                    "share: declare a bound inside the support, or give the value a probability of its own"
-                )
+    use, records = checked.use, made_up(checked.use, checked.whole)
+    for name, end in (("lower", np.full(RECORDS, use.lower)), ("upper", use.highest(records))):
+        if np.isfinite(end).all() and not np.isfinite(checked.log_lik(draws, replace(records, x=end))).all():
+            yield (
+                f"log_lik is not finite at the declared bound {name}: {use.at_most or f'{end[0]:g}'}, so that no weight bounds "
+                "such a record's share: declare a bound inside the support, or give the value a probability of its own"
+            )
+    for name, key in itertools.product(use.inputs, ("low", "high")):
+        end = np.full(RECORDS, getattr(use.inputs[name], key))
+        at_end = made_up(use, checked.whole, inputs={**records.inputs, name: end})
+        if not np.isfinite(checked.log_lik(draws, at_end)).all():
+            yield (
+                f"log_lik is not finite at the declared {key} of {name}: {end[0]:g}, so that no weight bounds such a record's "
+                "share: declare bounds between which the program has a density"
+            )
 
 
 def _density(checked: Checked, draws: Draws) -> Iterator[str]:
@@ -332,25 +351,17 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
     record = made_up(checked.use, checked.whole).take(slice(0, 1))
     for k in range(POINTS):
         draw = take(draws, [k])
-        many = Records(np.repeat(record.x, PREDICTED), np.repeat(record.design, PREDICTED, axis=0))
-        predicted = checked.predicted(draw, many)[0]
-        support = _reached(checked, predicted)
-
-        def log_density(values: Array, draw: Mapping[str, Array] = draw) -> Array:
-            rows = Records(values, np.repeat(record.design, len(values), axis=0))
-            values_at: Array = checked.log_lik(draw, rows)[0]
-            return values_at
-
-        at = ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
-        yield from (f"at {at} the program {problem}" for problem in check_density(log_density, predicted, support))
+        predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
+        support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
+        yield from check_record(record, draw, partial(checked.log_lik, draw), predicted, support, "the program ")
 
 
-def _reached(checked: Checked, predicted: Array) -> Support:
-    """Support of the density: the declared bounds, or a wider interval where predictive values exceed them.
+def _reached(checked: Checked, predicted: Array, upper: float) -> Support:
+    """Support of the density: the declared bounds, up to ``upper``, or a wider interval where predictive values exceed them.
 
     A model may have a wider support than the outcome: an income of 1000 or more may have a lognormal model.
     """
-    lower, upper = checked.use.lower, checked.use.upper
+    lower = checked.use.lower
     if predicted.min() < lower:
         lower = 0.0 if predicted.min() >= 0 else -np.inf
     if predicted.max() > upper:

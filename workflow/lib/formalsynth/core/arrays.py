@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,30 @@ class Records:
     """(n,) the outcome."""
     design: Array
     """(n, p) the predictors, constant included."""
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    """Further columns (n,) that a Stan program of a user's own declares, by name."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", read_only(self.x))
         object.__setattr__(self, "design", read_only(self.design))
+        object.__setattr__(self, "inputs", {name: read_only(values) for name, values in self.inputs.items()})
 
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, index: Any) -> Records:
         """Select the records at ``index``."""
-        return Records(self.x[index], self.design[index])
+        return Records(self.x[index], self.design[index], take(self.inputs, index))
+
+    def repeated(self, x: Array) -> Records:
+        """Return the first record once for each outcome in ``x`` (m,), with that outcome."""
+        return replace(self.take(np.zeros(len(x), dtype=int)), x=x)
+
+
+def joined(records: Records, more: Records) -> Records:
+    """Join two data sets; of further columns, those that both have."""
+    inputs = {name: np.append(records.inputs[name], more.inputs[name]) for name in records.inputs if name in more.inputs}
+    return Records(np.append(records.x, more.x), np.concatenate([records.design, more.design]), inputs)
 
 
 def read_only(values: Any) -> Any:

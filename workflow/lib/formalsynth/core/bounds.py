@@ -312,7 +312,7 @@ def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, 
         return np.arange(n), np.arange(n)
     weights = [form.weights for form in sensitive]
     weights += [form.range_weights for form in sensitive if form.range_weights is not None]
-    return distinct_rows(np.column_stack([records.x, records.design, *weights]))
+    return distinct_rows(np.column_stack([records.x, records.design, *records.inputs.values(), *weights]))
 
 
 def _at(sensitive: Sensitive, index: Index) -> Sensitive:

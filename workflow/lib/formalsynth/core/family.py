@@ -106,6 +106,14 @@ class ProgramFamily(WholeFamily, Protocol):
         """Names of the fixed numbers that config has to set."""
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of further columns of the records that it declares."""
+
+    @property
+    def integers(self) -> tuple[str, ...]:
+        """Names of its data that are integers."""
+
+    @property
     def whole(self) -> bool:
         """True if its outcomes are integers."""
 

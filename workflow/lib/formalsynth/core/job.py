@@ -167,12 +167,27 @@ class Simulated(JobInput):
     population: str
     parameters: Settings
 
+    @property
+    def counts(self) -> str:
+        """Registered table of published counts that it draws from; empty for none."""
+        return str(self.parameters.get("counts") or "")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return (self.counts,) if self.counts else ()
+
 
 class FromFile(JobInput):
     """Real records: a registered data file, without the rows that are left out."""
 
     file: str
     drop_rows: tuple[int, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return (self.file,)
 
 
 class SimulateJob(Job):
@@ -263,6 +278,10 @@ class AuditJob(Job):
     """Outcomes of the records to add to a data set."""
     predictors: tuple[tuple[float, ...], ...]
     """Values of each predictor that varies, of the records to add."""
+    inputs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
+    """Values of each further column, of the records to add."""
+    at_most: str = ""
+    """The further column that no outcome may exceed; empty for none."""
     search: AuditSearch
     curve: bool
     """True if there is also a row for each record to add with its predictors in the middle."""

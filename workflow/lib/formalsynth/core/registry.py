@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, cast
 
 PACKAGE = Path(__file__).parents[1]
+REPOSITORY = PACKAGE.parents[2]
 Entry = TypeVar("Entry")
 Registered = TypeVar("Registered", bound=Callable[..., Any])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from formalsynth.core.utility import COLUMNS, UTILITY
@@ -10,21 +11,25 @@ from formalsynth.core.utility import COLUMNS, UTILITY
 if TYPE_CHECKING:
     import pandas as pd
 
+    from formalsynth.core.job import Kind
+    from formalsynth.core.mechanism import Neighbours
+
 Row = dict[str, float | int | str | bool | None]
 """Columns of one row."""
 SHAPE = ("q2.5", "q15", "median", "iqr", "spread")
 """Statistics of the Lipschitz bounds of the records of one data set, as shares of the largest, which is Δ."""
 SHAPE_COLUMNS = tuple(f"bound_{name}" for name in SHAPE)
 """Columns of these statistics in ``replicates.csv``."""
+_REPLICATE = ("paper", "scenario", "n", "replicate")
+_SAMPLE = (*_REPLICATE, "synthesizer")
 REPLICATE_COLUMNS = (
-    "paper", "scenario", "n", "replicate", "synthesizer", "seed", "status", "delta", "epsilon", "audited", "guarantee",
+    *_SAMPLE, "seed", "status", "delta", "epsilon", "audited", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
     *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", *SHAPE_COLUMNS, "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")
 """Columns of collected tables that hold no numbers."""
-_SAMPLE = ("paper", "scenario", "n", "replicate", "synthesizer")
 SAMPLE_COLUMNS = {
     "records": (*_SAMPLE, "record", "bound", "weight", "known"),
     "values": (*_SAMPLE, "record", "value"),
@@ -34,19 +39,61 @@ SAMPLE_COLUMNS = {
 """Columns of the tables of a single sample; ``draws`` also has the parameters of the family."""
 AUDIT, AUDITED = "audit", "audited"
 """Name of the collected table of audited scenarios, and its column of the audited epsilon."""
+RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
+"""Neighbour relation of each kind of neighbour; the loss between runs on the same data, of kind ``same``, is the floor."""
+LOSSES = tuple(RELATIONS)
+"""Kinds of neighbours whose loss counts."""
+CURVE = "curve"
+"""Value of ``candidate`` on rows of a curve."""
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """The loss of one synthesizer on one neighbour at one delta."""
+
+    synthesizer: str
+    neighbour: Kind
+    candidate: str
+    """Reason for trying the neighbour, then the number of neighbours of its kind left out, or the reason for an infinite loss."""
+    value: float
+    """Outcome of the added record, else of the removed record; NaN for the same data. In the rows of an attack, whose candidate
+    is :data:`formalsynth.audit.attack.ERROR_RATES`: the share of false positives."""
+    delta: float
+    releases: int
+    streams: int
+    """Number of random streams: 1 if the attacker knows the random numbers of the weights, more if not."""
+    audited: float
+    """Audited epsilon: the larger of both directions."""
+    forward: float
+    """Epsilon under D."""
+    backward: float
+    """Epsilon under D'."""
+    error: float
+    """Monte Carlo standard error of ``audited``; in the rows of an attack, the share of false negatives."""
+    worst: bool
+    """True for the worst neighbour of its kind."""
+    claimed: float
+    """Claimed epsilon: the parameter of a strict mechanism, twice the Lipschitz bound on D of others; NaN without a claim."""
+    claimed_larger: float
+    """Larger of the claims on D and on D'."""
+    attacked: float
+    """Lower bound of epsilon from an attack on one synthetic data set, at 95 % confidence; NaN without an attack."""
+    weight: float
+    """Mean weight on D; NaN for a direct release."""
+
+    def row(self) -> Row:
+        """Values by column, for a row of a table."""
+        return {field.name: getattr(self, field.name) for field in fields(AuditRow)}
+
+
 AUDIT_COLUMNS = (
-    *_SAMPLE, "neighbour", "candidate", "value", "delta", "releases", "streams", "audited", "forward", "backward", "error",
-    "worst", "claimed", "claimed_larger", "attacked", "weight", "held", "reason",
+    *_REPLICATE, *(field.name for field in fields(AuditRow)), "held", "reason",
 )  # fmt: skip
 """Columns of ``audit.csv``.
 
 On the rows of a curve ``held`` is the audited epsilon with the weights of D fixed. ``reason`` is why a synthesizer could not be
 audited on a data set; such a row has no numbers.
 """
-LOSSES = ("remove", "add", "replace")
-"""Kinds of neighbours whose loss counts; the loss between runs on the same data is the floor."""
-CURVE = "curve"
-"""Value of ``candidate`` on rows of a curve."""
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:

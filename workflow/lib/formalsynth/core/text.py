@@ -21,3 +21,7 @@ class Sentence(ValueError):
     def __str__(self) -> str:
         """Message with control characters escaped."""
         return visible(super().__str__())
+
+
+class DataError(Sentence):
+    """Invalid data file; the message names the file and the problem."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from pydantic import Field, TypeAdapter
 
 from formalsynth.core.model import Model
+from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import ledger_kind
-from formalsynth.data.files import DataError
 from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
 

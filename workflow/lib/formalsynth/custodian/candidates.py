@@ -14,11 +14,12 @@ from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
+from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.streams import Address
+from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import release_kind
 from formalsynth.custodian.records import names_of
 from formalsynth.custodian.schema import STUDY, Declared, declarations
-from formalsynth.data.files import DataError
 from formalsynth.engine.chain import PublicPosterior, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated
@@ -28,7 +29,6 @@ from formalsynth.plan.studies import read_study as read_file
 from formalsynth.stan.fit import Fit
 from formalsynth.steps.fit import StanPosteriors
 
-REPOSITORY = Path(__file__).parents[4]
 HISTOGRAM = "perturbed_histogram"
 """Mechanism whose noise a release draws again."""
 MOVE = 1e-10
@@ -122,7 +122,7 @@ def read_study(declared: Declared) -> StudySetup:
     if isinstance(stan, OwnStan):
         _check_program(declared, scenario.model, stan, file, f"scenarios.{name}.family")
         lower, upper = declared.schema.target.ends
-        use = ProgramUse(data=stan.data, lower=lower, upper=upper, predictors=len(names_of(declared.schema)))
+        use = stan.use(len(names_of(declared.schema))).model_copy(update={"lower": lower, "upper": upper})
         study = StudySetup(file, scenario.model, stan.data, Path(stan.stan), use, own.internal_audit, expanded)
     else:
         program, priors = REPOSITORY / "stan" / f"{family.program}.stan", dict(family.priors) | scenario.priors
@@ -137,6 +137,9 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
     assert own is not None
     if sorted(use.data) != sorted(own.numbers):
         raise refusal(file, f"{where}.data", sorted(use.data), [f"those that the program declares: {own.numbers}"])
+    if own.inputs or isinstance(use.upper, str):
+        allowed = "none: of the columns of a confidential file a program gets the outcome and the design"
+        raise refusal(file, f"{where}.inputs", sorted({*own.inputs, *use.inputs}), [allowed])
     if ends[0] < use.lower or ends[1] > use.upper:
         given = f"{use.lower:g} to {use.upper:g}"
         raise refusal(file, where, given, [f"lower and upper around the declared bounds, {ends[0]:g} to {ends[1]:g}"])

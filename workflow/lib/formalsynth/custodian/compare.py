@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
+from formalsynth.core.progress import tell
 from formalsynth.custodian.budget import read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
@@ -19,7 +20,6 @@ from formalsynth.custodian.rows import check_file, usable
 from formalsynth.custodian.schema import RELEASE, Declared, read_draft
 from formalsynth.custodian.synthetic_sets import check_draft
 from formalsynth.runtime.private import private_folder, write_private
-from formalsynth.runtime.progress import tell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import Candidate
@@ -19,7 +20,6 @@ from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.records import design_of, names_of
 from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import synthetic_sets, with_predictors
-from formalsynth.data.files import DataError
 
 EXPOSED = 10
 """Number of listed records with the largest risk."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formalsynth.data.files import DataError
+from formalsynth.core.text import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
+from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
 from formalsynth.custodian.metadata import FileMetadata
 from formalsynth.custodian.rows import far_above, with_points
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT
-from formalsynth.data.files import DataError
 from formalsynth.runtime.private import private_folder, write_private
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import ConfidentialRow, audit
-from formalsynth.audit.neighbours import joined
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
-from formalsynth.core.arrays import Records
+from formalsynth.core.arrays import Records, joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.rows import RELATIONS
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate, StudySetup, fresh_address, strict_claim
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
@@ -37,8 +37,6 @@ ROUNDING = 1e-6
 """Tolerance of a claim for rounding, as a share of it."""
 LARGEST, LARGEST_SAMPLED = 20_000, 1000
 """Largest numbers of rows for an audit by default: with exact posteriors, and with sampled ones."""
-KINDS = {"add_remove": ("remove", "add"), "replace": ("replace",)}
-"""Kinds of neighbours whose loss counts."""
 WORDS = {"remove": "a row is taken out", "add": "a row is added", "replace": "a row is replaced"}
 
 
@@ -189,7 +187,7 @@ def _values(column: Column) -> list[object]:
 
 def _audited(rows: Sequence[ConfidentialRow], schema: Schema, sets: int) -> AuditResult:
     """Summarize the audit of one candidate."""
-    kinds = KINDS[schema.neighbours]
+    kinds = [kind for kind, relation in RELATIONS.items() if relation == schema.neighbours]
     counted = [row for row in rows if row.neighbour in kinds and row.releases == sets and not math.isnan(row.audited)]
     if not counted:
         return AuditResult(math.nan, next((row.candidate for row in rows if math.isnan(row.audited)), "no neighbour was found"))

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.progress import tell
+from formalsynth.core.text import DataError
 from formalsynth.custodian.copied_rows import copied
 from formalsynth.custodian.leak_patterns import in_numbers, in_png, in_text, numbers_in, rounded
 from formalsynth.custodian.schema import Column, Declared, Schema
-from formalsynth.data.files import DataError
 from formalsynth.runtime.files import checksum
-from formalsynth.runtime.progress import tell
 
 MANIFEST = "MANIFEST.sha256"
 TEXTS = ("metadata.json", "datapackage.json", "README.md", "combine.py", "deployment.yaml", "LEGAL.md")

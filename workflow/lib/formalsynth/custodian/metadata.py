@@ -16,9 +16,9 @@ from typing import TypeGuard
 
 import yaml
 
+from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import MOST_ROWS
 from formalsynth.custodian.schema import Column, Schema
-from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.yaml_file import check_size, load_yaml
 from formalsynth.runtime.files import write_text

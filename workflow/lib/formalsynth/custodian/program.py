@@ -17,13 +17,13 @@ from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import broken
 from formalsynth.core.family import FAMILIES, StanData, program
 from formalsynth.core.mechanism import MECHANISMS
-from formalsynth.core.registry import is_own
-from formalsynth.custodian.candidates import REPOSITORY, StudySetup
+from formalsynth.core.progress import tell
+from formalsynth.core.registry import REPOSITORY, is_own
+from formalsynth.core.text import DataError
+from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import Declared
-from formalsynth.data.files import DataError
 from formalsynth.plan.messages import ConfigError
-from formalsynth.runtime.progress import tell
 from formalsynth.stan.build import build
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import generate, start

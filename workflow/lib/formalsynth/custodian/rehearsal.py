@@ -11,6 +11,8 @@ import numpy as np
 from formalsynth.contract.family import LENGTHS, RECORDS
 from formalsynth.core.arrays import Array, Draws, Records, count
 from formalsynth.core.job import Synthesizer
+from formalsynth.core.progress import tell
+from formalsynth.core.text import DataError
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, strict_claim
 from formalsynth.custodian.leak_scan import ConfidentialContent, refuse_leaks
 from formalsynth.custodian.records import made_up, records_of
@@ -18,8 +20,6 @@ from formalsynth.custodian.release_folder import published_texts, unpublished_fo
 from formalsynth.custodian.schema import Column, Declared, ReleaseConfig
 from formalsynth.custodian.synthetic_sets import draw_sets
 from formalsynth.custodian.texts import ReleaseFacts
-from formalsynth.data.files import DataError
-from formalsynth.runtime.progress import tell
 
 REHEARSED = 1000
 """Largest number of rows of a rehearsed data set."""

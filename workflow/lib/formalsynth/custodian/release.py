@@ -11,6 +11,7 @@ import pandas as pd
 
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
+from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.budget import LedgerEntry, finish, read_comparisons, read_ledger, start, today
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
@@ -27,7 +28,6 @@ from formalsynth.custodian.rows import usable
 from formalsynth.custodian.schema import RELEASE, Declared, ReleaseConfig, read_release
 from formalsynth.custodian.synthetic_sets import ROUNDING, check_draft, draw_sets, rows_of, with_predictors
 from formalsynth.custodian.texts import ReleaseFacts
-from formalsynth.data.files import DataError
 from formalsynth.plan.messages import refusal
 
 

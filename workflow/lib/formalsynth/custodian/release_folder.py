@@ -13,11 +13,11 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
+from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import Audit
 from formalsynth.custodian.leak_scan import MANIFEST, PICTURE, ConfidentialContent, manifest_text, refuse_leaks
 from formalsynth.custodian.synthetic_sets import SyntheticSets
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
-from formalsynth.data.files import DataError
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder

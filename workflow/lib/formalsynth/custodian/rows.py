@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text
 from formalsynth.custodian.schema import Column, Declared, Schema
-from formalsynth.data.files import DataError
 
 if TYPE_CHECKING:
     import pandas as pd

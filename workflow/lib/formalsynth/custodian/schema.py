@@ -250,6 +250,16 @@ def read_draft(folder: Path) -> ReleaseDraft:
     )
 
 
+def budget_of(folder: Path) -> float | None:
+    """Read the declared budget of a study; None where there is none yet.
+
+    Raises:
+        ConfigError: the settings of a release cannot be read.
+    """
+    budget = load_yaml(folder / RELEASE).get("budget")
+    return float(budget) if isinstance(budget, int | float) else None
+
+
 def declarations(path: Path) -> dict[object, object]:
     """Read a file in which everything is declared; open keys of suppressed columns are ignored.
 

@@ -11,13 +11,13 @@ import pandas as pd
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate
 from formalsynth.custodian.noise import noisy_counts, shares
 from formalsynth.custodian.outcomes import released_histogram, synthetic_outcomes, uses_predictors
 from formalsynth.custodian.records import cells, design_of, from_unit
 from formalsynth.custodian.schema import Column, Declared, ReleaseConfig, ReleaseDraft, Schema
-from formalsynth.data.files import DataError
 
 ROUNDING = 1 + 1e-9
 """Factor by which a sum of claims may exceed the ceiling."""

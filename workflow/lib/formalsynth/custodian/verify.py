@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.leak_scan import refuse_leaks
@@ -12,7 +13,6 @@ from formalsynth.custodian.release_folder import published_texts
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.schema import Declared, read_release
 from formalsynth.custodian.synthetic_sets import check_draft, rows_of
-from formalsynth.data.files import DataError
 
 
 def verify(declared: Declared, folder: Path) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from formalsynth.data.files import FILES, DataError, fetch
+from formalsynth.core.text import DataError
+from formalsynth.data.files import FILES, fetch
 
 
 def main() -> int:

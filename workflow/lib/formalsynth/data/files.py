@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
 from formalsynth.core.registry import Registry, is_own
-from formalsynth.core.text import Sentence
+from formalsynth.core.text import DataError
 from formalsynth.runtime.files import whole
 
 Columns = Mapping[str, NDArray[np.str_]]
@@ -25,10 +25,6 @@ Contents = Records | Counts | Columns
 """Result of the reader of a file."""
 LEAST = 2
 """Smallest number of records of a data set."""
-
-
-class DataError(Sentence):
-    """Invalid data file; the message names the file and the problem."""
 
 
 @dataclass(frozen=True)
@@ -71,22 +67,6 @@ def find(name: str, folder: str | Path) -> Path | None:
     if os.environ.get("FORMALSYNTH_DATA"):
         places.append(Path(os.environ["FORMALSYNTH_DATA"]))
     return next((place / file for place in places if os.path.lexists(place / file)), None)
-
-
-def is_folder(path: str | Path) -> bool:
-    """Check that a folder exists; an invalid path does not."""
-    try:
-        return Path(path).is_dir()
-    except OSError:
-        return False
-
-
-def is_file(path: str | Path) -> bool:
-    """Check that a file exists; an invalid path does not."""
-    try:
-        return Path(path).is_file()
-    except OSError:
-        return False
 
 
 def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Records:

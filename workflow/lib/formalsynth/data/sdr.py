@@ -10,7 +10,8 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.population import Counts
-from formalsynth.data.files import FILES, DataError, Dataset
+from formalsynth.core.text import DataError
+from formalsynth.data.files import FILES, Dataset
 
 if TYPE_CHECKING:
     import pandas as pd

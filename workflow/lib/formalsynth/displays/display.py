@@ -13,8 +13,10 @@ from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
 """Columns of privacy numbers: they never appear without the kind of guarantee."""
-NOT_SYNTHETIC = (DATA, PRIOR)
-"""Entries that are no synthesizers and have no guarantee."""
+DRAWINGS = ("pdf", "png", "svg")
+"""File name extensions of a drawn figure."""
+NOT_SYNTHETIC = {DATA: "none: confidential", PRIOR: "none: prior"}
+"""Entries that are no synthesizers, with the words in place of a guarantee."""
 
 
 class Look(JobInput):

@@ -18,9 +18,9 @@ from formalsynth.core.family import StanData
 from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
 from formalsynth.core.private import PrivateFit, PublicModel, PublicTables
+from formalsynth.core.progress import in_turn
 from formalsynth.core.search import Walk
 from formalsynth.core.streams import Address
-from formalsynth.runtime.progress import in_turn
 
 P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]

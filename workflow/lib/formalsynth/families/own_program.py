@@ -1,8 +1,9 @@
 """Family that consists of a user's own Stan program.
 
 The program declares data ``n``, ``x``, ``weights`` and, where it has predictors, ``p`` and ``design`` (n, p; the constant is the
-first column); adds ``weights[i]`` times the log-likelihood of each record to the target; and generates ``log_lik``, unweighted,
-and ``x_rep``, a predictive value for each record. All other declared data are fixed numbers that config sets.
+first column); it may declare further columns of the records, each as an array of length ``n``. It adds ``weights[i]`` times the
+log-likelihood of each record to the target, and generates ``log_lik``, unweighted, and ``x_rep``, a predictive value for each
+record. All other declared data are fixed numbers that config sets.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ CONTRACT = ("n", "x", "weights", "p", "design")
 """Data taken from the records."""
 GENERATED = ("log_lik", "x_rep")
 """Generated quantities, one value for each record."""
+COLUMN = re.compile(r"vector\s*(<.*>)?\s*\[\s*n\s*\]|array\s*\[\s*n\s*\]\s*(int|real)\b\s*(<.*>)?\s*", re.DOTALL)
+"""Type of a further column of the records."""
 BLOCKS = ("data", "parameters", "generated quantities")
 
 
@@ -36,6 +39,8 @@ class OwnProgram:
     """Names of its declared data."""
     integers: tuple[str, ...] = ()
     """Names of those data that are integers."""
+    inputs: tuple[str, ...] = ()
+    """Names of those data that are further columns of the records."""
     priors: Mapping[str, float] = field(default_factory=dict)
     """Fixed numbers, as passed to :meth:`bind`."""
     censors: bool = False
@@ -58,7 +63,7 @@ class OwnProgram:
     @property
     def numbers(self) -> list[str]:
         """Names of the fixed numbers that config has to set."""
-        return [name for name in self.data if name not in CONTRACT]
+        return [name for name in self.data if name not in (*CONTRACT, *self.inputs)]
 
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float], start: Callable[[StanData], StanData] | None = None) -> None:
         """Set the functions that run the compiled program, and its fixed numbers."""
@@ -67,11 +72,18 @@ class OwnProgram:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Collect records and weights under the names of the contract, and the fixed numbers."""
+        """Collect records and weights under the names of the contract, further columns under their own, and the fixed numbers.
+
+        Raises:
+            ValueError: the records lack a column.
+        """
+        if absent := [name for name in self.inputs if name not in records.inputs]:
+            raise ValueError(f"the records have no column {absent[0]}, which the Stan program {self.program} declares")
+        columns = {"x": records.x} | {name: records.inputs[name] for name in self.inputs}
         values: dict[str, int | float | Array | Integers] = {"n": len(records), "weights": weights, "p": records.design.shape[1]}
-        values |= {"x": records.x.astype(int) if self.whole else records.x, "design": records.design}
+        values |= {name: column.astype(int) if name in self.integers else column for name, column in columns.items()}
         values |= {name: int(value) if name in self.integers else value for name, value in priors.items()}
-        return {name: values[name] for name in self.data}
+        return {name: (values | {"design": records.design})[name] for name in self.data}
 
     def inits(self, stan_data: StanData) -> StanData:
         """Choose a starting point, if a function is set for it; otherwise Stan chooses."""
@@ -123,14 +135,14 @@ def _family(name: str, text: str) -> OwnProgram:
     problems += [] if parameters else ["it has no parameters"]
     problems += ["#include is not possible: put everything into the one file"] if re.search(r"^\s*#include", text, re.M) else []
     problems += [] if not ({"design", "p"} & set(data)) or {"design", "p"} <= set(data) else ["declare both p and design"]
-    scalars = [
-        variable for variable, kind in data.items() if variable not in CONTRACT and not re.match(r"(int|real)\b(?!.*\[)", kind)
-    ]
-    problems += [f"data {variable} are not a single number: only n, x, weights, p and design may be more" for variable in scalars]
+    own = {variable: kind for variable, kind in data.items() if variable not in CONTRACT}
+    inputs = tuple(variable for variable, kind in own.items() if COLUMN.fullmatch(kind))
+    others = [name for name, kind in own.items() if name not in inputs and not re.match(r"(int|real)\b(?!.*\[)", kind)]
+    problems += [f"data {name} are not a single number, nor a column of n values such as vector[n] {name}" for name in others]
     if problems:
         raise OwnCodeError("; ".join(problems))
     integers = tuple(variable for variable, kind in data.items() if re.search(r"\bint\b", kind))
-    return OwnProgram(name, tuple(parameters), tuple(data), integers)
+    return OwnProgram(name, tuple(parameters), tuple(data), integers, inputs)
 
 
 def _declared(text: str, block: str) -> dict[str, str]:

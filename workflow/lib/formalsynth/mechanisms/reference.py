@@ -61,7 +61,8 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
     """
     draws = as_draws(context, theta)
     with np.errstate(over="ignore", invalid="ignore"):
-        probe = Records(PROBE, np.ones((len(PROBE), context.records.design.shape[1])))
+        inputs = dict.fromkeys(context.records.inputs, np.ones(len(PROBE)))
+        probe = Records(PROBE, np.ones((len(PROBE), context.records.design.shape[1])), inputs)
         if np.isnan(log_likelihood(context.family, probe, draws)).all():
             raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
         risk = np.abs(context.log_likelihood(draws)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ class AuditPlan:
     search: AuditSearch
     outcomes: tuple[float, ...]
     predictors: tuple[tuple[float, ...], ...]
+    inputs: dict[str, tuple[float, ...]]
+    """Values of each further column."""
+    at_most: str
+    """The further column that no outcome exceeds; empty for none."""
     audited: tuple[str, ...]
     """Ids of the synthesizers."""
     replicates: int
@@ -70,8 +75,10 @@ class AuditReader(Section):
         """
         outcomes = tuple(config.outcome.values(self.scale.audit_points))
         predictors = tuple(tuple(declared.values(self.scale.audit_points)) for declared in config.predictors)
+        inputs = {name: tuple(declared.values(self.scale.audit_points)) for name, declared in config.inputs.items()}
         self._check_ranges(config, outcomes, records)
-        candidates = len(outcomes) * int(np.prod([len(values) for values in predictors]))
+        self._check_inputs(config, inputs)
+        candidates = math.prod(map(len, [outcomes, *predictors, *inputs.values()]))
         if candidates > CANDIDATES:
             allowed = f"so many that there are at most {CANDIDATES} records to add, one for each combination of values"
             raise self.refuse("outcome.points", config.outcome.points, [allowed])
@@ -81,8 +88,9 @@ class AuditReader(Section):
         if self.scale.attack_runs:
             search = search.model_copy(update={"attack": min(search.attack, self.scale.attack_runs)})
         return AuditPlan(
-            search, outcomes, predictors, tuple(self._audited(config)), min(config.replicates or replicates, replicates),
-            config.curve, self._concern(config, records),
+            search=search, outcomes=outcomes, predictors=predictors, inputs=inputs, at_most=self.use.at_most if self.use else "",
+            audited=tuple(self._audited(config)), replicates=min(config.replicates or replicates, replicates),
+            curve=config.curve, concern=self._concern(config, records),
         )  # fmt: skip
 
     def _check_ranges(self, config: AuditConfig, outcomes: Sequence[float], records: Records) -> None:
@@ -96,6 +104,19 @@ class AuditReader(Section):
         if len(config.predictors) != varying:
             allowed = f"one for each predictor that varies: {varying}"
             raise self.refuse("predictors", f"{len(config.predictors)} of them", [allowed])
+
+    def _check_inputs(self, config: AuditConfig, values: Mapping[str, Sequence[float]]) -> None:
+        """Check that the further columns are those of the Stan program, with values that it takes."""
+        declared = self.use.inputs if self.use else {}
+        self.check_names("inputs", config.inputs, declared, "none: the family takes no further columns")
+        missing = [name for name in declared if name not in config.inputs]
+        if missing:
+            raise self.refuse("inputs", list(config.inputs), [f"a range for each further column; {missing[0]} has none"])
+        for name, column in declared.items():
+            if not column.holds(np.array(values[name])).all():
+                given, type = f"{config.inputs[name].low:g} to {config.inputs[name].high:g}", column.type
+                allowed = f"what the family declares: {column.low:g} to {column.high:g}, as whole: {str(type == 'whole').lower()}"
+                raise self.refuse(f"inputs.{name}", given, [allowed])
 
     def _from_draws(self, config: AuditConfig, search: AuditSearch) -> AuditSearch:
         """Search of an audit from draws alone, for a posterior that is not known exactly."""
@@ -121,6 +142,7 @@ class AuditReader(Section):
         design = records.design[:, np.ptp(records.design, axis=0) > 0]
         sentences = [_outside("outcome", config.outcome, records.x)]
         sentences += [_outside(f"predictor {k + 1}", declared, design[:, k]) for k, declared in enumerate(config.predictors)]
+        sentences += [_outside(f"column {name}", declared, records.inputs[name]) for name, declared in config.inputs.items()]
         return "; ".join(filter(None, sentences))
 
 

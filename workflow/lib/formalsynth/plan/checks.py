@@ -22,7 +22,7 @@ from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import ClaimConfig, Estimate
 from formalsynth.plan.messages import Section, refusal
 from formalsynth.plan.model import StudyScenario
-from formalsynth.plan.paper import NameOrGroup, Paper, has_truth
+from formalsynth.plan.paper import NameOrGroup, Paper, truth_of
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import AnyScenario
 
@@ -135,7 +135,7 @@ class _Reader(Section):
     def check_truth(self, key: str, columns: Iterable[str]) -> None:
         """Check that the population's own value of each column is known."""
         for scenario, column in itertools.product(self.run, columns):
-            if not has_truth(scenario.data, column):
+            if truth_of(scenario.data, column) is None:
                 raise self.refuse(key, "population", [f"anything else: the population's {column} is not known"])
 
 

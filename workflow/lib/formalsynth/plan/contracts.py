@@ -20,24 +20,23 @@ from formalsynth.contract.family import RECORDS, Fitted, check_family, trial
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.contract.utility import broken_utility
+from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import FromFile
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS, Population
-from formalsynth.core.registry import Registry, is_own
+from formalsynth.core.progress import show_progress
+from formalsynth.core.registry import REPOSITORY, Registry, is_own
 from formalsynth.core.utility import OWN_UTILITY, OwnUtility
-from formalsynth.plan.load import read_plan
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.yaml_file import load_yaml
-from formalsynth.runtime.progress import show_progress
 from formalsynth.stan.build import build
 from formalsynth.stan.generate import generate
 from formalsynth.stan.install import ensure
 from formalsynth.steps.simulate import simulate_batch
 
-HOME = Path(__file__).parents[4]
 SEED = 20260205
 UNUSED = "is not tried, because no scenario of these studies uses it"
 """Sentence about what a code file registers for other studies."""
@@ -56,8 +55,7 @@ class Trials:
         """Compile a program."""
         if name not in self._programs:
             self._programs[name] = self.folder / name
-            source = self.plan.own_programs().get(name, HOME / "stan" / f"{name}.stan")
-            build(source, self._programs[name], ensure(HOME / ".cmdstan"))
+            build(self.plan.source_of(name), self._programs[name], ensure(REPOSITORY / ".cmdstan"))
         return self._programs[name]
 
     def fitted(self, scenario: Scenario) -> Fitted | str:
@@ -116,10 +114,15 @@ def check_population(population: Population, plan: Plan) -> list[str]:
         first, second = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
         if len(first.x) != RECORDS or first.design.shape[:1] != (RECORDS,):
             return [f"gives {len(first.x)} records where {RECORDS} are asked for"]
-        if not np.array_equal(first.x, second.x):
+        if not all(np.array_equal(*columns) for columns in zip(_columns(first), _columns(second), strict=True)):
             return ["gives other records for the same generator: take random numbers from the generator alone"]
         return []
     return [UNUSED]
+
+
+def _columns(records: Records) -> list[Array]:
+    """Return all columns of some records."""
+    return [records.x, *records.design.T, *records.inputs.values()]
 
 
 def _check_program(name: str, plan: Plan, trials: Trials) -> list[str]:
@@ -162,7 +165,7 @@ def _check_utility(own: OwnUtility, plan: Plan) -> list[str]:
 
 
 def _scenarios(plan: Plan) -> list[Scenario]:
-    return [scenario for paper in plan.papers.values() for scenario in paper.scenarios.values() if not scenario.study]
+    return [scenario for scenario in plan.scenarios if not scenario.study]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -171,9 +174,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("study", nargs="+", help="study file")
     options = parser.parse_args(arguments)
     show_progress()
-    config = HOME / "config"
     try:
-        plan = read_plan({**load_yaml(config / "config.yaml"), "papers": [], "study": options.study}, config)
+        plan = plan_of(REPOSITORY / "config", papers=[], study=options.study)
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 1

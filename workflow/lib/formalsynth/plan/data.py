@@ -8,7 +8,8 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Simulated
 from formalsynth.core.population import POPULATIONS
-from formalsynth.data.files import FILES, LEAST, DataError, load
+from formalsynth.core.text import DataError
+from formalsynth.data.files import FILES, LEAST, load
 from formalsynth.plan.messages import ConfigError, Section, short
 from formalsynth.plan.model import FileChoice
 from formalsynth.steps.simulate import drawn_with

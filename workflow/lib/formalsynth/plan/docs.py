@@ -19,10 +19,11 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.parameters import Parameters
-from formalsynth.core.population import POPULATIONS
-from formalsynth.core.study import STUDIES
+from formalsynth.core.population import POPULATIONS, Population
+from formalsynth.core.registry import REPOSITORY
+from formalsynth.core.study import STUDIES, Study
 from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES
 from formalsynth.displays.table import TABLES
@@ -32,7 +33,6 @@ from formalsynth.plan.model import ArmEntry, ClaimsConfig, PaperConfig, RunConfi
 from formalsynth.plan.studies import StudyKeys
 from formalsynth.runtime.files import write_text
 
-REPOSITORY = Path(__file__).parents[4]
 README = "config/README.md"
 SCHEMAS: dict[str, type[BaseModel]] = {"config": RunConfig, "paper": PaperConfig, "claims": ClaimsConfig, "errata": ErrataConfig}
 """Models by the name of their schema file."""
@@ -169,21 +169,13 @@ def tables(schema: Schema) -> list[str]:
 
 def names() -> list[str]:
     """Markdown tables of the names that config may use, from the registers."""
-    mechanisms = [
-        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.parameters), entry.guarantee)
-        for name, entry in sorted(MECHANISMS.items())
-    ]
-    studies = [
-        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.settings)) for name, entry in sorted(STUDIES.items())
-    ]
+    mechanisms = [(*_described(name, entry), entry.guarantee) for name, entry in sorted(MECHANISMS.items())]
+    studies = [_described(name, entry) for name, entry in sorted(STUDIES.items())]
+    populations = [_described(name, entry) for name, entry in sorted(POPULATIONS.items())]
     arms = [
         (f"`{study.name}`", f"`{name}`", arm.meaning, _parameters(arm.parameters), arm.guarantee)
         for _, study in sorted(STUDIES.items())
         for name, arm in study.arms.items()
-    ]
-    populations = [
-        (f"`{name}`", _first_paragraph(entry.function), _parameters(entry.parameters))
-        for name, entry in sorted(POPULATIONS.items())
     ]
     families = [(f"`{name}`", _defaults(entry.priors)) for name, entry in sorted(FAMILIES.items())]
     data = [(f"`{name}`", f"`{entry.file}`", entry.holds, entry.source) for name, entry in sorted(FILES.items())]
@@ -197,8 +189,10 @@ def names() -> list[str]:
     ]
 
 
-def _first_paragraph(function: object) -> str:
-    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+def _described(name: str, entry: Mechanism | Study | Population) -> tuple[str, str, str]:
+    """Return name, first paragraph of the docstring and parameters of a registered function."""
+    paragraph = (inspect.getdoc(entry.function) or "").split("\n\n")[0]
+    return f"`{name}`", " ".join(paragraph.split()), _parameters(entry.settings if isinstance(entry, Study) else entry.parameters)
 
 
 def _parameters(model: type[Parameters]) -> str:

@@ -16,15 +16,14 @@ from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.parameters import Parameters, defaults, partial
 from formalsynth.core.study import STUDIES
-from formalsynth.displays.display import Look
+from formalsynth.displays.display import NOT_SYNTHETIC, Look
 from formalsynth.plan.messages import ConfigError, Problems, Section, refusal, short, validated
 from formalsynth.plan.model import ArmEntry, PaperConfig, SynthesizerEntry
 
-DATA_COLOUR = "#333333"
-PRIOR_COLOUR = "#999999"
+COLOURS = {DATA: "#333333", PRIOR: "#999999"}
+"""Colours of entries that are no synthesizers."""
 LARGEST = 1e300
 """Largest finite number that a parameter may be."""
-CONFIDENTIAL, NO_DATA = "none: confidential", "none: prior"
 
 
 @dataclass
@@ -36,10 +35,7 @@ class Expanded:
     studies: dict[str, str] = field(default_factory=dict)
     """The study that each arm belongs to."""
     looks: dict[str, Look] = field(
-        default_factory=lambda: {
-            DATA: Look(label=DATA, colour=DATA_COLOUR, guarantee=CONFIDENTIAL),
-            PRIOR: Look(label=PRIOR, colour=PRIOR_COLOUR, guarantee=NO_DATA),
-        }
+        default_factory=lambda: {id: Look(label=id, colour=COLOURS[id], guarantee=words) for id, words in NOT_SYNTHETIC.items()}
     )
     groups: dict[str, list[str]] = field(default_factory=dict)
 

@@ -17,6 +17,7 @@ from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, specification
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
+from formalsynth.displays.display import DRAWINGS
 from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.makers import maker
 from formalsynth.displays.table import TABLES
@@ -26,10 +27,10 @@ from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
 from formalsynth.runtime.sources import code_digest, source_of, sources
 
-FIGURE_KINDS = ("csv", "pdf", "png", "svg", "txt")
-"""Endings of a figure's files: its tidy table, its drawings and its caption."""
 TABLE_KINDS = ("csv", "txt")
 """Endings of a table's files: the table and its caption."""
+FIGURE_KINDS = (*TABLE_KINDS, *DRAWINGS)
+"""Endings of a figure's files: its tidy table, its caption and its drawings."""
 NOTHING = "(?!)"
 """Pattern that matches no path."""
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from formalsynth.core.streams import number_of
-from formalsynth.data.files import is_file, is_folder
 from formalsynth.ledger.claims import Claim, ClaimConfig
 from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.plan.checks import check_figure, check_table
@@ -24,7 +24,6 @@ from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenarios import spell_scenarios
 from formalsynth.plan.studies import (
     ANYWHERE,
-    Absent,
     Inherited,
     StudyFile,
     load_code,
@@ -32,7 +31,8 @@ from formalsynth.plan.studies import (
     read_study,
     tree_over,
 )
-from formalsynth.plan.yaml_file import load_yaml as load_yaml  # also for those who read a config themselves
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import is_file, is_folder
 
 WORKFLOW = Path(__file__).parents[3]
 """Folder of the rules."""
@@ -49,6 +49,15 @@ REPORT = "report"
 """Folder of the report, next to those of the papers."""
 PROGRAMS = "stan"
 """Folder of the compiled programs, next to those of the scales."""
+
+
+def plan_of(folder: Path, **replaced: object) -> Plan:
+    """Plan of the run in a config folder, with other values of some of its keys.
+
+    Raises:
+        ConfigError: a line for each thing that cannot be used.
+    """
+    return read_plan({**load_yaml(folder / "config.yaml"), **replaced}, folder)
 
 
 def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
@@ -163,11 +172,11 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     """Read a paper; sentences about its parts that are left out."""
     path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
     _check_paper("papers", key, folder / "config.yaml", folder)
-    config, claims = _read_files(path, of_claims)
+    tree, config, claims = _read_files(path, of_claims)
     problems = Problems()
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
-    paper = replace(paper, claims=read_claims(paper, claims, errata, of_claims, problems))
+    paper = replace(paper, tree=tree, claims=read_claims(paper, claims, errata, of_claims, problems))
     problems.report()
     return paper, skipped
 
@@ -187,32 +196,25 @@ def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems
 
 
 def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a study of the user's own; sentences about its parts that are left out."""
+    """Read a study of the user's own; sentences about its parts that are left out.
+
+    Inherited parts that make no sense any more are left out and reported.
+    """
+    inherited = None
     if study.extends:
-        return _read_extending(study, run, folder, errata)
-    problems, config = Problems(), validated(PaperConfig, ANYWHERE | study.tree, study.path)
-    paper, skipped = _spelled(study.key, config, run, study.path, problems)
-    paper = _with_shown(paper, study.path, problems)
-    claims = _own_claims(paper, study, errata, problems)
-    problems.report()
-    return replace(paper, files=_files(study), claims=claims), skipped
-
-
-def _read_extending(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a study that extends a paper; inherited parts that make no sense any more are left out and reported."""
-    _check_paper("extends", study.extends, study.path, folder)
-    base, _ = _read_paper(study.extends, run, folder, errata)
-    tree = ANYWHERE | tree_over(load_yaml(base.files[0]), study)
+        _check_paper("extends", study.extends, study.path, folder)
+        inherited = Inherited(study, _read_paper(study.extends, run, folder, errata)[0])
+    tree = ANYWHERE | (tree_over(inherited.base.tree, study) if inherited else study.tree)
     problems, config = Problems(), validated(PaperConfig, tree, study.path)
     paper, skipped = _spelled(study.key, config, run, study.path, problems)
-    inherited, absent = Inherited(study, base), Absent(study.key, study.extends)
-    paper = _with_shown(inherited.pruned(paper), study.path, problems, inherited, absent)
-    own = _own_claims(paper, study, errata, problems)
+    paper = _with_shown(inherited.pruned(paper) if inherited else paper, study.path, problems, inherited)
+    claims = _own_claims(paper, study, errata, problems)
     problems.report()
-    claims, not_asked = inherited.claims(paper)
-    absent.claims(not_asked)
-    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in [*claims, *own])
-    return replace(paper, files=(*_files(study), *base.files), claims=[*claims, *own]), [*skipped, *absent.sentences]
+    if inherited is None:
+        return replace(paper, files=_files(study), claims=claims), skipped
+    claims = [*inherited.claims(paper), *claims]
+    check_unique((claim.id, f"{study.claims or study.path}: claims.{claim.id}.id") for claim in claims)
+    return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:
@@ -227,29 +229,28 @@ def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], p
     return []
 
 
-def _read_files(paper: Path, claims: Path) -> tuple[PaperConfig, list[ClaimConfig]]:
-    """Config of a paper, and its claims if their file exists."""
+def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, list[ClaimConfig]]:
+    """Contents of a paper's file, its config, and its claims if their file exists."""
     problems, claims_config = Problems(), ClaimsConfig(claims=[])
     with problems.catch():
-        config = validated(PaperConfig, load_yaml(paper), paper)
+        tree = load_yaml(paper)
+        config = validated(PaperConfig, tree, paper)
     with problems.catch():
         if claims.exists():
             claims_config = validated(ClaimsConfig, load_yaml(claims), claims)
     problems.report()
-    return config, claims_config.claims
+    return tree, config, claims_config.claims
 
 
-def _with_shown(
-    paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None, absent: Absent | None = None
-) -> Paper:
-    """Paper with the figures and tables that can be made; inherited ones that cannot are added to ``absent``."""
+def _with_shown(paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None) -> Paper:
+    """Paper with the figures and tables that can be made; inherited ones that cannot are left out."""
     config = paper.config
     figures, tables = {}, {}
 
     def catch(section: str, number: object) -> AbstractContextManager[None]:
-        if inherited is None or absent is None or inherited.mentions(section, number):
+        if inherited is None or inherited.mentions(section, number):
             return problems.catch()
-        return absent.shown(f"{section.removesuffix('s')} {number}")
+        return inherited.shown(f"{section.removesuffix('s')} {number}")
 
     for number in config.telling:
         with problems.catch():

@@ -11,14 +11,16 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationInfo, create_model, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from formalsynth.contract.program import ProgramUse
 from formalsynth.core.family import FAMILIES, program_name
-from formalsynth.core.job import AuditSearch, SamplerSettings, Search
+from formalsynth.core.inputs import RecordInput
+from formalsynth.core.job import AuditSearch, SamplerSettings, Search, Simulated
 from formalsynth.core.kinds import ByKind, Variants, either
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import (
@@ -157,6 +159,10 @@ class Choice(Model):
 
     name: str = Field(description="Its registered name.")
 
+    def simulated(self) -> Simulated:
+        """Return the choice of a population as the input of a job."""
+        return Simulated(population=self.name, parameters=self.as_given())
+
     def as_given(self) -> Settings:
         """Its parameters as they were given."""
         return self.model_dump(exclude={"name"}, exclude_unset=True)
@@ -174,12 +180,37 @@ class OwnStan(Model):
 
     stan: str = Field(min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md lists what it needs.")
     data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares as data.")
+    inputs: dict[Identifier, RecordInput] = Field(
+        default_factory=dict, description="Further columns of the records that the program declares as arrays of length n."
+    )
     lower: Number = Field(-math.inf, description="Least value that an outcome may have, declared and not read off the data.")
-    upper: Number = Field(math.inf, description="Largest value that an outcome may have.")
+    upper: Number | Identifier = Field(
+        math.inf, description="Largest value that an outcome may have, or the name of the further column that it never exceeds."
+    )
+
+    @field_validator("upper")
+    @classmethod
+    def _a_column(cls, upper: float | str, info: ValidationInfo) -> float | str:
+        known = info.data.get("inputs")  # absent where it is refused itself
+        if isinstance(upper, str) and known is not None and upper not in known:
+            raise ValueError(f"Input should be a number, or one of inputs: {', '.join(known) or 'none'}")
+        return upper
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
-        return ordered(self, "lower", "upper")
+        if not isinstance(self.upper, str):
+            return ordered(self, "lower", "upper")
+        if self.lower > self.inputs[self.upper].low:
+            raise ValueError(f"lower has to be at most the least value of {self.upper}")
+        return self
+
+    def use(self, predictors: int) -> ProgramUse:
+        """Use of the program on records with so many columns of the design."""
+        at_most = self.upper if isinstance(self.upper, str) else ""
+        upper = self.inputs[at_most].high if at_most else float(self.upper)
+        return ProgramUse(
+            data=self.data, lower=self.lower, upper=upper, predictors=predictors, inputs=self.inputs, at_most=at_most
+        )
 
 
 @functools.cache
@@ -257,6 +288,9 @@ class AuditConfig(AuditSearch):
     predictors: list[DeclaredRange] = Field(
         default_factory=list, description="The same for each predictor that varies, in the order of the design."
     )
+    inputs: dict[Identifier, DeclaredRange] = Field(
+        default_factory=dict, description="The same for each further column of the records that a Stan program of your own takes."
+    )
     synthesizers: Names | None = Field(None, description="Synthesizers that are audited; by default all of the scenario.")
     replicates: WholeNumber | None = Field(None, description="How many data sets are audited, the first ones; by default all.")
     largest: SampleSize | None = Field(
@@ -264,8 +298,8 @@ class AuditConfig(AuditSearch):
     )
     curve: bool = Field(
         False,
-        description="Whether the loss is also reported for every outcome to add, with predictors in the middle of their ranges, "
-        "the weights computed again and held.",
+        description="Whether the loss is also reported for every outcome to add, with predictors and further columns in the "
+        "middle of their ranges, the weights computed again and held.",
     )
 
 
@@ -316,6 +350,18 @@ class SimulatedScenario(FittedScenario):
     population: ChosenPopulation = Field(description="Simulated data: name and parameters.")
     n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
     replicates: WholeNumber = Field(1, description="Data sets to simulate.")
+    DRAWN: ClassVar[str] = "population"
+    """Key of its simulated data."""
+
+    @property
+    def drawn(self) -> Simulated:
+        """Its simulated data."""
+        return self.population.simulated()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it reads if they exist."""
+        return self.drawn.files
 
 
 class FileScenario(FittedScenario):
@@ -325,6 +371,18 @@ class FileScenario(FittedScenario):
     stand_in: ChosenPopulation | None = Field(None, description="Simulated data that take the place of an absent file.")
     n: SampleSize | None = Field(None, description="Sample size of the stand-in.")
     replicates: Literal[1] = Field(1, description="A file is one data set.")
+    DRAWN: ClassVar[str] = "stand_in"
+    """Key of its simulated data."""
+
+    @property
+    def drawn(self) -> Simulated | None:
+        """Simulated data that take the place of an absent file; None for none."""
+        return self.stand_in.simulated() if self.stand_in else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it reads if they exist."""
+        return (self.file.name, *(self.drawn.files if self.drawn else ()))
 
 
 class StudyScenario(ScenarioConfig):
@@ -334,6 +392,11 @@ class StudyScenario(ScenarioConfig):
     n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     replicates: WholeNumber = Field(1, description="Replicates to run.")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Registered data files that it needs."""
+        return STUDIES[self.study.name].requires(self.study.as_given())
 
 
 class _ScenarioVariants(Variants):

@@ -6,14 +6,16 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
 from formalsynth.core.population import POPULATIONS
-from formalsynth.core.registry import is_own
+from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
+from formalsynth.data.files import FILES, Dataset, find
 from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
 from formalsynth.displays.table import Table
@@ -44,6 +46,8 @@ class Paper:
     claims: list[Claim] = field(default_factory=list)
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
+    tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Contents of its own file, for studies that extend it."""
 
     def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
         """Scenarios of config entries, by sample size, without skipped ones."""
@@ -162,6 +166,11 @@ class Plan:
     """Errors in the printed papers."""
 
     @property
+    def scenarios(self) -> list[Scenario]:
+        """Scenarios of all papers."""
+        return [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
+
+    @property
     def warnings(self) -> list[str]:
         """Sentences about data files that may not be those of the papers, and about data outside declared ranges."""
         return [
@@ -174,27 +183,33 @@ class Plan:
 
     def programs(self) -> list[str]:
         """Names of the Stan programs that the run needs."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
-        return sorted({name for scenario in scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
+        return sorted({name for scenario in self.scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
 
     def own_programs(self) -> dict[str, Path]:
         """Stan programs of the user's own, with their files."""
-        families = {scenario.family for paper in self.papers.values() for scenario in paper.scenarios.values()} - {""}
+        families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
 
+    def source_of(self, program: str) -> Path:
+        """Find the file of a Stan program."""
+        return self.own_programs().get(program, REPOSITORY / "stan" / f"{program}.stan")
+
+    def data_files(self) -> list[tuple[Dataset, bool]]:
+        """Real data files that the papers use; True for each that is there."""
+        configs = [config for paper in self.papers.values() for config in paper.config.scenarios.values()]
+        names = dict.fromkeys(name for config in configs for name in config.files)
+        return [(FILES[name], find(name, self.config.data_folder) is not None) for name in names]
+
     def own_families(self) -> dict[str, Scenario]:
         """Families of the user's own in Python, each with a scenario that uses it."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values() if scenario.family]
-        own = [
-            scenario for scenario in scenarios if (module := FAMILIES.module(scenario.family)).endswith(".py") and is_own(module)
-        ]
-        return {scenario.family: scenario for scenario in reversed(own)}
+        fitted = {scenario.family: scenario for scenario in reversed(self.scenarios) if scenario.family}
+        modules = {family: FAMILIES.module(family) for family in fitted}
+        return {family: fitted[family] for family, module in modules.items() if module.endswith(".py") and is_own(module)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
         """Different uses of a program of the user's own, as plain data."""
-        scenarios = [scenario for paper in self.papers.values() for scenario in paper.scenarios.values()]
-        uses = {use.digest(): use for scenario in scenarios if scenario.program == program and (use := scenario.use)}
+        uses = {use.digest(): use for scenario in self.scenarios if scenario.program == program and (use := scenario.use)}
         return [dict(use.plain()) for _, use in sorted(uses.items())]
 
 
@@ -221,11 +236,6 @@ def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
     return truth(**data.parameters).get(statistic) if truth else None
 
 
-def has_truth(data: Simulated | FromFile | None, statistic: str) -> bool:
-    """Return True if the value of a statistic in a population is known."""
-    return truth_of(data, statistic) is not None
-
-
 def _shown(scenario: Scenario) -> ShownScenario:
     file = scenario.data.file if isinstance(scenario.data, FromFile) else ""
     return ShownScenario(
@@ -240,7 +250,7 @@ def _kind_of_data(scenario: Scenario) -> str:
     """Describe the data for a caption; empty where a study's data set is named by its label."""
     if scenario.study:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
-    if isinstance(scenario.data, Simulated) and scenario.data.parameters.get("counts"):
+    if isinstance(scenario.data, Simulated) and scenario.data.counts:
         return "draws from published counts"
     return "simulated data"
 

@@ -13,20 +13,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.core.job import BatchJob
-from formalsynth.core.registry import load
-from formalsynth.plan.load import read_plan
+from formalsynth.core.registry import REPOSITORY, load
+from formalsynth.plan.load import plan_of
 from formalsynth.plan.messages import ConfigError, refusal
 from formalsynth.plan.paper import Plan
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import write_table
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.install import ensure
 from formalsynth.steps.batch import MeasureBatch
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.run import run_batch
-
-HOME = Path(__file__).parents[4]
 
 
 def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None:
@@ -54,8 +51,7 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
     folder.mkdir(parents=True, exist_ok=True)
     executable, *public = (folder / name for name in (scenario.program, *scenario.public_programs))
     for path in (executable, *public):
-        source = plan.own_programs().get(path.name, HOME / "stan" / f"{path.name}.stan")
-        compile_program(source, path, ensure(HOME / ".cmdstan"))
+        compile_program(plan.source_of(path.name), path, ensure(REPOSITORY / ".cmdstan"))
     for name, table in run_batch(job, folder, executable, public).items():
         write_table(folder / f"{name}.csv", table)
     _write_records(job, folder)
@@ -67,6 +63,7 @@ def _write_records(job: BatchJob, folder: Path) -> None:
 
     records = DataBatch.read(folder / "data.npz").records(0)
     columns = {"x": records.x} | {f"design_{k + 1}": column for k, column in enumerate(records.design.T)}
+    columns |= {f"input {name}": column for name, column in records.inputs.items()}
     for fit in job.fits:
         sample = MeasureBatch.read(folder / f"{fit.synthesizer.id}.measure.npz").sample
         if sample is not None and sample.by_record:
@@ -85,10 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", default="paper", help="scale of the run (default: paper)")
     options = parser.parse_args(arguments)
     os.umask(0o077)
-    config = HOME / "config"
     chosen = {"study": options.of, "papers": []} if options.of.endswith(".yaml") else {"papers": [options.of]}
     try:
-        plan = read_plan({**load_yaml(config / "config.yaml"), **chosen, "scale": options.scale}, config)
+        plan = plan_of(REPOSITORY / "config", **chosen, scale=options.scale)
         (paper,) = plan.papers.values()
         if options.scenario not in paper.scenarios:
             raise refusal(paper.files[0], "scenarios", options.scenario, paper.scenarios)

@@ -24,6 +24,7 @@ from formalsynth.core.job import (
     StudyJob,
     Synthesizer,
     TablesJob,
+    with_parents,
 )
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import Settings
@@ -165,9 +166,8 @@ class Scenario:
     def simulate_job(self, batch: str) -> SimulateJob:
         """Return the input of simulating a batch."""
         assert self.data is not None
-        module = FILES.module(self.data.file) if isinstance(self.data, FromFile) else POPULATIONS.module(self.data.population)
-        counts = [] if isinstance(self.data, FromFile) else [str(self.data.parameters.get("counts") or "")]
-        modules = (module, *(FILES.module(name) for name in counts if name))
+        population = [POPULATIONS.module(self.data.population)] if isinstance(self.data, Simulated) else []
+        modules = (*population, *map(FILES.module, self.files))
         return SimulateJob(
             key=self.key, modules=modules, data=self.data, data_folder=self.data_folder, files=self.files,
             replicates=self.batch(batch),
@@ -198,22 +198,15 @@ class Scenario:
         replicates = tuple(replicate for replicate in self.batch(batch) if plan and replicate < plan.replicates)
         if plan is None or not replicates:
             return None
-        chain = self._with_parents(plan.audited)
+        chain = with_parents(plan.audited, self.synthesizers)
         exact = EXACT.get(self.program)
         modules = (AUDIT_STEP, exact or SAMPLED, *self._modules(chain))
         return AuditJob(
             key=self.key, modules=modules, family=self.family, priors=self.priors, synthesizers=tuple(chain),
-            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors, search=plan.search, curve=plan.curve,
+            audited=plan.audited, outcomes=plan.outcomes, predictors=plan.predictors,
+            inputs=plan.inputs, at_most=plan.at_most, search=plan.search, curve=plan.curve,
             draws=sampler.draws, sampler=None if exact else sampler, replicates=replicates,
         )  # fmt: skip
-
-    def _with_parents(self, ids: Sequence[str]) -> list[Synthesizer]:
-        """Synthesizers with all that they build on, parents first."""
-        wanted = set(ids)
-        for synthesizer in reversed(self.synthesizers.values()):
-            if synthesizer.id in wanted:
-                wanted |= set(synthesizer.parents)
-        return [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.id in wanted]
 
     def summary(self) -> ScenarioColumns:
         """Its columns of the table of all results."""
@@ -228,8 +221,7 @@ class Scenario:
     def study_job(self, batch: str) -> StudyJob:
         """Return the input of the job that runs a batch of a study."""
         assert self.study is not None
-        requires = STUDIES[self.study.name].requires(self.study.settings)
-        modules = (STUDIES.module(self.study.name), *(FILES.module(name) for name in requires))
+        modules = (STUDIES.module(self.study.name), *map(FILES.module, self.files))
         return StudyJob(
             key=self.key, modules=tuple(dict.fromkeys(modules)), study=self.study.name, settings=self.study.settings,
             arms=tuple(self.arms.values()), data_folder=self.data_folder, files=self.files,

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
@@ -14,16 +16,15 @@ from formalsynth.core.job import FromFile, ScenarioKey, Simulated, with_parents
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
-from formalsynth.core.study import STUDIES
 from formalsynth.core.tables import tabled
+from formalsynth.core.text import DataError
 from formalsynth.core.utility import OWN_UTILITY
-from formalsynth.data.files import FILES, DataError, check, find, sha256s
+from formalsynth.data.files import FILES, check, find, sha256s
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, Section, check_unique
 from formalsynth.plan.model import (
-    Choice,
     FileScenario,
     FittedScenario,
     OwnStan,
@@ -76,20 +77,10 @@ class _Entry(Section):
         """Ids of the synthesizers or arms that it names."""
         return [id for name in self.config.synthesizers for id in self.expanded.groups[name]]
 
+    @property
     def requires(self) -> tuple[str, ...]:
-        """Return the names of registered files that it needs."""
-        config = self.config
-        return STUDIES[config.study.name].requires(config.study.as_given()) if isinstance(config, StudyScenario) else ()
-
-
-def data_files(config: AnyScenario) -> list[str]:
-    """Names of the registered data files that a scenario reads if they exist."""
-    if isinstance(config, StudyScenario):
-        return list(STUDIES[config.study.name].requires(config.study.as_given()))
-    drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
-    counts = drawn.as_given().get("counts") if drawn else None
-    files = [config.file.name] if isinstance(config, FileScenario) else []
-    return [*files, *([str(counts)] if counts else [])]
+        """Registered files without which its study cannot run."""
+        return self.config.files if isinstance(self.config, StudyScenario) else ()
 
 
 def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expanded, file: Path, problems: Problems) -> Spelled:
@@ -113,7 +104,7 @@ def _spell(entry: _Entry, spelled: Spelled) -> None:
         spelled.skipped.append(f"{absent}, a STAND-IN takes its place" if config.stand_in else f"{absent}, skipped")
         if not config.stand_in:
             return
-    missing = [FILES[need].file for need in entry.requires() if not find(need, folder)]
+    missing = [FILES[need].file for need in entry.requires if not find(need, folder)]
     if missing:
         spelled.skipped.append(f"{about}: {', '.join(missing)} absent, skipped")
         return
@@ -144,9 +135,8 @@ def _check_entry(entry: _Entry) -> None:
     entry.check_names("utility", config.utility, [name for name in OWN_UTILITY if name not in REPLICATE_COLUMNS])
     if isinstance(config, FileScenario):
         _check_file(entry, config)
-    drawn = config.population if isinstance(config, SimulatedScenario) else config.stand_in
-    if drawn is not None:
-        check_counts(entry, "population" if isinstance(config, SimulatedScenario) else "stand_in", _simulated(drawn))
+    if config.drawn is not None:
+        check_counts(entry, config.DRAWN, config.drawn)
 
 
 def _check_synthesizers(entry: _Entry, study: str) -> None:
@@ -173,8 +163,8 @@ def _check_file(entry: _Entry, config: FileScenario) -> None:
 def _check_family(entry: _Entry, config: FittedScenario) -> None:
     entry.check_names("family", [config.model], sorted(FAMILIES))
     family = FAMILIES[config.model]
-    if isinstance(config.family, OwnStan):
-        _check_numbers(entry, config.family, program(family))
+    if isinstance(config.family, OwnStan) and (own := program(family)):
+        _check_program(entry, config.family, own)
     priors = [] if isinstance(config.family, OwnStan) else list(family.priors)
     entry.check_names("priors", config.priors, priors, "none: a program's numbers are under family.data")
     if config.exact and family.program not in EXACT:
@@ -198,29 +188,44 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
         raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: Stan alone fits them"])
 
 
-def _check_numbers(entry: _Entry, own: OwnStan, family: ProgramFamily | None) -> None:
-    """Check that a program is given the numbers that it declares, and no others."""
-    declared = family.numbers if family else []
-    entry.check_names("family.data", own.data, declared, "none: the program declares no number of its own")
-    missing = [name for name in declared if name not in own.data]
-    if missing:
-        allowed = f"a number for each that the program declares; {', '.join(missing)} has none"
-        raise entry.refuse("family.data", own.data, [allowed])
+def _check_program(entry: _Entry, own: OwnStan, family: ProgramFamily) -> None:
+    """Check that a program is given the numbers and columns that it declares, and no others."""
+    for key, given, declared, what in (
+        ("data", own.data, family.numbers, "number"),
+        ("inputs", list(own.inputs), list(family.inputs), "column"),
+    ):
+        entry.check_names(f"family.{key}", given, declared, f"none: the program declares no {what} of its own")
+        missing = [name for name in declared if name not in given]
+        if missing:
+            allowed = f"a {what} for each that the program declares; {', '.join(missing)} has none"
+            raise entry.refuse(f"family.{key}", given, [allowed])
+    for name, column in own.inputs.items():
+        if column.type == "number" and name in family.integers:
+            raise entry.refuse(f"family.inputs.{name}.type", column.type, ["whole, as the program declares it"])
 
 
-def _check_bounds(entry: _Entry, config: FittedScenario, records: Records) -> None:
-    """Check that confidential data are between the declared bounds; the message names no value."""
-    own = config.family
-    if isinstance(own, OwnStan) and not ((records.x >= own.lower) & (records.x <= own.upper)).all():
-        outside = int(((records.x < own.lower) | (records.x > own.upper)).sum())
-        allowed = f"bounds that hold all values: {outside} of {len(records)} lie outside"
-        raise entry.refuse("family", f"lower: {own.lower:g}, upper: {own.upper:g}", [allowed])
+def _check_bounds(entry: _Entry, use: ProgramUse, records: Records) -> None:
+    """Check that confidential data have the declared columns, and are between the declared bounds; no message names a value."""
+
+    def refuse_outside(key: str, ends: str, inside: np.ndarray) -> None:
+        if not inside.all():
+            allowed = f"bounds that hold all values: {int((~inside).sum())} of {len(records)} lie outside"
+            raise entry.refuse(key, ends, [allowed])
+
+    for name, column in use.inputs.items():
+        values = records.inputs.get(name)
+        if values is None or values.shape != (len(records),):
+            raise entry.refuse("family.inputs", name, list(records.inputs) or ["none: the records have no further columns"])
+        ends = f"{column.type}, low: {column.low:g}, high: {column.high:g}"
+        refuse_outside(f"family.inputs.{name}", ends, column.holds(values))
+    ends = f"lower: {use.lower:g}, upper: {use.at_most or format(use.upper, 'g')}"
+    refuse_outside("family", ends, (records.x >= use.lower) & (records.x <= use.highest(records)))
 
 
 def _at_sizes(entry: _Entry) -> Iterator[Scenario]:
     """Yield a scenario at each of its sample sizes."""
     config, scale = entry.config, entry.run.size
-    for need in entry.requires():
+    for need in entry.requires:
         try:
             check(need, entry.run.data_folder)
         except DataError as error:
@@ -238,7 +243,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place, label=config.label or entry.name,
         family="", priors={}, data=None, stand_in=False, study=ChosenStudy(config.study.name, config.study.as_given()),
         unit=1.0, size=size, replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
-        data_folder=entry.run.data_folder, files=sha256s(entry.requires(), entry.run.data_folder), doubt="",
+        data_folder=entry.run.data_folder, files=sha256s(entry.requires, entry.run.data_folder), doubt="",
         audit=None, use=None, synthesizers={}, arms={id: entry.expanded.arms[id] for id in entry.ids},
     )  # fmt: skip
 
@@ -246,8 +251,10 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
 def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int | None, n: int) -> Scenario:
     data, records = _data(entry, config, n)
     check_outcomes(entry, config.model, records)
-    _check_bounds(entry, config, records)
-    scale, own, from_file = entry.run.size, _own_use(config, records), isinstance(config, FileScenario)
+    own = config.family.use(records.design.shape[1]) if isinstance(config.family, OwnStan) else None
+    if own is not None:
+        _check_bounds(entry, own, records)
+    scale, from_file = entry.run.size, isinstance(config, FileScenario)
     n = len(records) if isinstance(data, FromFile) else n
     return Scenario(
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
@@ -256,19 +263,11 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         size=n if from_file or size is None else size, replicates=_replicates(entry), batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
-        data_folder=entry.run.data_folder, files=sha256s(_read(data), entry.run.data_folder),
+        data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),
         synthesizers={chosen.id: chosen for chosen in with_parents(entry.ids, entry.expanded.synthesizers)}, arms={},
     )  # fmt: skip
-
-
-def _own_use(config: FittedScenario, records: Records) -> ProgramUse | None:
-    """Use of a Stan program of the user's own; None for our families."""
-    own = config.family
-    if not isinstance(own, OwnStan):
-        return None
-    return ProgramUse(data=own.data, lower=own.lower, upper=own.upper, predictors=records.design.shape[1])
 
 
 def _numbers(config: FittedScenario) -> dict[str, float]:
@@ -288,22 +287,12 @@ def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | 
 
 def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tuple[Simulated | FromFile, Records]:
     """Return the data of a scenario, with its records or some that are drawn on trial."""
-    folder = entry.run.data_folder
-    if isinstance(config, FileScenario):
-        if find(config.file.name, folder) is not None:
-            chosen = FromFile(file=config.file.name, drop_rows=tuple(config.file.drop_rows))
-            return chosen, read_on_trial(entry, config.file, folder)
-        assert config.stand_in is not None
-        drawn, key = _simulated(config.stand_in), "stand_in"
-    else:
-        drawn, key = _simulated(config.population), "population"
-    return drawn, draw_on_trial(entry, key, drawn, n, folder)
-
-
-def _read(data: Simulated | FromFile) -> list[str]:
-    """Names of the registered files that data are read from or drawn with."""
-    names = [data.file] if isinstance(data, FromFile) else [str(data.parameters.get("counts") or "")]
-    return [name for name in names if name]
+    folder, drawn = entry.run.data_folder, config.drawn
+    if isinstance(config, FileScenario) and find(config.file.name, folder) is not None:
+        chosen = FromFile(file=config.file.name, drop_rows=tuple(config.file.drop_rows))
+        return chosen, read_on_trial(entry, config.file, folder)
+    assert drawn is not None
+    return drawn, draw_on_trial(entry, config.DRAWN, drawn, n, folder)
 
 
 def _doubt(data: FromFile, kept: int) -> str:
@@ -312,10 +301,6 @@ def _doubt(data: FromFile, kept: int) -> str:
     if dataset.printed in (None, records):
         return ""
     return f"{dataset.file} gives {records} records, the paper has {dataset.printed}: it may not be the file that the paper used"
-
-
-def _simulated(choice: Choice) -> Simulated:
-    return Simulated(population=choice.name, parameters=choice.as_given())
 
 
 def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:

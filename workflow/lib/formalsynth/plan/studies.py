@@ -15,7 +15,6 @@ from formalsynth.core.job import Synthesizer
 from formalsynth.core.model import Identifier, Model, Names, WholeNumber, pattern
 from formalsynth.core.registry import DuplicateError, OwnCodeError, forget_own, load
 from formalsynth.core.words import counted
-from formalsynth.data.files import is_file
 from formalsynth.displays.figure import Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import Claim, ClaimConfig, Estimate
@@ -24,6 +23,7 @@ from formalsynth.plan.model import ClaimsConfig
 from formalsynth.plan.paper import Paper
 from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import is_file
 
 OF_FOLDER = "study"
 """Stem of a study file whose key is the name of its folder."""
@@ -233,34 +233,6 @@ def own_claims(study: StudyFile) -> list[ClaimConfig]:
     return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in claims]
 
 
-class Absent:
-    """Sentences about parts of a paper that a study cannot inherit."""
-
-    def __init__(self, key: str, base: str) -> None:
-        """Start with nothing."""
-        self._key, self._base = key, base
-        self.sentences: list[str] = []
-
-    @contextlib.contextmanager
-    def shown(self, what: str) -> Iterator[None]:
-        """Note that a figure or table is left out where it cannot be made."""
-        try:
-            yield
-        except ConfigError as error:
-            why = str(error).splitlines()[0].split(": ", 2)[-1]
-            self.sentences.append(f"{self._key}: {what} of {self._base} is left out: {why}")
-
-    def claims(self, ids: Sequence[str]) -> None:
-        """Note which claims are not asked."""
-        if ids:
-            whose = "it speaks" if len(ids) == 1 else "they speak"
-            why = f"{whose} of what this study has not, or has with other settings"
-            asked = "is not asked" if len(ids) == 1 else "are not asked"
-            self.sentences.append(
-                f"{self._key}: {counted(len(ids), 'claim')} of {self._base} {asked}, because {why}: {', '.join(ids)}"
-            )
-
-
 # What is taken over from a paper is shown as far as it still makes sense. ---------------------------------------------
 
 
@@ -270,6 +242,17 @@ class Inherited:
 
     study: StudyFile
     base: Paper
+    left_out: list[str] = field(default_factory=list)
+    """Sentences about parts that cannot be inherited."""
+
+    @contextlib.contextmanager
+    def shown(self, what: str) -> Iterator[None]:
+        """Note that a figure or table is left out where it cannot be made."""
+        try:
+            yield
+        except ConfigError as error:
+            why = str(error).splitlines()[0].split(": ", 2)[-1]
+            self.left_out.append(f"{self.study.key}: {what} of {self.base.key} is left out: {why}")
 
     def mentions(self, section: str, number: object) -> bool:
         """Return True if the study itself has an entry for a figure or table."""
@@ -304,11 +287,16 @@ class Inherited:
         }
         return table.model_copy(update={"synthesizers": _known(table.synthesizers, known), "printed": printed})
 
-    def claims(self, paper: Paper) -> tuple[list[Claim], list[str]]:
-        """Return the claims of the base that apply to the study, and the ids of the others."""
+    def claims(self, paper: Paper) -> list[Claim]:
+        """Return the claims of the base that apply to the study; note the others."""
         asked = [claim.model_copy(update={"paper": paper.key}) for claim in self.base.claims if self._asked(claim, paper)]
-        ids = {claim.id for claim in asked}
-        return asked, [claim.id for claim in self.base.claims if claim.id not in ids]
+        others = [id for id in (claim.id for claim in self.base.claims) if id not in {claim.id for claim in asked}]
+        if others:
+            whose, verb = ("it speaks", "is") if len(others) == 1 else ("they speak", "are")
+            which = f"{counted(len(others), 'claim')} of {self.base.key} {verb} not asked"
+            why = f"{whose} of what this study has not, or has with other settings"
+            self.left_out.append(f"{paper.key}: {which}, because {why}: {', '.join(others)}")
+        return asked
 
     def agrees(self, scenario: Scenario, paper: Paper) -> bool:
         """Return True if the study has a scenario of the base with the same data, model and settings."""
@@ -349,7 +337,7 @@ def _essence(scenario: Scenario) -> tuple[object, ...]:
     """Return the settings that determine the results of a scenario, except its synthesizers and number of replicates."""
     return (
         scenario.name, scenario.n, scenario.size, scenario.family, scenario.priors, scenario.data, scenario.stand_in,
-        scenario.study, scenario.unit, scenario.files, scenario.key.number,
+        scenario.study, scenario.unit, scenario.files, scenario.key.number, scenario.use, scenario.exact,
     )  # fmt: skip
 
 

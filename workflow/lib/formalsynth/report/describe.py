@@ -7,13 +7,11 @@ from typing import Literal, TypedDict
 
 from formalsynth.core.model import DATA
 from formalsynth.core.words import METRICS
-from formalsynth.data.files import FILES, find
 from formalsynth.displays.display import BOUNDS, NOT_SYNTHETIC, Display, FigureDisplay
 from formalsynth.displays.figure import Repeat
 from formalsynth.ledger.claims import Claim
 from formalsynth.plan.paper import Paper, Plan, figure_file
 from formalsynth.plan.scenario import Scenario
-from formalsynth.plan.scenarios import data_files
 from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
@@ -38,12 +36,7 @@ def describe(plan: Plan) -> RunInfo:
 
 def _files(plan: Plan) -> tuple[FileInfo, ...]:
     """Real data files that the papers use, those that are absent included."""
-    scenarios = [scenario for paper in plan.papers.values() for scenario in paper.config.scenarios.values()]
-    names = dict.fromkeys(name for scenario in scenarios for name in data_files(scenario))
-    return tuple(
-        FileInfo(file=FILES[name].shown, source=FILES[name].source, available=find(name, plan.config.data_folder) is not None)
-        for name in names
-    )
+    return tuple(FileInfo(file=file.shown, source=file.source, available=there) for file, there in plan.data_files())
 
 
 def _paper(paper: Paper, plan: Plan) -> PaperInfo:

@@ -324,3 +324,19 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text file."""
     with whole(path) as partial:
         partial.write_text(text, encoding="utf-8")
+
+
+def is_folder(path: str | Path) -> bool:
+    """Check that a folder exists; an invalid path does not."""
+    try:
+        return Path(path).is_dir()
+    except OSError:
+        return False
+
+
+def is_file(path: str | Path) -> bool:
+    """Check that a file exists; an invalid path does not."""
+    try:
+        return Path(path).is_file()
+    except OSError:
+        return False

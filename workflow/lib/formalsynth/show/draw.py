@@ -22,8 +22,6 @@ STAND_IN = "STAND-IN: simulated data, the records are absent"
 """Warning over a drawing of stand-in data."""
 NOTHING = "no results: all fits failed"
 """Text of a drawing without any value."""
-KINDS = ("svg", "png", "pdf")
-"""File name extensions of a drawing."""
 DIGITS = 7
 """Decimals of places in a drawing, in shares of its width or height."""
 METADATA: dict[str, dict[str, None]] = {

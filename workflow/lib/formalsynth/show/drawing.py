@@ -12,6 +12,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
+from formalsynth.displays.display import NOT_SYNTHETIC, FigureDisplay
 from formalsynth.show.groups import by_name
 from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, mark_of
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
     from matplotlib.lines import Line2D
 
-    from formalsynth.displays.display import FigureDisplay
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits of exponents."""
@@ -114,7 +114,7 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
     from matplotlib.lines import Line2D
 
     guarantees = [display.looks[id].guarantee for id in ids]
-    marks = dict.fromkeys(mark_of(guarantee) for guarantee in guarantees if guarantee not in WITHOUT)
+    marks = dict.fromkeys(mark_of(guarantee) for guarantee in guarantees if guarantee not in NOT_SYNTHETIC.values())
     handles = [] if lines or not marks else [Line2D([], [], linestyle="", label="Guarantee:")]
     for mark in sorted(marks, key=list(Mark).index):
         handle = Line2D([], [], **line_look(INK, mark, 0), label=f"{'guarantee: ' * lines}{mark.words}")
@@ -123,10 +123,6 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
             handle.set(marker=mark.marker, markerfacecolor=mark.fill, fillstyle="full")
         handles.append(handle)
     return handles
-
-
-WITHOUT = ("none: confidential", "none: prior")
-"""Words in place of a guarantee where there is nothing to guarantee."""
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import io
 from pathlib import Path
 
-from formalsynth.runtime.progress import tell
+from formalsynth.core.progress import tell
 from formalsynth.stan.compile import compile_program
 
 

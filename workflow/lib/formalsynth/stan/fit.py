@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from formalsynth.core.arrays import Array
-
-DIAGNOSTICS = (
-    "seed",
-    "rhat_max",
-    "ess_bulk_min",
-    "ess_tail_min",
-    "divergences",
-    "treedepth_hits",
-    "attempts",
-    "seconds",
-)
-"""Columns recorded for every fit."""
 
 
 @dataclass
@@ -39,3 +27,7 @@ class Fit:
     attempts: int = 0
     """Number of times it was sampled."""
     seconds: float = 0.0
+
+
+DIAGNOSTICS = tuple(field.name for field in fields(Fit) if field.name not in ("status", "reason", "draws"))
+"""Columns recorded for every fit."""

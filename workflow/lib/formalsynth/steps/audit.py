@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.audit.audit import audit
-from formalsynth.audit.neighbours import added, additions, joined
+from formalsynth.audit.neighbours import added, additions
 from formalsynth.audit.replay import Replay
 from formalsynth.audit.sampled import LARGEST_SEED, SampledPosteriors
+from formalsynth.core.arrays import joined
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import AuditJob
 from formalsynth.core.rows import AUDIT, CURVE, Row, audit_table
@@ -47,7 +48,9 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
     address = Address.of(job.key, int(data.replicate[k]))
     seed = int(address.sequence("audit").generate_state(1)[0])
     try:
-        universe = joined(records, additions(records, np.array(job.outcomes), [np.array(values) for values in job.predictors]))
+        predictors = [np.array(values) for values in job.predictors]
+        inputs = {name: np.array(values) for name, values in job.inputs.items()}
+        universe = joined(records, additions(records, np.array(job.outcomes), predictors, inputs, job.at_most))
         sampled = None
         if job.sampler is not None:
             sampler = SAMPLERS[CMDSTAN](family, executable, job.sampler)
@@ -60,17 +63,21 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
 
 
 def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
-    """Compute the loss for every outcome to add, with predictors in the middle: with new weights, and with those of D.
+    """Compute the loss for every outcome to add: with new weights, and with those of D.
 
-    In both cases the new record has the weight that it gets on D'.
+    Predictors and further columns are in the middle of their ranges. In both cases the new record has the weight that it gets
+    on D'.
     """
     delta, rows = job.search.deltas[0], list[Row]()
     middle = [values[len(values) // 2] for values in job.predictors]
     design = replay.universe.design
     varies = np.ptp(design[:n], axis=0) > 0
+    chosen = (design[:, varies] == middle).all(axis=1)
+    for name, values in job.inputs.items():
+        chosen &= replay.universe.inputs[name] == values[len(values) // 2]
     base = replay.run(np.arange(n), only=job.audited, failed={})
     for neighbour in added(n, len(replay.universe)):
-        if not (design[neighbour.added][varies] == middle).all():
+        if not chosen[neighbour.added]:
             continue
         there = replay.run(neighbour.index, only=list(base), failed={})
         for id in (id for id in job.audited if id in there and id in base):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records
 from formalsynth.runtime.files import digest, read_arrays, write_arrays
+
+INPUT = "input "
+"""Beginning of the names of further columns in a file."""
 
 
 @dataclass(frozen=True)
@@ -23,18 +26,22 @@ class DataBatch:
     """(R, n) outcomes."""
     design: Array
     """(R, n, p) predictors."""
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    """Further columns (R, n) of the records, by name."""
 
     @classmethod
     def of(cls, replicates: Sequence[int], batch: Sequence[Records]) -> DataBatch:
         """Stack the data sets of some replicates."""
-        return cls(
-            np.asarray(replicates), np.stack([records.x for records in batch]), np.stack([records.design for records in batch])
-        )
+        inputs = {name: np.stack([records.inputs[name] for records in batch]) for name in batch[0].inputs}
+        x, design = np.stack([records.x for records in batch]), np.stack([records.design for records in batch])
+        return cls(np.asarray(replicates), x, design, inputs)
 
     @classmethod
     def read(cls, path: str | Path) -> DataBatch:
         """Read what :meth:`write` wrote."""
-        return cls(**read_arrays(path))
+        arrays = read_arrays(path)
+        inputs = {name.removeprefix(INPUT): arrays.pop(name) for name in list(arrays) if name.startswith(INPUT)}
+        return cls(**arrays, inputs=inputs)
 
     def write(self, path: str | Path, made_from: str = "") -> None:
         """Write the batch to a file, with its specification."""
@@ -46,8 +53,9 @@ class DataBatch:
         return digest(self._file())
 
     def _file(self) -> dict[str, np.ndarray]:
-        return {"replicate": self.replicate, "x": self.x, "design": self.design}
+        inputs = {f"{INPUT}{name}": values for name, values in self.inputs.items()}
+        return {"replicate": self.replicate, "x": self.x, "design": self.design, **inputs}
 
     def records(self, k: int) -> Records:
         """Return the data set of the k-th replicate."""
-        return Records(self.x[k], self.design[k])
+        return Records(self.x[k], self.design[k], {name: values[k] for name, values in self.inputs.items()})

@@ -33,5 +33,4 @@ def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
     Raises:
         DataError: the table is there but is not the published one.
     """
-    name = data.parameters.get("counts")
-    return {**data.parameters, **({"counts": load_counts(str(name), folder)} if name is not None else {})}
+    return {**data.parameters, **({"counts": load_counts(data.counts, folder)} if data.counts else {})}

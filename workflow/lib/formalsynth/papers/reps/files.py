@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from formalsynth.data.files import FILES, Columns, DataError, Dataset
+from formalsynth.core.text import DataError
+from formalsynth.data.files import FILES, Columns, Dataset
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship", "race",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth.data.files import DataError
+from formalsynth.core.text import DataError
 
 Mask = NDArray[np.bool_]
 Encoded = NDArray[np.floating[Any]]
