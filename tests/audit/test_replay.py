@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.neighbours import (
     added,
     additions,
@@ -12,8 +13,12 @@ from formalsynth.audit.neighbours import (
     small_data_sets,
     to_remove,
 )
+from formalsynth.audit.replay import Replay
+from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core.arrays import Records, intercept_only
 from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.centring import Centred
+from formalsynth.core.streams import Address
 from formalsynth.core.weights import lipschitz_weights
 from scipy import special, stats
 from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
@@ -90,10 +95,33 @@ def test_a_centred_posterior_is_the_product_of_clipped_ratios_of_densities():
         outcome = replay.run(ALL)[id]
         x = replay.universe.x[ALL, None]
         lattice = outcome.posterior.lattice
-        at = {"phi": special.expit(_points(lattice)[:, 0]), "lambda": 0.1 + np.exp(_points(lattice)[:, 1])}
+        points = _points(lattice)[::500]
+        at = {"phi": special.expit(points[:, 0]), "lambda": 0.1 + np.exp(points[:, 1])}
         density = stats.beta.logpdf(x, at["lambda"] * at["phi"], at["lambda"] * (1 - at["phi"]))
         expected = np.clip(density - stats.beta.logpdf(x, precision * 0.2, precision * 0.8), -0.5, 0.5).sum(axis=0)
-        np.testing.assert_allclose(outcome.posterior.log_mass - lattice.log_prior, expected, atol=1e-8)
+        np.testing.assert_allclose((outcome.posterior.log_mass - lattice.log_prior)[::500], expected, atol=1e-8)
+
+
+def test_losses_around_a_reference_are_those_of_draws_from_a_sampler():
+    """A sampler that draws from the exact posterior of the data that it gets, around their centre."""
+    exact = shares([CENTRED])
+
+    def sampler(data, seed):
+        np.testing.assert_allclose(data["centre"][:2], [-0.4, 1.4])
+        kept = np.isin(exact.universe.x, data["x"]).astype(float)
+        source = exact_posteriors(Centred(exact.family, reference), exact.universe, exact.family.priors)
+        uniforms = np.random.default_rng(seed).random((4000, 2))
+        return source.draws(source.posterior(kept, data["threshold"]), uniforms), 4000.0
+
+    sampled = SampledPosteriors(exact.family, exact.universe, exact.family.priors, sampler, 3)
+    replay = Replay(exact.family, exact.family.priors, exact.universe, [CENTRED], Address(1, 2, 4, N, 1), 200, sampled)
+    near = np.append(ALL, N)
+    base, other = (exact.run(index)["centred"] for index in (ALL, near))
+    reference = base.sensitive.reference
+    ours = replay.losses([replay.run(ALL)["centred"]], [replay.run(near)["centred"]])
+    theirs = exact.losses([base], [other])
+    assert theirs.epsilon(0.01) > 0.6
+    assert ours.epsilon(0.01) == pytest.approx(theirs.epsilon(0.01), abs=0.1)
 
 
 def _points(lattice):
