@@ -11,6 +11,7 @@ data {
   vector<lower=0, upper=1>[n] x;
   vector<lower=0>[n] weight;
   real<lower=0> threshold;
+  row_vector[3] centre; // coefficients that clipping has in its middle: those at a reference, or 0
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;
 }
@@ -34,6 +35,7 @@ model {
   lambda ~ pareto(lambda_min, lambda_shape);
   target += term_sums * coefficients[1]';
   if (n > 0) {
-    target += clipped_sum(terms, group, coefficients, threshold);
+    matrix[1, 3] centred = coefficients - to_matrix(centre);
+    target += clipped_sum(terms, group, centred, threshold);
   }
 }

@@ -14,6 +14,7 @@ data {
   vector<lower=0>[n] weight;
   array[n] int<lower=1, upper=groups> group;
   real<lower=0> threshold;
+  matrix[groups, 3] centre; // coefficients that clipping has in its middle: those at a reference, or 0
   real<lower=0> coefficient_sd;
   real<lower=0> lambda_min;
   real<lower=0> lambda_shape;
@@ -43,6 +44,7 @@ model {
   lambda ~ pareto(lambda_min, lambda_shape);
   target += sum(term_sums .* coefficients);
   if (n > 0) {
-    target += clipped_sum(terms, group, coefficients, threshold);
+    matrix[groups, 3] centred = coefficients - centre;
+    target += clipped_sum(terms, group, centred, threshold);
   }
 }

@@ -27,6 +27,7 @@ CAPPED = synthesizer("capped", "capped", ("plain",), M=3.0)
 FINAL = synthesizer("final", "reweighted", ("lw",), search=Search(parameter="k", target="parent", high=0.95, lower_by=0.05))
 FIXED = synthesizer("fixed", "reference", scale=8.0, theta1=1.0, theta2=1.0, theta3=1.0)
 CENSORED = synthesizer("censored", "reference_censored", epsilon=1.0, scale=5.0, theta1=0.2, theta2=3.0)
+CENTRED = synthesizer("centred", "censored_centred", epsilon=1.0, theta1=0.2, theta2=3.0)
 CENSORED_LW = synthesizer("censored_lw", "censored_weighted", ("lw",), epsilon=1.0)
 
 
@@ -40,7 +41,7 @@ def linear(synthesizers=(PLAIN, LW, SCALED, CAPPED, FIXED), n=N, seed=1, draws=2
     return Replay(family, family.priors, universe, synthesizers, Address(1, 2, 3, n, seed), draws)
 
 
-def shares(synthesizers=(PLAIN, LW, CENSORED, CENSORED_LW), n=N, seed=1, draws=200):
+def shares(synthesizers=(PLAIN, LW, CENSORED, CENTRED, CENSORED_LW), n=N, seed=1, draws=200):
     """A replay of the Beta family."""
     generator = np.random.default_rng(seed)
     records = intercept_only(generator.beta(0.5, 3, n))

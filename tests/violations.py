@@ -16,6 +16,7 @@ from formalsynth.contract.exact_test import Case, Grid, case_of, exact_test, sha
 from formalsynth.contract.mechanism import check_mechanism
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive
+from formalsynth.core.centring import Reference
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
@@ -59,6 +60,49 @@ def clipped(name, true, threshold=0.5, family="beta", **settings):
         return weights
 
     return add
+
+
+def centred(name, true, threshold=0.5, weights=None, kind=Sensitive, family="beta"):
+    """Add a mechanism that clips differences from a reference, which is a function of the records; a dictionary of lists."""
+
+    def add(reference):
+        def register():
+            def broken(context: Context, *, epsilon: PositiveNumber) -> Form:
+                made = np.ones(len(context.records)) if weights is None else np.asarray(weights(context), dtype=float)
+                draws = {name: np.array(values, dtype=float) for name, values in reference(context).items()}
+                return Form(made, kind(made, threshold=threshold, reference=Reference.of(draws)))
+
+            mechanism(**{"censors": True, "parents": 0} | ADD_REMOVE)(broken)
+
+        VIOLATIONS.append(Violation(name, true, register, family))
+        return reference
+
+    return add
+
+
+class ClippedAbove(Sensitive):
+    """Differences that are not clipped below."""
+
+    def clipped(self, values):
+        """Clip on one side."""
+        return np.minimum(values, self.threshold)
+
+
+class ClippedBelow(Sensitive):
+    """Differences that are not clipped above."""
+
+    def clipped(self, values):
+        """Clip on one side."""
+        return np.maximum(values, -self.threshold)
+
+
+class ClippedSum(Sensitive):
+    """Differences that are clipped in the sum of two records each."""
+
+    def clipped(self, values):
+        """Clip every second sum, which has two records."""
+        sums = np.add.reduceat(values, np.arange(0, values.shape[1], 2), axis=1) if values.shape[1] else values
+        return 2 * np.clip(sums, -self.threshold, self.threshold)
 
 
 def counted(name, true, scale=1.0, draws=None, **settings):
@@ -177,6 +221,63 @@ clipped("random weights that follow the sum of the records", "grows with n")(
 clipped("weights from a large data set alone", "grows with n")(
     lambda context: np.full(len(context.records), 1 / (1 + context.records.x.max(initial=0)) if len(context.records) > 500 else 1)
 )
+
+
+# Differences from a reference that are clipped.
+def declared(context):
+    """A declared reference, the same for all data sets."""
+    return {"phi": [0.2], "lambda": [3.0]}
+
+
+def most_likely(context):
+    """Parameter of the largest likelihood on the grid."""
+    thetas = shares_grid().thetas
+    best = int(np.argmax(context.log_likelihood(thetas).sum(axis=1)))
+    return {name: values[best : best + 1] for name, values in thetas.items()}
+
+
+def difference(context):
+    """Difference (n,) of the log densities at another declared parameter and at the reference."""
+    return context.log_likelihood({"phi": np.array([0.6]), "lambda": np.array([9.0])})[0] - log_density(context)
+
+
+centred("a reference of maximum likelihood", "grows with n")(most_likely)
+centred("a reference from the mean", "grows with n")(
+    lambda context: {"phi": [0.1 + 0.8 * context.records.x.mean() if len(context.records) else 0.5], "lambda": [3.0]}
+)
+centred("a reference from the largest record", "grows with n")(
+    lambda context: {"phi": [0.2], "lambda": [1 + 50 * context.records.x.max(initial=0)]}
+)
+centred("a reference from the number of records", "grows with n")(
+    lambda context: {"phi": [0.2], "lambda": [1 + len(context.records)]}
+)
+centred("a reference from the mean of a predictor", "grows with n", family="beta_regression")(
+    lambda context: {
+        "coefficient": [[0, 0.3 * np.sign(context.records.design[:, 1].sum())]],
+        "lambda": [3.0],
+    }
+)
+centred("differences and the threshold epsilon", "2", threshold=1.0)(declared)
+centred("differences without a threshold", "infinite", threshold=None)(declared)
+centred("differences not clipped below", "infinite", kind=ClippedAbove)(declared)
+centred("differences not clipped above", "infinite", kind=ClippedBelow)(declared)
+centred("differences of two records clipped in their sum, and doubled", "2", kind=ClippedSum)(declared)
+centred(
+    "differences scaled to a sum that is clipped", "grows with n",
+    weights=lambda context: np.full(len(context.records), min(1, 0.5 / (1e-9 + abs(difference(context).sum())))),
+)(declared)  # fmt: skip
+centred(
+    "a factor from the number of records", "grows with n",
+    weights=lambda context: np.full(len(context.records), 1 / (1 + len(context.records))),
+)(declared)  # fmt: skip
+centred(
+    "a factor from the largest difference", "grows with n",
+    weights=lambda context: np.full(len(context.records), 1 / (1 + np.abs(difference(context)).max(initial=0))),
+)(declared)  # fmt: skip
+centred(
+    "weight 0 for all where one record is far from the reference", "grows with n",
+    weights=lambda context: np.full(len(context.records), (np.abs(log_density(context)) < 30).all()),
+)(declared)  # fmt: skip
 
 # Counts with Laplace noise.
 counted("noise for an added record where one is replaced", "2", **REPLACE)(histogram)

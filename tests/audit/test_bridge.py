@@ -106,7 +106,7 @@ def test_losses_from_draws_agree_with_exact_losses_within_their_error(name, seed
     data, generator = np.arange(60), np.random.default_rng(seed)
     base, near = replay.run(data)["lw"], replay.run(np.append(data, 61))["lw"]
     drawn = [
-        log_ratio(replay.family, replay.universe, replay.draw(outcome.posterior, generator, 4000), base.weights, near.weights)
+        log_ratio(replay.family, replay.universe, replay.draw(outcome, generator, 4000), base.weights, near.weights)
         for outcome in (base, near)
     ]
     bridged, exact = bridge(*drawn), replay.losses([base], [near]).epsilon(0.05)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formalsynth.audit.exact import exact_posteriors
 from formalsynth.audit.neighbours import (
     added,
     additions,
@@ -11,10 +12,15 @@ from formalsynth.audit.neighbours import (
     small_data_sets,
     to_remove,
 )
+from formalsynth.audit.replay import Replay
+from formalsynth.audit.sampled import SampledPosteriors
 from formalsynth.core.arrays import Records, intercept_only, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.centring import Centred
+from formalsynth.core.streams import Address
 from formalsynth.core.weights import lipschitz_weights
-from small_audit import CENSORED, CENSORED_LW, FINAL, LW, PLAIN, N, linear, shares, synthesizer
+from scipy import special, stats
+from small_audit import CENSORED, CENSORED_LW, CENTRED, FINAL, LW, PLAIN, N, linear, shares, synthesizer
 
 ALL = np.arange(N)
 
@@ -55,17 +61,72 @@ def test_an_outlier_moves_everybodys_lw_weight_and_nobodys_fixed_one():
 def test_weights_at_a_declared_reference_are_strict_when_censored_and_lw_weights_are_not(epsilon):
     """At most epsilon for any record more or less; erratum E6 for weights that are computed again."""
     censored = [
-        child.model_copy(update={"parameters": child.parameters | {"epsilon": epsilon}}) for child in (CENSORED, CENSORED_LW)
+        child.model_copy(update={"parameters": child.parameters | {"epsilon": epsilon}})
+        for child in (CENSORED, CENTRED, CENSORED_LW)
     ]
     replay = shares([PLAIN, LW, *censored])
     base = replay.run(ALL)
-    worst = {"censored": 0.0, "censored_lw": 0.0}
+    worst = {"censored": 0.0, "centred": 0.0, "censored_lw": 0.0}
     for k in range(N, len(replay.universe)):
         near = replay.run(np.append(ALL, k))
         for id in worst:
             worst[id] = max(worst[id], replay.losses([base[id]], [near[id]]).epsilon(0))
     assert worst["censored"] <= epsilon + 1e-9
+    assert 0.5 * epsilon < worst["centred"] <= epsilon + 1e-9
     assert worst["censored_lw"] > epsilon
+
+
+def test_outcomes_around_different_references_are_not_compared():
+    """Their densities are on different lattices, each with the differences from its own reference."""
+    other = CENTRED.model_copy(update={"id": "other", "parameters": CENTRED.parameters | {"theta1": 0.3}})
+    outcomes = shares([CENTRED, other.model_copy(update={"fit": "other"})]).run(ALL)
+    replay = shares([CENTRED, PLAIN])
+    for compare in (lambda a, b: replay.losses([a], [b]), replay.divergence):
+        with pytest.raises(ValueError, match="different references"):
+            compare(outcomes["centred"], outcomes["other"])
+
+
+def test_a_centred_posterior_is_the_product_of_clipped_ratios_of_densities():
+    """On the points of its lattice, against scipy's densities; the references of two synthesizers are kept apart."""
+    other = CENTRED.model_copy(update={"id": "other", "fit": "other", "parameters": CENTRED.parameters | {"theta2": 9.0}})
+    replay = shares([CENTRED, other])
+    for id, precision in (("centred", 3.0), ("other", 9.0)):
+        outcome = replay.run(ALL)[id]
+        x = replay.universe.x[ALL, None]
+        lattice = outcome.posterior.lattice
+        points = _points(lattice)[::500]
+        at = {"phi": special.expit(points[:, 0]), "lambda": 0.1 + np.exp(points[:, 1])}
+        density = stats.beta.logpdf(x, at["lambda"] * at["phi"], at["lambda"] * (1 - at["phi"]))
+        expected = np.clip(density - stats.beta.logpdf(x, precision * 0.2, precision * 0.8), -0.5, 0.5).sum(axis=0)
+        np.testing.assert_allclose((outcome.posterior.log_mass - lattice.log_prior)[::500], expected, atol=1e-8)
+
+
+def test_losses_around_a_reference_are_those_of_draws_from_a_sampler():
+    """A sampler that draws from the exact posterior of the data that it gets, around their centre."""
+    exact = shares([CENTRED])
+
+    def sampler(data, seed):
+        np.testing.assert_allclose(data["centre"][:2], [-0.4, 1.4])
+        kept = np.isin(exact.universe.x, data["x"]).astype(float)
+        source = exact_posteriors(Centred(exact.family, reference), exact.universe, exact.family.priors)
+        uniforms = np.random.default_rng(seed).random((4000, 2))
+        return source.draws(source.posterior(kept, data["threshold"]), uniforms), 4000.0
+
+    sampled = SampledPosteriors(exact.family, exact.universe, exact.family.priors, sampler, 3)
+    replay = Replay(exact.family, exact.family.priors, exact.universe, [CENTRED], Address(1, 2, 4, N, 1), 200, sampled)
+    near = np.append(ALL, N)
+    base, other = (exact.run(index)["centred"] for index in (ALL, near))
+    reference = base.sensitive.reference
+    ours = replay.losses([replay.run(ALL)["centred"]], [replay.run(near)["centred"]])
+    theirs = exact.losses([base], [other])
+    assert theirs.epsilon(0.01) > 0.6
+    assert ours.epsilon(0.01) == pytest.approx(theirs.epsilon(0.01), abs=0.1)
+
+
+def _points(lattice):
+    """Unconstrained points (G, 2) of a lattice."""
+    standard = np.stack([axis.ravel() for axis in np.meshgrid(*lattice.axes, indexing="ij")], axis=1)
+    return lattice.centre + standard @ lattice.root.T
 
 
 def test_a_searched_parameter_is_searched_again():

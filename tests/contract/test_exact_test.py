@@ -9,7 +9,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.registry import load
-from violations import VIOLATIONS, what_finds, wide_case
+from violations import VIOLATIONS, sample_of, what_finds, wide_case
 
 for register in (MECHANISMS, FAMILIES):
     register.find()
@@ -17,7 +17,7 @@ STRICT = sorted(name for name, entry in MECHANISMS.items() if entry.strict)
 
 
 def test_the_mechanisms_with_a_strict_guarantee_are_known():
-    assert STRICT == ["censored_unweighted", "noisy_tables", "perturbed_histogram", "reference_censored"]
+    assert STRICT == ["censored_centred", "censored_unweighted", "noisy_tables", "perturbed_histogram", "reference_censored"]
 
 
 @pytest.mark.parametrize("name", STRICT)
@@ -113,6 +113,15 @@ def test_all_data_sets_of_up_to_four_of_three_values():
 @pytest.mark.parametrize("violation", VIOLATIONS, ids=lambda violation: violation.name)
 def test_a_planted_violation_is_found(violation):
     assert what_finds(violation)
+
+
+def test_the_contract_too_finds_a_reference_that_follows_the_records():
+    """The first check that finds it is the exact test; this one needs no grid of parameters."""
+    violation = next(entry for entry in VIOLATIONS if entry.name == "a reference from the mean")
+    with MECHANISMS.trial():
+        violation.register()
+        problems = check_mechanism(MECHANISMS["broken"], {"epsilon": 1.0}, FAMILIES["beta"], *sample_of("beta"))
+    assert any("gives a record another weight when other records change" in problem for problem in problems)
 
 
 def test_the_grids_of_the_bank_find_nothing_in_sound_mechanisms():

@@ -339,6 +339,7 @@ SHIPPED = {
     "range_truncated_printed": {"a": 0.5, "b": 1.5},
     "reference": {"scale": 5.0, "theta1": 5.0},
     "reference_censored": {"epsilon": 2.0, "scale": 5.0, "theta1": 5.0},
+    "censored_centred": {"epsilon": 2.0, "theta1": 5.0},
     "weighted_e": {"epsilon": 3.0},
     "weighted_e_refitted": {"epsilon": 3.0},
     "scalar_weighted": {},

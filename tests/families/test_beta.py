@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.centring import Centred, Reference
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
@@ -25,7 +26,7 @@ def records_of(n=300, seed=1):
     return beta(np.random.default_rng(seed), n, shape1=0.5, shape2=3.0)
 
 
-def grid_posterior(records, weights, threshold):
+def grid_posterior(records, weights, threshold, reference=None):
     """Moments of phi, lambda and of the number of censored records, by two-dimensional quadrature."""
     centre = sample_free_centre(records, weights)
     # Two steps or more in each standard deviation: the sums are then integrals to the last digits.
@@ -36,6 +37,8 @@ def grid_posterior(records, weights, threshold):
     beyond = np.empty_like(log_density)
     for k, value in enumerate(phi):
         parts = terms @ beta_coefficients(lam * value, lam * (1 - value)).T
+        if reference is not None:
+            parts -= (terms @ beta_coefficients(*reference))[:, None]
         beyond[k] = 0 if threshold is None else (np.abs(parts) > threshold).sum(axis=0)
         log_density[k] = (parts if threshold is None else np.clip(parts, -threshold, threshold)).sum(axis=0)
     prior = BETA.priors
@@ -59,7 +62,7 @@ def sample_free_centre(records, weights):
 
 
 @pytest.mark.stan
-@pytest.mark.parametrize("case", ["unweighted", "weighted", "censored", "censored weighted"])
+@pytest.mark.parametrize("case", ["unweighted", "weighted", "censored", "censored weighted", "censored centred"])
 def test_posterior_agrees_with_the_grid(compiled, case):
     records = records_of()
     ones = np.ones(300)
@@ -68,13 +71,16 @@ def test_posterior_agrees_with_the_grid(compiled, case):
         left, right = BETA.factors(records, {"phi": np.array([1 / 7]), "lambda": np.array([3.5])})
         weights = lipschitz_weights(np.abs(left @ right.T)[0])
     threshold = 2.0 if "censored" in case else None
-    exact = grid_posterior(records, weights, threshold)
-    data = BETA.stan_data(records, weights, BETA.priors, threshold)
+    family, shapes = BETA, None
+    if "centred" in case:
+        family, shapes, threshold = Centred(BETA, Reference((("phi", 0.25), ("lambda", 4.0)))), (1.0, 3.0), 0.25
+    exact = grid_posterior(records, weights, threshold, shapes)
+    data = family.stan_data(records, weights, BETA.priors, threshold)
     fit = sample(compiled("beta"), data, BETA.inits(data), BETA.parameters, 7, LONG)
     assert fit.status == "ok", fit.reason
     draws = dict(fit.draws)
     if threshold is not None:
-        left, right = BETA.factors(records, draws)
+        left, right = family.factors(records, draws)
         draws["beyond"] = (np.abs(left @ (weights[:, None] * right).T) > threshold).sum(axis=1)
     effective = min(fit.ess_bulk_min, fit.ess_tail_min) / 2
     for name, values in draws.items():
@@ -87,6 +93,7 @@ def test_native_and_portable_forms_are_the_same_density(compiled, family):
     kind = FAMILIES[family]
     records = salary_sample(150) if family == "beta_regression" else records_of(150)
     check_same_path(compiled, kind, kind.stan_data(records, np.ones(150), kind.priors, 2.5))
+    check_same_path(compiled, kind, around(kind).stan_data(records, np.ones(150), kind.priors, 2.5))
 
 
 @pytest.mark.stan
@@ -96,7 +103,35 @@ def test_gradient_agrees_with_finite_differences(compiled, family, native, tmp_p
     kind = FAMILIES[family]
     records = salary_sample(80) if family == "beta_regression" else records_of(80)
     data = kind.stan_data(records, np.linspace(0.1, 1, 80), kind.priors, 1.5)
+    centred = around(kind).stan_data(records, np.linspace(0.1, 1, 80), kind.priors, 1.5)
+    assert not np.array_equal(centred["centre"], data["centre"])
+    assert check_gradient(compiled(family, native), centred, tmp_path) == (2 if family == "beta" else data["p"] + 1)
     assert check_gradient(compiled(family, native), data, tmp_path) == (2 if family == "beta" else data["p"] + 1)
+
+
+def around(kind):
+    """The family around a reference; of a regression, one with different values for each coefficient."""
+    mean = ("phi", 0.25) if kind is BETA else ("coefficient", tuple(np.linspace(-0.5, 0.5, 11).tolist()))
+    return Centred(kind, Reference((mean, ("lambda", 5.0))))
+
+
+@pytest.mark.parametrize("family", ["beta", "beta_regression"])
+@pytest.mark.parametrize("threshold", [0.1, 0.3])
+def test_the_input_of_stan_is_the_sum_of_clipped_differences(family, threshold):
+    """As the program takes it: terms of each record times its coefficients less the centre, clipped on both sides."""
+    kind, records, weights = FAMILIES[family], salary_sample(60), np.linspace(0, 1, 60)
+    draws = {"lambda": np.array([9.0])}
+    draws |= {"phi": np.array([0.4])} if family == "beta" else {"coefficient": np.linspace(-1, 1, 11)[None]}
+    data = around(kind).stan_data(records, weights, kind.priors, threshold)
+    here, there = (kind.centre(records, at) for at in (draws, around(kind).reference.draws))
+    np.testing.assert_array_equal(data["centre"], there)
+    rows = (here - data["centre"]).reshape(-1, 3)[data["group"] - 1 if family == "beta_regression" else np.zeros(59, dtype=int)]
+    result = np.clip((data["weight"][:, None] * beta_terms(data["x"]) * rows).sum(axis=1), -threshold, threshold)
+    densities = [stats.beta(*kind.shapes(records, at)).logpdf(records.x)[0] for at in (draws, around(kind).reference.draws)]
+    expected = np.clip(weights * (densities[0] - densities[1]), -threshold, threshold)
+    np.testing.assert_allclose(result, expected[1:], atol=1e-9)
+    assert (expected == threshold).any()
+    assert (expected == -threshold).any()
 
 
 def salary_sample(n):

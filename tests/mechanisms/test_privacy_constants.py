@@ -54,6 +54,7 @@ FORMS = {
         [], {"scale": 2.0, "epsilon": 3.0, "theta1": 0.0, "theta2": 1.0},
         [0.9086734632, 0.8155872621, 0.3462462796], None, None, 1.5,
     ),
+    "censored_centred": ([], {"factor": 0.25, "epsilon": 3.0, "theta1": 0.0, "theta2": 1.0}, [0.25] * 3, None, None, 1.5),
 }  # fmt: skip
 """Sensitive weights of None are those of the fit."""
 
@@ -61,6 +62,7 @@ CLAIMS = {
     # name: parameters, epsilon guaranteed where a record is added or removed, and where one is replaced
     "censored_unweighted": ({"epsilon": 3.0}, 3.0, 6.0),
     "reference_censored": ({"epsilon": 3.0, "scale": 2.0, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
+    "censored_centred": ({"epsilon": 3.0, "factor": 0.25, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
     "perturbed_histogram": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 1.5, 3.0),
     "noisy_tables": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 3.0, 6.0),
 }
@@ -130,6 +132,16 @@ def test_clipping_holds_every_log_likelihood_within_half_of_epsilon():
     assert plain.beyond == 3
     assert weighted.by_record.tolist() == [1.5, 1.5, 0.0]
     assert weighted.beyond == 2
+
+
+def test_differences_from_the_declared_reference_are_clipped_at_half_of_epsilon():
+    """Under N(1, 2) less N(0, 1): -0.8181, -0.1931 and 3.3069, of which a quarter is clipped at 0.5."""
+    context = Context(FAMILIES["normal"], RECORDS, Address(1, 1, 1, 3, 0))
+    declared = {"epsilon": 1.0, "factor": 0.25, "theta1": 0.0, "theta2": 1.0}
+    form = MECHANISMS["censored_centred"].function(context, **declared)
+    bounds = record_bounds(FAMILIES["normal"], RECORDS, DRAWS, [form.sensitive])[0]
+    np.testing.assert_allclose(bounds.by_record, [0.8181471806 / 4, 0.1931471806 / 4, 0.5], rtol=1e-9)
+    assert bounds.beyond == 1
 
 
 def test_epsilon_is_twice_the_largest_bound():

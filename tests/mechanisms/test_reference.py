@@ -107,3 +107,44 @@ def test_a_parameter_without_a_density_is_refused_whatever_the_records():
         records = Records(np.array(x), np.ones((len(x), 1)))
         with pytest.raises(ValueError, match=r"reference parameter \[20.0, -1.0\] gives no density"):
             MECHANISMS["reference"].function(context("negative_binomial", records), scale=2.0, theta1=20.0, theta2=-1.0)
+
+
+CENTRED = {"epsilon": 1.0, "theta1": 0.1, "theta2": 0.0, "theta3": 5.0}
+
+
+def centred(records, name="beta_regression", **given):
+    return MECHANISMS["censored_centred"].function(context(name, records), **(given or CENTRED))
+
+
+def test_centred_clipping_declares_its_reference_to_the_fit_and_to_the_bound():
+    form = centred(Records(np.array([0.2, 0.7]), np.array([[1.0, -1.0], [1.0, 2.0]])), **CENTRED, factor=0.5)
+    assert form.sensitive.threshold == 0.5
+    assert form.sensitive.reference.values == (("coefficient", (0.1, 0.0)), ("lambda", 5.0))
+    assert form.weights.tolist() == form.sensitive.weights.tolist() == [0.5, 0.5]
+    assert form.affected == 0
+
+
+@pytest.mark.parametrize("far", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("name", ["censored_centred", "reference_censored"])
+def test_a_record_that_is_undefined_at_the_reference_has_weight_0_and_changes_no_other(name, far):
+    """With a slope of 0 the infinite predictor has no mean at all, and a matrix product has it next to the others."""
+    records = Records(np.array([0.2, 0.7]), np.array([[1.0, far], [1.0, 2.0]]))
+    declared = CENTRED | ({"scale": 2.0} if name == "reference_censored" else {})
+    both, alone = (
+        MECHANISMS[name].function(context("beta_regression", rows), **declared) for rows in (records, records.take(np.array([1])))
+    )
+    assert both.weights.tolist() == [0, pytest.approx(alone.weights[0])]
+    assert alone.weights[0] > 0.5
+
+
+def test_an_infinite_log_likelihood_at_theta_costs_half_of_epsilon():
+    """A count that is impossible under a draw: its difference is clipped below, and others keep theirs."""
+    form = centred(intercept_only(np.array([3.0])), "poisson", epsilon=1.0, theta1=2.0)
+    values = form.sensitive.clipped(np.array([-np.inf, np.inf]))
+    assert values.tolist() == [-0.5, 0.5]
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.5, -1.0])
+def test_a_factor_is_above_0_and_at_most_1(factor):
+    with pytest.raises(ValueError, match="factor"):
+        MECHANISMS["censored_centred"].parameters(epsilon=1.0, factor=factor, theta1=0.1)

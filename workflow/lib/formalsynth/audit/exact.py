@@ -13,6 +13,7 @@ import numpy as np
 
 from formalsynth.audit.losses import Loss
 from formalsynth.core.arrays import Array, Records
+from formalsynth.core.centring import Reference
 from formalsynth.core.family import Family
 from formalsynth.core.registry import Registry
 
@@ -56,6 +57,9 @@ class Sampled(Exact[Posterior], Protocol[Posterior]):
 
     def close_to(self, near: Posterior, weights: Array, threshold: float | None) -> Posterior:
         """Pseudo posterior for ranking, for which reweighted draws of a near posterior may be used."""
+
+    def around(self, reference: Reference) -> Sampled[Posterior]:
+        """Pseudo posteriors of differences from the log-likelihood at a reference, from the same sampler."""
 
 
 Maker = Callable[[Family, Records, Mapping[str, float]], Exact[Any]]

@@ -49,8 +49,8 @@ def attack_posterior(
     for place, index in enumerate((data, neighbour.index)):
         if weights_known:
             outcome = outcomes[place] if outcomes is not None else replay.run(index, only=[id])[id]
-            released.append(replay.draw(outcome.posterior, generator, runs))
-            learnt.append(replay.draw(outcome.posterior, generator, SCORING))
+            released.append(replay.draw(outcome, generator, runs))
+            learnt.append(replay.draw(outcome, generator, SCORING))
         else:
             released.append(_own_streams(replay, id, index, runs, LATER * (1 + place), generator))
             learnt.append(_own_streams(replay, id, index, SCORING, LATER * (3 + place), generator))
@@ -62,7 +62,7 @@ def _own_streams(replay: Replay, id: str, index: Index, runs: int, first: int, g
     # several draws share a run when the attacker learns; released draws never share one
     streams = range(first, first + (runs if first < 3 * LATER else 20))
     outcomes = [replay.run(index, stream, only=[id])[id] for stream in streams]
-    parts = [replay.draw(outcome.posterior, generator, -(-runs // len(outcomes))) for outcome in outcomes]
+    parts = [replay.draw(outcome, generator, -(-runs // len(outcomes))) for outcome in outcomes]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return take(joined, slice(0, runs))
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from formalsynth.audit.exact import Sampled, exact_posteriors
+from formalsynth.audit.exact import Exact, Sampled, exact_posteriors
 from formalsynth.audit.losses import Loss
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Bounds, Sensitive
+from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family
 from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
@@ -82,7 +83,9 @@ class Replay:
             for synthesizer in synthesizers
         )
         self._sampled = sampled
-        self._exact = exact_posteriors(family, universe, priors) if sampled is None else sampled
+        self._priors = priors
+        self._sources: dict[Reference | None, Exact[Any]] = {}
+        self._source(None)
         self._address, self._draws = address, draws
         self._parents = {parent for synthesizer in synthesizers for parent in synthesizer.parents}
 
@@ -173,28 +176,62 @@ class Replay:
                 shares[synthesizer.id] = np.append(known, more)
         return shares
 
-    def posterior(self, weights: Array, threshold: float | None, near: Outcome | None = None) -> Any:
+    def _source(self, reference: Reference | None) -> Exact[Any]:
+        """Pseudo posteriors of log-likelihoods, or of their differences from those at a reference; made once."""
+        if reference not in self._sources:
+            if self._sampled is None:
+                source = exact_posteriors(centred(self.family, reference), self.universe, self._priors)
+            else:
+                source = self._sampled if reference is None else self._sampled.around(reference)
+            self._sources[reference] = source
+        return self._sources[reference]
+
+    def posterior(
+        self, weights: Array, threshold: float | None, near: Outcome | None = None, reference: Reference | None = None
+    ) -> Any:
         """Pseudo posterior with weights (N,) over the universe; a sampled one may use the draws of a near one."""
-        if self._sampled is not None and near is not None:
+        if self._sampled is not None and near is not None and near.sensitive.reference == reference:
             return self._sampled.close_to(near.posterior, weights, threshold)
-        return self._exact.posterior(weights, threshold)
+        return self._source(reference).posterior(weights, threshold)
 
     def fixed(self, outcome: Outcome, weights: Array, threshold: float | None = None) -> Outcome:
         """Outcome with given weights (N,), for the loss with fixed weights."""
-        return replace(outcome, weights=weights, posterior=self.posterior(weights, threshold), draws=None, bounds=None)
+        posterior = self.posterior(weights, threshold, reference=outcome.sensitive.reference)
+        return replace(outcome, weights=weights, posterior=posterior, draws=None, bounds=None)
 
-    def draw(self, posterior: Any, generator: np.random.Generator, size: int) -> Draws:
-        """Independent draws of a posterior, ``size`` of them."""
-        return self._exact.draws(posterior, generator.random((size, self._exact.dimension)))
+    def draw(self, outcome: Outcome, generator: np.random.Generator, size: int) -> Draws:
+        """Independent draws of the posterior of an outcome, ``size`` of them."""
+        return self.sample(outcome.posterior, generator, size, outcome.sensitive.reference)
+
+    def sample(self, posterior: Any, generator: np.random.Generator, size: int, reference: Reference | None) -> Draws:
+        """Independent draws of a posterior with this reference, ``size`` of them."""
+        source = self._source(reference)
+        return source.draws(posterior, generator.random((size, source.dimension)))
 
     def losses(self, base: Sequence[Outcome], other: Sequence[Outcome]) -> Loss:
-        """Privacy loss between outcomes on D and on D': of one stream, or of mixtures over several."""
+        """Privacy loss between outcomes on D and on D': of one stream, or of mixtures over several.
+
+        Raises:
+            ValueError: the outcomes have different references.
+        """
         ours, theirs = ([outcome.posterior for outcome in side] for side in (base, other))
-        return self._exact.losses(ours, theirs, seed=self._address.replicate)
+        return self._common([*base, *other]).losses(ours, theirs, seed=self._address.replicate)
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
-        """Larger mean loss of both directions: for a first look at many neighbours."""
-        return 0.0 if base.posterior is other.posterior else self._exact.divergence(base.posterior, other.posterior)
+        """Larger mean loss of both directions: for a first look at many neighbours.
+
+        Raises:
+            ValueError: the outcomes have different references.
+        """
+        if base.posterior is other.posterior:
+            return 0.0
+        return self._common([base, other]).divergence(base.posterior, other.posterior)
+
+    def _common(self, outcomes: Sequence[Outcome]) -> Exact[Any]:
+        references = {outcome.sensitive.reference for outcome in outcomes}
+        if len(references) > 1:
+            raise ValueError("the loss between posteriors that are clipped around different references is not known")
+        return self._source(references.pop())
 
     @property
     def draws(self) -> int:
@@ -213,8 +250,9 @@ class _Universal:
 
     def posterior(self, request: Request) -> Any:
         """Exact pseudo posterior of a form, or a sampled one."""
-        weights = self.replay.over_universe(self.index, request.form)
-        return self.replay.posterior(weights, request.form.sensitive.threshold, self.near.get(request.synthesizer.id))
+        weights, sensitive = self.replay.over_universe(self.index, request.form), request.form.sensitive
+        near = self.near.get(request.synthesizer.id)
+        return self.replay.posterior(weights, sensitive.threshold, near, sensitive.reference)
 
     def given_public(self, request: PublicRequest) -> Any:
         """Refuse: the audit of noisy counts needs no fit to them.
@@ -227,4 +265,4 @@ class _Universal:
     def draws(self, request: Request, posterior: Any) -> Draws:
         """Draws with the random numbers of the fit that the synthesizer uses."""
         generator = request.context.address.generator(STAGE, request.synthesizer.words)
-        return self.replay.draw(posterior, generator, self.replay.draws)
+        return self.replay.sample(posterior, generator, self.replay.draws, request.form.sensitive.reference)

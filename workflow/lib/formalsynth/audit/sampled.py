@@ -13,6 +13,7 @@ import numpy as np
 
 from formalsynth.audit.bridge import Bridged, bridge, ratio_of_targets
 from formalsynth.core.arrays import Array, Draws, Records, count, take
+from formalsynth.core.centring import Centred, Reference
 from formalsynth.core.family import Family, whole
 from formalsynth.engine.chain import Sampler
 
@@ -63,6 +64,10 @@ class SampledPosteriors:
     def close_to(self, near: SampledPosterior, weights: Array, threshold: float | None) -> SampledPosterior:
         """Pseudo posterior for ranking; it is sampled only if the draws of a near posterior do not cover it."""
         return SampledPosterior(weights, threshold, near)
+
+    def around(self, reference: Reference) -> SampledPosteriors:
+        """Pseudo posteriors of differences from the log-likelihood at a reference."""
+        return SampledPosteriors(Centred(self._family, reference), self._universe, self._priors, self._sampler, self._seed)
 
     def draws(self, posterior: SampledPosterior, uniforms: Array) -> dict[str, Array]:
         """Draws of a posterior; the uniform numbers determine its seed, or the selection from the draws of the near posterior.

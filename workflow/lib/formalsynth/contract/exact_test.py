@@ -71,9 +71,9 @@ class Case:
         made = self.mechanism.apply(Context(self.family, records, address), self.parameters)
         if not isinstance(made, Form):
             return Output(counts=made.counts)
-        sensitive, plain = made.sensitive, log_likelihood(self.family, records, self.grid.thetas)
-        limit = np.inf if sensitive.threshold is None else sensitive.threshold
-        return Output(np.clip(made.weights * plain, -limit, limit).sum(axis=1))
+        kept = np.flatnonzero(made.weights)  # the others are no part of the likelihood, and may be undefined
+        plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
+        return Output(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
 
     def ratios(self) -> Iterator[tuple[Neighbours, float]]:
         """Yield the relation and the largest log ratio of each pair of neighbours, both directions at once."""

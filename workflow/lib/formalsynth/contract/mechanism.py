@@ -343,10 +343,10 @@ def _published(made: DirectRelease | PrivateFit) -> Mapping[str, Array]:
 def _moved(
     form: Form, other: Form, at: Index | Sequence[int] | slice = slice(None), place: Sequence[int] | slice = slice(None)
 ) -> bool:
-    """Check if the weights of a form at ``place``, or its threshold, differ from those of another form at ``at``."""
+    """Check if the weights of a form at ``place``, its threshold or its reference differ from those of another form at ``at``."""
     pairs = [(form.weights, other.weights), (form.sensitive.weights, other.sensitive.weights)]
     far = any(not np.allclose(mine[place], theirs[at], rtol=MOVED, atol=MOVED) for mine, theirs in pairs)
-    return far or form.sensitive.threshold != other.sensitive.threshold
+    return far or not form.sensitive.clips_like(other.sensitive)
 
 
 def _equal(values: Array, other: Array) -> bool:

@@ -2,10 +2,11 @@
 
 The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 
-    v[s, i] = clip(c_i f[s, i] - d_i log gamma[s, i], -M, M)
+    v[s, i] = clip(c_i (f[s, i] - f0[i]) - d_i log gamma[s, i], -M, M)
 
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
-weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold.
+weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold, and ``f0`` is 0, or the
+log-likelihood at a reference parameter.
 No (S, n) array is kept in memory: draws are taken in blocks, or records in blocks where a few draws are enough.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formalsynth.core.arrays import Array, Draws, Index, Records, blocks, distinct_rows, read_only, take
+from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family, concave, whole
 from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
@@ -49,6 +51,8 @@ class Sensitive:
     """d, (n,); needed with ``range``."""
     threshold: float | None = None
     """M, or None for no censoring."""
+    reference: Reference | None = None
+    """Parameter of f0, or None for f0 = 0."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))
@@ -56,6 +60,18 @@ class Sensitive:
             object.__setattr__(self, "range_weights", read_only(self.range_weights))
         if (self.range is None) != (self.range_weights is None):
             raise ValueError("a sensitive range needs its weights, and they need a range")
+
+    def of(self, family: Family) -> Family:
+        """Family with f - f0 as its log-likelihood, which is what the fit clips and the bound is the maximum of."""
+        return centred(family, self.reference)
+
+    def clips_like(self, other: Sensitive) -> bool:
+        """Check that threshold and reference are those of the other."""
+        return self.threshold == other.threshold and self.reference == other.reference
+
+    def clipped(self, values: Array) -> Array:
+        """Values of weighted log-likelihoods between -M and M."""
+        return values if self.threshold is None else np.clip(values, -self.threshold, self.threshold)
 
 
 @dataclass(frozen=True)
@@ -98,7 +114,13 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
         records: the confidential data, n records.
         draws: S posterior draws.
         sensitive: the sensitive log-likelihood of each mechanism.
+
+    Raises:
+        ValueError: they have different references, and so no common fit.
     """
+    if len({form.reference for form in sensitive}) > 1:
+        raise ValueError("mechanisms with different references cannot share a fit")
+    family = sensitive[0].of(family) if sensitive else family
     first, inverse = _distinct(records, sensitive) if whole(family) is None else (np.arange(len(records)),) * 2
     sensitive = [_at(form, first) for form in sensitive]
     likelihood = _Likelihood.of(family, records.take(first), draws)

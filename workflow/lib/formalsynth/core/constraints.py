@@ -41,6 +41,7 @@ Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AsGiven]
 PositiveNumber = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False), AsGiven]
 NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False), AsGiven]
 Proportion = Annotated[float, Field(strict=True, ge=0, le=1), AsGiven]
+PositiveProportion = Annotated[float, Field(strict=True, gt=0, le=1), AsGiven]
 OpenProportion = Annotated[float, Field(strict=True, gt=0, lt=1), AsGiven]
 Count = Annotated[float, Field(strict=True, ge=1, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
 """Integer of at least 1; a sweep may give it as 10.0."""

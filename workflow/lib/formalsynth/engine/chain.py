@@ -176,11 +176,11 @@ def sharing(owner: str, form: Form, other: Made) -> Form:
         other: output of the mechanism of the synthesizer that shares its fit.
 
     Raises:
-        ValueError: their likelihoods differ in weights or threshold.
+        ValueError: their likelihoods differ in weights, threshold or reference.
     """
     alike = isinstance(other, Form) and np.array_equal(other.weights, form.weights)
-    if not isinstance(other, Form) or not alike or other.sensitive.threshold != form.sensitive.threshold:
-        raise ValueError(f"it shares the fit of {owner}, but its likelihood has other weights or another threshold")
+    if not isinstance(other, Form) or not alike or not other.sensitive.clips_like(form.sensitive):
+        raise ValueError(f"it shares the fit of {owner}, but its likelihood has other weights, another threshold or reference")
     return other
 
 

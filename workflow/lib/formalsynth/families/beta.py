@@ -42,6 +42,7 @@ class BetaFamily(BetaShapes):
             "x": inside(records.x[kept]),
             "weight": weights[kept],
             "threshold": 0.0 if threshold is None else threshold,
+            "centre": np.zeros(3),
             **priors,
         }
 
@@ -55,6 +56,11 @@ class BetaFamily(BetaShapes):
         """Factors of rank 3."""
         shape1, shape2 = self.shapes(records, draws)
         return beta_coefficients(shape1[:, 0], shape2[:, 0]), beta_terms(records.x)
+
+    def centre(self, records: Records, draws: Draws) -> Array:
+        """Coefficients (3,) at a single draw."""
+        coefficients: Array = self.factors(records, draws)[0][0]
+        return coefficients
 
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Both shapes (S, 1)."""

@@ -67,6 +67,7 @@ class BetaRegressionFamily(BetaShapes):
             "weight": weights[kept],
             "group": group[kept] + 1,
             "threshold": threshold if censored else 0.0,
+            "centre": np.zeros((len(design), 3)),
             **priors,
         }
 
@@ -82,6 +83,10 @@ class BetaRegressionFamily(BetaShapes):
         right = np.zeros((len(group), len(design), 3))
         right[np.arange(len(group)), group] = beta_terms(records.x)
         return left, right.reshape(len(group), 3 * len(design))
+
+    def centre(self, records: Records, draws: Draws) -> Array:
+        """Coefficients (groups, 3) of each distinct predictor at a single draw."""
+        return self.factors(records, draws)[0].reshape(-1, 3)
 
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Both shapes (S, n)."""

@@ -1,4 +1,8 @@
-"""Weights from each record's own risk at a reference parameter declared in advance; other records have no influence."""
+"""Weights and clipping from each record's own log-likelihood at a reference parameter declared in advance.
+
+Other records have no influence on them. Proofs and exact tests: ``docs/proofs/reference_censored.md`` and
+``docs/proofs/censored_centred.md``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from pydantic import Field
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.bounds import Sensitive
-from formalsynth.core.constraints import AsGiven, PositiveNumber
+from formalsynth.core.centring import Reference, log_likelihood_at
+from formalsynth.core.constraints import AsGiven, PositiveNumber, PositiveProportion
 from formalsynth.core.family import log_likelihood
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
@@ -51,10 +56,40 @@ def reference_censored(
     return Form(weights, Sensitive(weights, threshold=epsilon / 2))
 
 
+@mechanism("DP (add/remove)", parents=0, censors=True, strict={"add_remove": 1.0, "replace": 2.0})
+def censored_centred(
+    context: Context, *, epsilon: PositiveNumber, factor: PositiveProportion = 1.0, theta1: Value = None, theta2: Value = None,
+    theta3: Value = None, theta4: Value = None, theta5: Value = None, theta6: Value = None,
+) -> Form:  # fmt: skip
+    """Clip ``factor (log p(x | theta) - log p(x | theta_0))`` of each record to ``[-epsilon / 2, epsilon / 2]``.
+
+    ``theta1`` and so on are the declared ``theta_0``: the family's parameters in their order, coefficients of a regression first.
+    Strict for adding or removing a record, 2 epsilon for replacing one, whatever ``theta_0`` is; a good guess clips few records.
+    No unit of the outcome matters. A factor below 1 helps where epsilon is small. ``affected`` counts the records without a
+    density at ``theta_0``, which have weight 0. Source: ours.
+    """
+    draws = reference_draws(context, (theta1, theta2, theta3, theta4, theta5, theta6))
+    undefined = np.isnan(log_likelihood_at(context.family, context.records, draws))
+    weights = np.where(undefined, 0.0, float(factor))
+    sensitive = Sensitive(weights, threshold=epsilon / 2, reference=Reference.of(draws))
+    return Form(weights, sensitive, affected=int(undefined.sum()))
+
+
 def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:
     """Weights (n,) in [0, 1]: 0 for a record whose risk is infinite, or too extreme to be computed.
 
     No record stops the mechanism, since that would tell that the record is there.
+
+    Raises:
+        ValueError: as :func:`reference_draws`.
+    """
+    risk = np.abs(log_likelihood_at(context.family, context.records, reference_draws(context, theta)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.nan_to_num(1 / np.sqrt(1 + (risk / scale) ** 2), nan=0.0))
+
+
+def reference_draws(context: Context, theta: Sequence[float | None]) -> Draws:
+    """Convert the declared parameter to a single posterior draw that gives a density.
 
     Raises:
         ValueError: the number of values is not that of the family's parameters, or a value is outside its range.
@@ -65,8 +100,7 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
         probe = Records(PROBE, np.ones((len(PROBE), context.records.design.shape[1])), inputs)
         if np.isnan(log_likelihood(context.family, probe, draws)).all():
             raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
-        risk = np.abs(context.log_likelihood(draws)[0])
-        return np.asarray(np.nan_to_num(1 / np.sqrt(1 + (risk / scale) ** 2), nan=0.0))
+    return draws
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:

@@ -30,7 +30,7 @@ class ExactDraws:
             ValueError: the family is not known exactly with a threshold, or no lattice holds the posterior.
         """
         start, context, form = time.perf_counter(), request.context, request.form
-        exact = exact_posteriors(context.family, context.records, self.job.priors)
+        exact = exact_posteriors(form.sensitive.of(context.family), context.records, self.job.priors)
         posterior = exact.posterior(form.weights, form.sensitive.threshold)
         generator = context.address.generator(STAGE, request.synthesizer.words)
         draws = exact.draws(posterior, generator.random((self.job.sampler.draws, exact.dimension)))

@@ -41,7 +41,8 @@ class StanPosteriors:
             NoPosterior: it did not pass.
             ValueError: the family refuses the data.
         """
-        context, form, family = request.context, request.form, request.context.family
+        context, form = request.context, request.form
+        family = form.sensitive.of(context.family)
         data = family.stan_data(context.records, form.weights, self.priors, form.sensitive.threshold)
         seed = context.address.stan_seed(request.synthesizer.words)
         return self._sampled(data, family.inits(data), family.parameters, seed)

@@ -1,0 +1,138 @@
+"""Log-likelihoods as differences from those at a reference parameter: the one place that subtracts.
+
+A pseudo posterior does not change if a function of each record alone is subtracted from its log-likelihood. Clipping does: its
+middle is then the reference, and no longer a density of 1. What clips, bounds, sums or samples a log-likelihood does not know of
+the reference. It gets a :class:`Centred` family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.constraints import Allowed
+from formalsynth.core.family import Family, StanData, whole
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Reference parameter: a value, or a tuple of coefficients, for each parameter of a family."""
+
+    values: tuple[tuple[str, float | tuple[float, ...]], ...]
+
+    @classmethod
+    def of(cls, draws: Draws) -> Reference:
+        """Make the reference of a single draw."""
+        parts = {name: np.asarray(values)[0] for name, values in draws.items()}
+        return cls(tuple((name, tuple(part.tolist()) if part.ndim else float(part)) for name, part in parts.items()))
+
+    @property
+    def draws(self) -> dict[str, Array]:
+        """Values as a single draw."""
+        return {name: np.array([value], dtype=float) for name, value in self.values}
+
+
+class CentringFamily(Family, Protocol):
+    """Family whose program subtracts ``centre`` from the coefficients of the log-likelihood before it clips."""
+
+    def centre(self, records: Records, draws: Draws) -> Array:
+        """Coefficients at a single draw, in the shape of the program's ``centre``."""
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Family with ``log p(x | theta) - log p(x | reference)`` in place of the log-likelihood."""
+
+    family: Family
+    reference: Reference
+
+    @property
+    def program(self) -> str:
+        """Program of the family, which has ``centre`` among its data."""
+        return self.family.program
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Parameters of the family."""
+        return self.family.parameters
+
+    @property
+    def priors(self) -> Mapping[str, float]:
+        """Prior settings of the family."""
+        return self.family.priors
+
+    @property
+    def censors(self) -> bool:
+        """True if the program of the family can clip."""
+        return self.family.censors
+
+    @property
+    def outcomes(self) -> Allowed:
+        """Allowed outcomes of the family."""
+        return self.family.outcomes
+
+    def stan_data(
+        self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
+    ) -> StanData:
+        """Build the data of the family, with its coefficients at the reference as ``centre``.
+
+        Raises:
+            ValueError: the family refuses the data, or its program does not subtract a centre.
+        """
+        data = self.family.stan_data(records, weights, priors, threshold)
+        if "centre" not in data:
+            raise ValueError("this family has no likelihood that is clipped around a reference")
+        family: CentringFamily = self.family  # type: ignore[assignment]
+        return {**data, "centre": finite(family.centre(records, self.reference.draws))}
+
+    def inits(self, stan_data: StanData) -> StanData:
+        """Choose the starting point of the family."""
+        return self.family.inits(stan_data)
+
+    def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
+        """Factors of the family, less the left one at the reference; a record that is undefined there has to have weight 0."""
+        both = {name: np.concatenate([values, draws[name]]) for name, values in self.reference.draws.items()}
+        left, right = self.family.factors(records, both)
+        return left[1:] - finite(left[:1]), right
+
+    def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
+        """Log probability of the family, not a difference."""
+        return self.family.log_interval_probability(records, draws, lower, upper)
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """Draw predictive values of the family."""
+        return self.family.predict(generator, records, draws)
+
+
+def centred(family: Family, reference: Reference | None) -> Family:
+    """Family with differences from the reference; the family itself without one."""
+    return family if reference is None else Centred(family, reference)
+
+
+def log_likelihood_at(family: Family, records: Records, draws: Draws) -> Array:
+    """Log-likelihood (n,) at a single draw, not a number where it or the record is not finite.
+
+    A record's value is a function of this record: where the coefficients of another one are not finite, they are left out of the
+    matrix product of the factors, in which they would make all values undefined.
+    """
+    with np.errstate(all="ignore"):
+        if evaluated := whole(family):
+            values = np.array(evaluated.log_likelihood(records, draws)[0], dtype=float)
+        else:
+            left, right = family.factors(records, draws)
+            undefined = ~np.isfinite(left[0])
+            values = (finite(left) @ finite(right).T)[0]
+            if undefined.any():
+                values[(right[:, undefined] != 0).any(axis=1)] = np.nan
+            values[~np.isfinite(right).all(axis=1)] = np.nan
+        defined = np.isfinite(values) & np.isfinite(records.x) & np.isfinite(records.design).all(axis=1)
+    return np.where(defined, values, np.nan)
+
+
+def finite(values: Array) -> Array:
+    """Values with 0 where they are not finite."""
+    return np.where(np.isfinite(values), values, 0.0)
