@@ -1,9 +1,10 @@
 """Comparison of mechanisms with published competitors: python -m bench.competitors [--replicates 20] [--out FILE].
 
-Every mechanism gets the same data sets and declarations, and the same total epsilon for adding or removing a record. The output is
-a tidy table, a row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms, tasks and epsilons
-in the same file stay, so that a long comparison can be made in parts. With ``--write`` its summary goes to docs/COMPETITORS.md. Files
-are searched in FORMALSYNTH_DATA; a task without its file is left out, and so are OpenDP's tables where ``opendp[mbi]`` is not installed.
+Every mechanism gets the same data sets and declarations, and the same total epsilon for adding or removing a record. The
+output is a tidy table, a row for each value: task, mechanism, epsilon, replicate, measure, value. Rows of other mechanisms,
+tasks and epsilons in the same file stay, so that a long comparison can be made in parts. With ``--write`` its summary goes to
+docs/COMPETITORS.md. Files are searched in FORMALSYNTH_DATA; a task without its file is left out, and so are OpenDP's tables
+where ``opendp[mbi]`` is not installed.
 """
 
 from __future__ import annotations

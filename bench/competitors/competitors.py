@@ -95,7 +95,7 @@ def tabulated(label: str, algorithm: graphical.Algorithm, least: int = 0) -> Com
 
 def predictors(task: Task) -> int:
     """Count the predictors of a task in a data set of it."""
-    return task.draw(np.random.default_rng(0)).design.shape[1] - 1
+    return int(task.draw(np.random.default_rng(0)).design.shape[1]) - 1
 
 
 def is_regression(task: Task) -> bool:

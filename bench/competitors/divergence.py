@@ -1,15 +1,17 @@
-"""One draw from a beta-divergence posterior (Jewson, Ghalebikesabi and Holmes 2023), with a loss that is bounded by construction.
+"""One draw from a beta-divergence posterior (Jewson, Ghalebikesabi and Holmes 2023) with a bounded loss.
 
 The loss of a record is ``-f(x)^b / b + c``, with the density f of a candidate, ``b = BETA - 1``, and ``c`` the integral of
 ``f^(b + 1)`` over ``b + 1``. It is clipped to an interval of declared width W, and the posterior is the prior times
 ``exp(-(epsilon / W) * sum of losses)``. An additional record multiplies each candidate's probability by a factor between
-``exp(-epsilon / W * upper)`` and ``exp(-epsilon / W * lower)`` before scaling, so that one exact draw is epsilon-DP for adding or
-removing a record. (The paper's bound is for replacing one.) W follows from the declared candidates alone. Densities are taken on a
-scale on which they are bounded: that of the logit for shares, and of the logarithm for amounts. No library has it.
+``exp(-epsilon / W * upper)`` and ``exp(-epsilon / W * lower)`` before scaling, so that one exact draw is epsilon-DP for
+adding or removing a record. (The paper's bound is for replacing one.) W follows from the declared candidates alone. Densities
+are taken on a scale on which they are bounded: that of the logit for shares, and of the logarithm for amounts. No library has
+it.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +20,6 @@ from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.tables import BETA, NEGATIVE_BINOMIAL, NORMAL
 from scipy.optimize import minimize
 from scipy.special import betaln, gammaln
-from scipy.stats import norm
 
 from .tasks import Task
 
@@ -26,7 +27,7 @@ POWER = 0.5
 """b: beta minus 1, as in the paper's examples."""
 CANDIDATES = 60
 """Number of candidates for each of two parameters."""
-STEPS = 6000
+STEPS = 4000
 """Steps of the Markov chain of a regression."""
 COUNTS = np.arange(2000.0)
 """Counts over which the integral is summed."""
@@ -74,6 +75,7 @@ def log_probabilities(candidates: Candidates, values: Array, epsilon: float) -> 
     return -epsilon / (upper - lower) * candidates.losses(distinct, number.astype(float))
 
 
+@functools.cache
 def candidates_of(task: Task) -> Candidates:
     """Declare the candidates of a family without predictors.
 
@@ -113,8 +115,8 @@ def _negative_binomial(x: Array, mu: Array, phi: Array) -> Array:
     return np.asarray(below + phi * np.log(phi / (phi + mu)) + x * np.log(mu / (phi + mu)))
 
 
-def _normal(x: Array, mean: Array, sd: Array) -> Array:
-    return np.asarray(norm.logpdf(x, mean, sd))
+def _normal(x: Array, mean: Array, sd: Array | float) -> Array:
+    return np.asarray(-0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi))
 
 
 def _normal_integral(sd: Array | float) -> Array:
@@ -151,8 +153,8 @@ def regression_loss(theta: Array, design: Array, y: Array, spread: float) -> flo
     if not spread <= sd <= WIDEST * spread:
         return float("inf")
     lower, upper = regression_bounds(spread)
-    density = norm.logpdf(y, design @ theta[:-1], sd)
-    return float(np.clip(_normal_integral(sd) - np.exp(POWER * density) / POWER, lower, upper).sum())
+    loss = _normal_integral(sd) - np.exp(POWER * _normal(y, design @ theta[:-1], sd)) / POWER
+    return float(np.clip(loss, lower, upper).sum())
 
 
 def _regression(task: Task, records: Records, epsilon: float, generator: np.random.Generator) -> Draws:
@@ -178,12 +180,14 @@ def _regression(task: Task, records: Records, epsilon: float, generator: np.rand
 
 
 def _walk(energy: Callable[[Array], float], start: Array, generator: np.random.Generator) -> Array:
-    """State after :data:`STEPS` steps, with a step that adapts to the covariance of the first half."""
+    """State after :data:`STEPS` steps, whose size adapts to the covariance of earlier ones in the first half."""
     theta, current, d = start, energy(start), len(start)
-    root, states = 0.02 * np.eye(d), []
+    root: Array = 0.02 * np.eye(d)
+    states: list[Array] = []
     for step in range(STEPS):
         if step in (STEPS // 8, STEPS // 4, STEPS // 2):
-            root = np.linalg.cholesky(np.cov(np.array(states[-step // 2 :]).T) * 2.4**2 / d + 1e-10 * np.eye(d))
+            covariance = np.asarray(np.cov(np.array(states[-step // 2 :]).T), dtype=np.float64)
+            root = np.linalg.cholesky(covariance * 2.4**2 / d + 1e-10 * np.eye(d)).astype(np.float64)
         proposal = theta + root @ generator.standard_normal(d)
         value = energy(proposal)
         if np.log(generator.random()) < current - value:

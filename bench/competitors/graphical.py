@@ -1,13 +1,13 @@
 """OpenDP's tables with a graphical model on declared bins: AIM, MST and a fixed workload (``opendp.extras.mbi``).
 
-Pure epsilon for adding or removing a record. Predictors are synthetic too, and values are uniform inside a bin. An outcome without
-predictors has the bins of the histogram. Needs
-``pip install "opendp[mbi]"`` (1.3 GB). Rows are drawn with ``method="sample"``: the library's default rounds counts, and makes
-pairs of columns dependent that were not measured.
+Pure epsilon for adding or removing a record. Predictors are synthetic too, and values are uniform inside a bin. An outcome
+without predictors has the bins of the histogram. Needs ``pip install "opendp[mbi]"`` (1.3 GB). Rows are drawn with
+``method="sample"``: the library's default rounds counts, and makes pairs of columns dependent that were not measured.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import itertools
 from collections.abc import Callable
@@ -55,10 +55,7 @@ def tables(task: Task, records: Records, epsilon: float, algorithm: Algorithm) -
     Raises:
         ValueError: the library has no result.
     """
-    import opendp.prelude as dp
-    import polars as pl  # type: ignore[import-not-found]
-    from opendp.extras import mbi
-
+    dp, pl, mbi = (importlib.import_module(name) for name in ("opendp.prelude", "polars", "opendp.extras.mbi"))
     dp.enable_features("contrib")
     alone = records.design.shape[1] == 1
     names = ["x", *(f"z{k}" for k in range(1, records.design.shape[1]))]

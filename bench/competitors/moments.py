@@ -1,9 +1,9 @@
 """Noisy moments: sums of declared, bounded functions of a record with noise, and the parameters that have these moments.
 
-Two mechanisms: :func:`noisy_moments` with discrete Laplace noise is epsilon-DP for adding or removing a record, AdaSSP (Wang 2018,
-Algorithm 2) with Gaussian noise is (epsilon, delta)-DP for the same neighbours. No library has either in a form that keeps its
-guarantee: ``diffprivlib.models.LinearRegression`` 0.6.6 scales the noise of squares with the lower bound alone, which adds none where
-that bound is 0.
+Two mechanisms: :func:`noisy_moments` with discrete Laplace noise is epsilon-DP for adding or removing a record, AdaSSP (Wang
+2018, Algorithm 2) with Gaussian noise is (epsilon, delta)-DP for the same neighbours. No library has either in a form that
+keeps its guarantee: ``diffprivlib.models.LinearRegression`` 0.6.6 scales the noise of squares with the lower bound alone,
+which adds none where that bound is 0.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def contributions(values: Array) -> Array:
     """
     first, second = np.triu_indices(values.shape[1], 1)
     columns = [np.ones((len(values), 1)), values, values**2 - 0.5, values[:, first] * values[:, second]]
-    return np.rint(UNIT * np.hstack(columns))
+    return np.asarray(np.rint(UNIT * np.hstack(columns)))
 
 
 def sensitivity(q: int) -> float:
@@ -132,7 +132,7 @@ def gaussian_scale(epsilon: float, delta: float) -> float:
 
     def excess(scale: float) -> float:
         half, shift = 1 / (2 * scale), epsilon * scale
-        return float(norm.cdf(half - shift) - math.exp(epsilon) * norm.cdf(-half - shift)) - delta
+        return float(norm.cdf(half - shift) - np.exp(epsilon + norm.logcdf(-half - shift))) - delta
 
     return float(brentq(excess, 1e-3, 1e6, xtol=1e-12))
 

@@ -37,8 +37,8 @@ def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each task, epsilon, measure and mechanism: ``median``, infinite where half of the replicates failed;
-        ``replicates``; ``failed``; and ``best``: ``yes`` for the smallest median among mechanisms with a guarantee, ``tied`` for one that a sign
-        test over common replicates does not find worse, ``no`` for all others.
+        ``replicates``; ``failed``; and ``best``: ``yes`` for the smallest median among mechanisms with a guarantee, ``tied``
+        for one that a sign test over common replicates does not find worse, ``no`` for all others.
     """
     rows: list[list[object]] = []
     for (task, epsilon, measure), part in tidy.groupby(["task", "epsilon", "measure"], sort=False):
@@ -123,7 +123,7 @@ def _cell(rows: pd.DataFrame, measure: str) -> str:
     if measure not in rows.index or not np.isfinite(rows["median"][measure]):
         return ""
     text = f"{float(rows['median'][measure]):.2g}"
-    return text if rows.loc[measure, "best"] == "no" else f"**{text}**"
+    return text if rows["best"][measure] == "no" else f"**{text}**"
 
 
 def _head(cells: list[str]) -> Iterator[str]:

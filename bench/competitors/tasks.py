@@ -138,18 +138,18 @@ def tasks() -> Mapping[str, Task]:
     mixture = _population("negative_binomial_mixture", 1000, share=0.2, mu1=100, phi1=5, mu2=100, phi2=20)
     line = _population("lognormal_on_normal", 2000, predictor_mean=2, predictor_sd=1, intercept=1, sigma=1)
     beta = _population("beta", 2000, shape1=0.5, shape2=3)
-    normal = {"outcome": (-4.0, 8.0, 14), "histogram": (-4.0, 8.0, 44), "predictor": (-3.0, 3.0, 8)}
+    normal = (-4.0, 8.0, 14), (-4.0, 8.0, 44), (-3.0, 3.0, 8)
     every = [
         Task("beta", "Beta(0.5, 3), n = 2000", "beta", 2000, beta, (0, 1, 10), (0, 1, 44)),
         Task(
             "lognormal", "Lognormal regression, n = 2000", "lognormal_regression", 2000, line,
             (0.0067379, 59874.1, 16), (0, 1000, 44), (-2, 6, 8),
         ),
-        Task("independent", "Three independent predictors, n = 3000", "normal", 3000, _three(0.0), **normal),
-        Task("correlated", "Three predictors, correlations 0.5, n = 3000", "normal", 3000, _three(0.5), **normal),
+        Task("independent", "Three independent predictors, n = 3000", "normal", 3000, _three(0.0), *normal),
+        Task("correlated", "Three predictors, correlations 0.5, n = 3000", "normal", 3000, _three(0.5), *normal),
         Task("counts", "Negative binomial, n = 1000", "negative_binomial", 1000, counts, (0, 400, 31), (0, 400, 31)),
         Task("mixture", "Negative binomial mixture, n = 1000", "negative_binomial", 1000, mixture, (0, 400, 31), (0, 400, 31)),
-        Task("incomes", "Incomes with zeros, two modes and a tail, n = 2000", "lognormal", 2000, incomes, (1, 1e6, 20), (0, 2e5, 44)),
+        Task("incomes", "Incomes with zeros, two modes and a tail", "lognormal", 2000, incomes, (1, 1e6, 20), (0, 2e5, 44)),
         Task("cycles", "Fatigue cycles, n = 22", "lognormal", 22, cycles, (100, 1e7, 8), (0, 1e6, 10), file=CYCLES_FILE),
         Task("hours", "Adult hours, n = 32,561", "negative_binomial", 32000, hours, (0, 100, 20), (0, 100, 20), file=HOURS_FILE),
         Task(

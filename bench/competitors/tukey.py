@@ -1,8 +1,8 @@
 """TukeyEM (Amin, Joseph, Ribero and Vassilvitskii 2022): a draw by approximate Tukey depth among fits to disjoint parts.
 
-(epsilon, delta)-DP for adding or removing a record, without bounds on the data. Number and size of the parts are declared, and
-their records are drawn without replacement, so that a neighbour changes one fit. A test comes first, which ends without a result
-where the volumes of the regions of some depths are not safe. No library has it. In the authors' code (google-research,
+(epsilon, delta)-DP for adding or removing a record, without bounds on the data. Number and size of the parts are declared,
+and their records are drawn without replacement, so that a neighbour changes one fit. A test comes first, which ends without a
+result where the volumes of the regions of some depths are not safe. No library has it. In the authors' code (google-research,
 ``dp_regression/tukey.py``) the noise of the test has the scale epsilon / 2, where the theorem needs 2 / epsilon, as here.
 """
 
@@ -32,20 +32,18 @@ def parts(task: Task, records: Records, generator: np.random.Generator) -> Array
     size = records.design.shape[1] + BEYOND
     number = task.size // size
     order = generator.permutation(len(records))
-    spare = generator.standard_normal((number, size))
+    fits = generator.standard_normal((number, size))
     with np.errstate(divide="ignore", invalid="ignore"):
-        y = np.nan_to_num(task.scaled(records.x), posinf=0, neginf=0)
-    members = [order[k * size : (k + 1) * size] for k in range(number)]
-    return np.array([_fit(records.design[part], y[part], extra) for part, extra in zip(members, spare, strict=True)])
-
-
-def _fit(design: Array, y: Array, spare: Array) -> Array:
-    n, p = design.shape
-    if n < p + BEYOND or np.linalg.matrix_rank(design) < p:
-        return spare[: p + 1]
-    coefficient = np.linalg.lstsq(design, y, rcond=None)[0]
-    squares = float(np.sum((y - design @ coefficient) ** 2))
-    return np.append(coefficient, 0.5 * math.log(max(squares / chi2.median(BEYOND), 1e-12)))
+        outcome = np.nan_to_num(task.scaled(records.x), posinf=0, neginf=0)
+    full = min(number, len(records) // size)
+    part = order[: full * size].reshape(full, size)
+    design, y = records.design[part], outcome[part][..., None]
+    coefficient = np.linalg.pinv(design) @ y
+    squares = ((y - design @ coefficient) ** 2).sum(axis=(1, 2))
+    spread = 0.5 * np.log(np.maximum(squares / chi2.median(BEYOND), 1e-12))
+    ranked = np.linalg.matrix_rank(design) == design.shape[2]
+    fits[:full][ranked] = np.column_stack([coefficient[..., 0], spread])[ranked]
+    return fits
 
 
 def log_volumes(ordered: Array) -> Array:
@@ -84,7 +82,7 @@ def tukey_draw(fits: Array, epsilon: float, generator: np.random.Generator) -> A
 
     Args:
         fits: (m, d) fits, of which a neighbour changes one.
-        epsilon: epsilon of the test and the draw together.
+        epsilon: epsilon of the test plus that of the draw.
         generator: source of randomness.
     """
     half = epsilon / 2
