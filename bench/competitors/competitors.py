@@ -131,7 +131,7 @@ def competitors() -> Mapping[str, Competitor]:
         "adassp": estimated("AdaSSP", APPROXIMATE, moments.adassp, is_regression),
         "tukey": estimated("TukeyEM", APPROXIMATE, tukey.tukey_em, is_regression),
         "divergence": estimated("Beta divergence", f"{PURE} | exact draws", divergence.beta_divergence),
-        "pairs": tabulated("OpenDP, all pairs", graphical.pairs),
-        "aim": tabulated("OpenDP, AIM", graphical.aim, least=1),
-        "mst": tabulated("OpenDP, MST", graphical.mst, least=1),
+        "pairs": tabulated("OpenDP pairs", graphical.pairs),
+        "aim": tabulated("OpenDP AIM", graphical.aim, least=1),
+        "mst": tabulated("OpenDP MST", graphical.mst, least=1),
     }

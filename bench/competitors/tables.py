@@ -122,7 +122,7 @@ def _table(part: pd.DataFrame, task: Task, epsilons: list[float], entries: Mappi
 def _cell(rows: pd.DataFrame, measure: str) -> str:
     if measure not in rows.index or not np.isfinite(rows["median"][measure]):
         return ""
-    text = f"{float(rows['median'][measure]):.2g}"
+    text = np.format_float_positional(float(f"{float(rows['median'][measure]):.2g}"), trim="-")
     return text if rows["best"][measure] == "no" else f"**{text}**"
 
 
