@@ -72,15 +72,15 @@ def test_volumes_are_those_of_the_boxes_of_each_depth():
 
 def test_the_distance_is_the_one_of_its_definition():
     """Lemma 3.8: the largest k with V(t - k - 1) / V(t + k + 1 + g) exp(-epsilon g / 2) at most delta / (8 exp(epsilon))."""
-    volumes = np.log(np.linspace(1, 0.02, 60) ** 6)
-    epsilon, delta, t = 4.0, 1e-2, 20
+    volumes = np.log(np.linspace(1, 0.2, 60) ** 3)
+    epsilon, delta, t = 0.8, 1e-2, 20
 
     def safe(k):
         ratios = [np.exp(volumes[t - k - 2] - volumes[t + k + g]) * np.exp(-epsilon * g / 2) for g in range(1, 60 - t - k - 1)]
         return min(ratios) <= delta / (8 * np.exp(epsilon))
 
     expected = max((k for k in range(t - 1) if all(safe(j) for j in range(k + 1))), default=-1)
-    assert expected > 0
+    assert expected == 8
     assert tukey.safe_distance(volumes, epsilon, delta, t) == expected
 
 
