@@ -66,7 +66,7 @@ def results(task: Task, name: str, entry: Competitor, epsilons: list[float], rep
             trial = Trial(task, records, epsilon, replicate, np.random.default_rng(words))
             start = time.perf_counter()
             try:
-                values = measures(task, records, entry.run(trial))
+                values = measures(task, records, task.rounded(entry.run(trial)))
             except ValueError as error:
                 print(f"{task.name} {name} {epsilon:g} {replicate}: {error}", file=sys.stderr)
                 values = failed()

@@ -12,11 +12,14 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import Bins
 from formalsynth.core.registry import load as load_modules
-from formalsynth.core.tables import Tabled, tabled
+from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
 from formalsynth.data import files
 
 HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_training", "german_credit", "fatigue_cycles"
 """Registered files of the comparison; they are searched in FORMALSYNTH_DATA."""
+
+COUNTS = (POISSON, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION)
+"""Kinds of families of counts."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,10 @@ class Task:
     def unscaled(self, values: Array) -> Array:
         """Inverse of :meth:`scaled`."""
         return np.exp(values) if self.log else values
+
+    def rounded(self, records: Records) -> Records:
+        """Round synthetic counts to whole numbers; other outcomes stay as they are."""
+        return Records(np.rint(records.x), records.design) if self.tabled.kind in COUNTS else records
 
     @property
     def available(self) -> bool:
@@ -151,7 +158,10 @@ def tasks() -> Mapping[str, Task]:
         Task("mixture", "Negative binomial mixture, n = 1000", "negative_binomial", 1000, mixture, (0, 400, 31), (0, 400, 31)),
         Task("incomes", "Incomes with zeros, two modes and a tail", "lognormal", 2000, incomes, (1, 1e6, 20), (0, 2e5, 44)),
         Task("cycles", "Fatigue cycles, n = 22", "lognormal", 22, cycles, (100, 1e7, 8), (0, 1e6, 10), file=CYCLES_FILE),
-        Task("hours", "Adult hours, n = 32,561", "negative_binomial", 32000, hours, (0, 100, 20), (0, 100, 20), file=HOURS_FILE),
+        Task(
+            "hours", "Adult hours, n = 32,561", "negative_binomial", 32_000, hours,
+            (0, 100, 20), (-0.5, 99.5, 100), file=HOURS_FILE,
+        ),
         Task(
             "credit", "German credit, amount on duration, n = 1000", "lognormal_regression", 1000, credit,
             (148.4, 36316.0, 14), (0, 20_000, 44), (0, 72, 9), file=CREDIT_FILE,

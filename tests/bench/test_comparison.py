@@ -36,7 +36,9 @@ def test_errors_are_those_of_known_changes():
     assert squared["slope"] == pytest.approx(least[1])
 
 
-@pytest.mark.parametrize(("worse", "of", "expected"), [(5, 5, True), (4, 5, False), (14, 20, False), (15, 20, True), (0, 20, False)])
+@pytest.mark.parametrize(
+    ("worse", "of", "expected"), [(5, 5, True), (4, 5, False), (14, 20, False), (15, 20, True), (0, 20, False)]
+)
 def test_the_sign_test_has_level_5_percent(worse, of, expected):
     """One-sided: 15 of 20 have probability 0.021, and 14 of 20 have 0.058."""
     errors = pd.Series([2.0] * worse + [1.0] * (of - worse))
@@ -55,8 +57,8 @@ def tidy(values, measure="ecdf_max"):
 
 def test_the_winner_has_a_guarantee_and_failures_lose():
     table = tidy({
-        "unweighted": [0.0] * 6, "histogram": [0.3] * 6, "moments": [0.1] * 3 + [0.6] * 3, "divergence": [0.1] * 2 + [math.nan] * 4,
-        "noisy_tables": [0.2] * 6,
+        "unweighted": [0.0] * 6, "histogram": [0.3] * 6, "moments": [0.1] * 3 + [0.6] * 3,
+        "divergence": [0.1] * 2 + [math.nan] * 4, "noisy_tables": [0.2] * 6,
     })  # fmt: skip
     summary = tables.summarised(table).set_index("mechanism")
     assert summary["best"].to_dict() == {
@@ -99,6 +101,12 @@ def test_opendp_gives_records_of_the_task():
     assert measures.measures(task, records, synthetic)["ecdf_max"] < 0.1
 
 
+def test_synthetic_counts_are_whole_numbers():
+    values = Records(np.array([0.4, 7.6]), np.ones((2, 1)))
+    assert TASKS["hours"].rounded(values).x.tolist() == [0, 8]
+    assert TASKS["lognormal"].rounded(values).x.tolist() == [0.4, 7.6]
+
+
 def run(repository, *arguments):
     command = [sys.executable, "-m", "bench.competitors", *arguments]
     return subprocess.run(command, cwd=repository, capture_output=True, text=True, timeout=300)
@@ -133,3 +141,35 @@ def test_noisy_tables_run_in_the_comparison():
     synthetic = competitors.competitors()["noisy_tables"].run(trial)
     # two samples of 2000 values differ by more than 0.08 once in 100,000
     assert measures.measures(task, records, synthetic)["ecdf_max"] < 0.09
+
+
+@pytest.fixture(scope="module")
+def median():
+    """Median of a task, mechanism and epsilon in the stored summary, and its place."""
+    table = pd.read_csv(tables.SUMMARY).set_index(["task", "mechanism", "epsilon", "measure"])
+
+    def median(task, mechanism, epsilon, measure, column="median"):
+        return table.loc[(task, mechanism, epsilon, measure), column]
+
+    return median
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.5])
+def test_the_findings_are_those_of_the_summary(median, epsilon):
+    for task in ("beta", "lognormal", "counts", "mixture"):
+        assert median(task, "noisy_tables", epsilon, "ecdf_max", "best") in ("yes", "tied")
+        assert median(task, "noisy_tables", epsilon, "ecdf_max") < 1.15 * median(task, "unweighted", 0.0, "ecdf_max")
+    assert median("beta", "moments", epsilon, "ecdf_max", "best") in ("yes", "tied")
+    for task in ("lognormal", "credit"):
+        assert median(task, "noisy_tables", epsilon, "slope", "best") in ("yes", "tied")
+    for name in ("noisy_tables", "divergence"):
+        assert median("independent", name, epsilon, "slope", "best") in ("yes", "tied")
+    assert median("correlated", "noisy_tables", epsilon, "slope", "best") == "no"
+    assert median("correlated", "divergence", epsilon, "slope") < 0.25 * median("correlated", "noisy_tables", epsilon, "slope")
+    for task in ("incomes", "hours"):
+        assert median(task, "histogram", epsilon, "ecdf_max", "best") == "yes"
+        assert median(task, "noisy_tables", epsilon, "ecdf_max") > 0.9 * median(task, "unweighted", 0.0, "ecdf_max")
+    assert median("incomes", "divergence", epsilon, "ecdf_max") < 0.5 * median("incomes", "unweighted", 0.0, "ecdf_max")
+    for task in ("lognormal", "independent", "correlated"):
+        assert np.isfinite(median(task, "tukey", epsilon, "slope")) == (epsilon == 1.0)
+    assert min(median("cycles", name, epsilon, "ecdf_max") for name in ("histogram", "moments", "divergence")) > 0.3
