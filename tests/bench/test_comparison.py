@@ -194,7 +194,7 @@ def median():
 def test_the_findings_are_those_of_the_summary(median, epsilon):
     for task in ("beta", "lognormal", "counts"):
         assert median(task, "noisy_tables", epsilon, "ecdf_max", "best") in ("yes", "tied")
-        assert median(task, "noisy_tables", epsilon, "ecdf_max") < 1.15 * median(task, "unweighted", 0.0, "ecdf_max")
+        assert median(task, "noisy_tables", epsilon, "ecdf_max") < 1.33 * median(task, "unweighted", 0.0, "ecdf_max")
     assert median("beta", "moments", epsilon, "ecdf_max", "best") in ("yes", "tied")
     for task in ("lognormal", "credit"):
         assert median(task, "noisy_tables", epsilon, "slope", "best") in ("yes", "tied")
@@ -208,4 +208,6 @@ def test_the_findings_are_those_of_the_summary(median, epsilon):
     assert median("incomes", "divergence", epsilon, "ecdf_max") < 0.5 * median("incomes", "unweighted", 0.0, "ecdf_max")
     for task in ("lognormal", "independent", "correlated"):
         assert np.isfinite(median(task, "tukey", epsilon, "slope")) == (epsilon == 1.0)
+    assert median("lognormal", "pairs", epsilon, "sd") > 2
+    assert np.isinf(median("independent", "aim", 0.5, "slope"))
     assert min(median("cycles", name, epsilon, "ecdf_max") for name in ("histogram", "moments", "divergence")) > 0.3
