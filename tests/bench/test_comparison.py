@@ -192,9 +192,11 @@ def median():
 
 @pytest.mark.parametrize("epsilon", [1.0, 0.5])
 def test_the_findings_are_those_of_the_summary(median, epsilon):
-    for task in ("beta", "lognormal", "counts"):
+    assert median("counts", "noisy_tables", epsilon, "sd") < median("counts", "histogram", epsilon, "sd")
+    for task in ("beta", "lognormal"):
         assert median(task, "noisy_tables", epsilon, "ecdf_max", "best") in ("yes", "tied")
         assert median(task, "noisy_tables", epsilon, "ecdf_max") < 1.33 * median(task, "unweighted", 0.0, "ecdf_max")
+    assert median("counts", "histogram", 1.0, "ecdf_max", "best") == "yes"
     assert median("beta", "moments", epsilon, "ecdf_max", "best") in ("yes", "tied")
     for task in ("lognormal", "credit"):
         assert median(task, "noisy_tables", epsilon, "slope", "best") in ("yes", "tied")
