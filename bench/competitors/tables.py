@@ -38,7 +38,7 @@ def summarised(tidy: pd.DataFrame) -> pd.DataFrame:
     Returns:
         A row for each task, epsilon, measure and mechanism: ``median``, infinite where half of the replicates failed;
         ``replicates``; ``failed``; and ``best``: ``yes`` for the smallest median among mechanisms with a guarantee, ``tied``
-        for one that a sign test over common replicates does not find worse, ``no`` for all others.
+        for a finite one that a sign test over common replicates does not find worse, ``no`` for all others.
     """
     rows: list[list[object]] = []
     for (task, epsilon, measure), part in tidy.groupby(["task", "epsilon", "measure"], sort=False):
@@ -63,7 +63,8 @@ def places(errors: Errors) -> dict[str, str]:
     if not medians or not np.isfinite(min(medians.values())):
         return {}
     best = min(medians, key=lambda name: medians[name])
-    tied = [name for name in medians if name != best and not worse(errors[name], errors[best])]
+    finite = [name for name, median in medians.items() if np.isfinite(median) and name != best]
+    tied = [name for name in finite if not worse(errors[name], errors[best])]
     return dict.fromkeys(tied, "tied") | {best: "yes"}
 
 
