@@ -1,0 +1,78 @@
+"""Mechanisms of the package on a data set, through the engine and Stan as in a run."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from formalsynth.core.arrays import Draws, Records, count, take
+from formalsynth.core.family import FAMILIES, Predictor
+from formalsynth.core.job import SamplerSettings, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, Mechanism
+from formalsynth.core.streams import Address, number_of
+from formalsynth.engine.chain import Step
+from formalsynth.stan.compile import compile_program
+from formalsynth.steps.fit import StanPosteriors
+
+from .tasks import Task
+
+ROOT = Path(__file__).parents[2]
+Parameters = Callable[[Task, float], Mapping[str, float]]
+"""Function from the declarations and epsilon for adding or removing a record to the parameters of a mechanism."""
+
+
+def fitted(
+    mechanism: str, parameters: Mapping[str, float], task: Task, records: Records, replicate: int
+) -> tuple[Predictor, Draws]:
+    """Run a mechanism without parents; return a predictor and draws for it.
+
+    Args:
+        mechanism: registered name.
+        parameters: its parameters.
+        task: declarations.
+        records: confidential records.
+        replicate: number of the replicate, which keys the random streams.
+
+    Raises:
+        ValueError: the mechanism refuses the data, or its fit fails.
+    """
+    MECHANISMS.find()
+    entry = MECHANISMS[mechanism]
+    synthesizer = Synthesizer(
+        id=mechanism, mechanism=mechanism, parameters=dict(parameters), parents=(), fit=mechanism, words=entry.words(parameters)
+    )
+    family = FAMILIES[task.family]
+    address = Address(1, 6, number_of(f"competitors {task.name}"), len(records), replicate)
+    source = StanPosteriors(_executable(_program(entry, task)), family.priors, SamplerSettings())
+    result = Step(synthesizer, Context(family, records, address), source).run()
+    if isinstance(result, DirectRelease):
+        return result.predictor, result.draws
+    return family, result.posterior.draws
+
+
+def predicted(predictor: Predictor, draws: Draws, records: Records, generator: np.random.Generator) -> Records:
+    """Synthetic data set at the predictors of the records, from one of the draws."""
+    drawn = take(draws, [int(generator.integers(count(draws)))])
+    return Records(predictor.predict(generator, records, drawn)[0], records.design)
+
+
+def _program(entry: Mechanism, task: Task) -> str:
+    return entry.program or FAMILIES[task.family].program
+
+
+@functools.cache
+def _executable(program: str) -> Path:
+    """Compiled program in a folder that is removed at the end."""
+    path = Path(_folder().name, program)
+    cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text(encoding="utf-8"))["path"])
+    compile_program(ROOT / "stan" / f"{program}.stan", path, cmdstan)
+    return path
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="formalsynth-")
