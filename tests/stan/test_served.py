@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.stan import chain, served
 from formalsynth.stan.chain import ChainFailed, Lengths, run_chain
@@ -65,6 +66,36 @@ def test_draws_are_those_of_a_process_of_its_own(program, lengths, monkeypatch):
     for seed in (2, 1, 3, 2):
         assert_same(run_chain(program, LINEAR, START, ("beta", "sigma"), seed, lengths), expected[seed])
     assert len(served._servers) == 1
+
+
+def shipped():
+    """Shipped families."""
+    FAMILIES.find()
+    return list(FAMILIES)
+
+
+def outcomes(generator, name):
+    """Outcomes that a shipped family takes, 60 of them."""
+    if name.startswith("beta"):
+        return generator.beta(0.5, 3, 60)
+    if "binomial" in name or name == "poisson":
+        return generator.negative_binomial(3, 0.1, 60).astype(float)
+    return generator.lognormal(1, 1, 60)
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("lengths", [LENGTHS, UNTUNED])
+@pytest.mark.parametrize("name", shipped())
+def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generator, name, lengths, monkeypatch):
+    family = FAMILIES[name]
+    columns = 2 if "regression" in name else 1
+    records = Records(outcomes(generator, name), np.column_stack([np.ones(60), generator.normal(size=60)])[:, :columns])
+    data = family.stan_data(records, generator.uniform(size=60), family.priors)
+    inits, executable = family.inits(data), compiled(family.program)
+    expected = [alone(executable, data, inits, family.parameters, seed, lengths) for seed in (1, 2)]
+    monkeypatch.setattr(OLD, None)
+    for seed, one in zip((1, 2), expected, strict=True):
+        assert_same(run_chain(executable, data, inits, family.parameters, seed, lengths), one)
 
 
 @pytest.mark.stan
