@@ -1,7 +1,7 @@
 """Fits in one process against a process each: python bench/served.py [repetitions].
 
-Processor milliseconds of a fit with its diagnostics, in blocks of 20 fits that take turns; the start of the serving process counts.
-Both ways give the same draws, which is checked.
+Processor milliseconds of a fit with its diagnostics, in blocks of 20 fits that take turns. The start of the serving process
+counts. Both ways give the same draws, which is checked.
 """
 
 import functools
@@ -51,9 +51,9 @@ def compare(title: str, fit: Callable[..., Any], repetitions: int) -> None:
         alone.append(spent)
         spent, draws = block(fit, seeds, serve=True)
         served.append(spent)
-        for one, other in zip(expected, draws, strict=True):
-            for name, values in one.items():
-                np.testing.assert_array_equal(values, other[name])
+        for before, after in zip(expected, draws, strict=True):
+            for name, values in before.items():
+                np.testing.assert_array_equal(values, after[name])
     before, after = statistics.median(alone), statistics.median(served)
     print(f"{title:44} {before:13.1f} {after:8.1f} {before / after:7.2f}", flush=True)
 

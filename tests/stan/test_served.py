@@ -61,7 +61,7 @@ def only_served(monkeypatch):
 def test_draws_are_those_of_a_process_of_its_own(program, lengths, monkeypatch):
     """Bit by bit, one fit after the other in the same process, and in another order."""
     expected = {seed: alone(program, LINEAR, START, ("beta", "sigma"), seed, lengths) for seed in (1, 2, 3)}
-    assert (lengths is UNTUNED) == any(one.divergences for one in expected.values())
+    assert (lengths is UNTUNED) == any(drawn.divergences for drawn in expected.values())
     monkeypatch.setattr(OLD, None)
     for seed in (2, 1, 3, 2):
         assert_same(run_chain(program, LINEAR, START, ("beta", "sigma"), seed, lengths), expected[seed])
@@ -94,8 +94,8 @@ def test_draws_of_shipped_programs_are_those_of_a_process_each(compiled, generat
     inits, executable = family.inits(data), compiled(family.program)
     expected = [alone(executable, data, inits, family.parameters, seed, lengths) for seed in (1, 2)]
     monkeypatch.setattr(OLD, None)
-    for seed, one in zip((1, 2), expected, strict=True):
-        assert_same(run_chain(executable, data, inits, family.parameters, seed, lengths), one)
+    for seed, drawn in zip((1, 2), expected, strict=True):
+        assert_same(run_chain(executable, data, inits, family.parameters, seed, lengths), drawn)
 
 
 @pytest.mark.stan
@@ -218,7 +218,7 @@ def test_the_process_ends_with_its_parent(program, busy):
 
 
 def alive(process):
-    """Whether a process runs: one that has ended and that nobody waits for does not."""
+    """True if a process runs: one that has ended and that nobody waits for does not."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
