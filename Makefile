@@ -103,6 +103,7 @@ mutants: setup ## whether the tests notice changes of the code that privacy rest
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
 	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py
+	@$(RUN) OMP_NUM_THREADS=1 python bench/served.py
 	@$(RUN) python bench/workflow.py
 	@$(RUN) python bench/many.py
 	@$(RUN) python bench/spread.py

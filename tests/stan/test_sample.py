@@ -164,14 +164,16 @@ def test_data_that_stan_refuses_are_a_failed_fit_with_the_cause(run, changes, ca
 
 @pytest.fixture
 def around(program, data, tmp_path):
-    """Sample with a shell script before the program; ``calls`` lists the seeds that it sampled with."""
+    """Sample with a shell script before the program, which serves no fits; ``calls`` lists the seeds that it sampled with."""
     calls = tmp_path / "calls"
 
     def around(script, settings=None):
         wrapper = tmp_path / "wrapper"
         go = f'exec {program} "$@"'
         seed = 'seed=$(echo "$*" | sed -n "s/.*random seed=\\([0-9]*\\).*/\\1/p")'
-        wrapper.write_text(f"#!/bin/sh\n{seed}\n[ $seed ] || {go}\necho $seed >> {calls}\n{script}\n{go}\n")
+        wrapper.write_text(
+            f"#!/bin/sh\n[ $1 != serve ] || exit 1\n{seed}\n[ $seed ] || {go}\necho $seed >> {calls}\n{script}\n{go}\n"
+        )
         wrapper.chmod(0o755)
         return sample(wrapper, data, FAMILY.inits(data), FAMILY.parameters, 3, settings or SamplerSettings())
 
@@ -309,7 +311,8 @@ def test_a_program_that_cannot_be_started_is_no_fit_at_all(data, tmp_path, conte
 @pytest.mark.stan
 @pytest.mark.parametrize("kilobytes", [8, 20, 100])
 def test_a_full_disk_is_no_failed_fit(run, small_disk, kilobytes, monkeypatch):
-    """CmdStan itself ends as if all were well, with fewer draws or none."""
+    """CmdStan itself ends as if all were well, with fewer draws or none. A served fit writes no file."""
+    monkeypatch.setattr("formalsynth.stan.chain.ask", lambda executable, request: None)
     folder = small_disk(kilobytes)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     with pytest.raises(OSError, match=rf"could not write to {folder}/.*No space left.*: make room, or let TMPDIR name another"):

@@ -30,6 +30,7 @@ try:
     from formalsynth.runtime.files import check_filled, check_folder
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.sources import code_digest
+    from formalsynth.stan.main import SOURCE as MAIN
 except ModuleNotFoundError as error:
     raise WorkflowError(MISSING.format(error.name))
 except (ImportError, MemoryError, OSError) as error:

@@ -17,11 +17,11 @@ rule find_cmdstan:
         "../scripts/find_cmdstan.py"
 
 
-# All function files are inputs of every program, since there are few. Their content decides about a new compilation, as a
-# parameter of the job: a checkout changes times alone.
+# All function files are inputs of every program, since there are few, and so is the main that is linked to it. Their content
+# decides about a new compilation, as a parameter of the job: a checkout changes times alone.
 rule compile_program:
     input:
-        code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS]),
+        code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS, MAIN]),
         cmdstan=rules.find_cmdstan.output.record,
     output:
         executable="<programs>/{program}",

@@ -28,6 +28,7 @@ from formalsynth.stan.build import build
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import generate, start
 from formalsynth.stan.install import ensure
+from formalsynth.stan.served import ended_after
 from formalsynth.stan.toolchain import CmdStanError
 
 
@@ -40,7 +41,7 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
         ConfigError: own code does not keep to its contract.
     """
     family = FAMILIES[study.family]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ended_after():
         executable = Path(folder) / family.program
         try:
             cmdstan = ensure(REPOSITORY / ".cmdstan")

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,11 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.family import StanData
+from formalsynth.stan.served import Request, ask
 
 TREE_DEPTH = 10
+OF_SAMPLER = ("treedepth__", "divergent__")
+"""Columns of the sampler that are read."""
 ITS_OWN = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 """Signals that a program causes itself; all others come from outside and do not depend on the posterior."""
 QUESTIONS = {
@@ -75,7 +78,9 @@ class Chain:
 def run_chain(
     executable: Path, data: StanData, inits: StanData, parameters: Sequence[str], seed: int, lengths: Lengths
 ) -> Chain:  # fmt: skip
-    """Run one chain in a temporary folder, which is removed.
+    """Run one chain, in the process that serves the program's fits or in one of its own, with the same draws.
+
+    The second runs where the first does not serve, died or did not sample, and tells why.
 
     Args:
         executable: the compiled program.
@@ -91,12 +96,30 @@ def run_chain(
         OSError: the environment is the cause, which does not depend on the posterior: the program cannot be started, memory is
             short, the disk is full, or files may not grow as large.
     """
+    try:
+        texts = {"data": _json(data), "inits": _json(inits)}
+    except ValueError as error:
+        raise ChainFailed(str(error)) from error
+    numbers = (seed, lengths.warmup, lengths.draws, lengths.thin, lengths.adapt_delta, TREE_DEPTH)
+    served = ask(executable, Request(*numbers, (*OF_SAMPLER, *parameters), texts["data"], texts["inits"]))
+    if served is not None and not _lost(served.names, parameters):
+        return _chain(served.names, served.values, parameters)
+    return _in_own_process(executable, texts, parameters, seed, lengths)
+
+
+def _in_own_process(
+    executable: Path, texts: Mapping[str, str], parameters: Sequence[str], seed: int, lengths: Lengths
+) -> Chain:  # fmt: skip
+    """Run one chain in a temporary folder, which is removed; for arguments and errors see :func:`run_chain`."""
     with tempfile.TemporaryDirectory(prefix="formalsynth-") as folder:
         try:
+            files = {name: Path(folder, f"{name}.json") for name in texts}
+            for name, text in texts.items():
+                files[name].write_text(text, encoding="utf-8")
             output = Path(folder, "output.csv")
             command = [
                 str(executable.absolute()), "id=1", "random", f"seed={seed}",
-                "data", f"file={_json(folder, 'data', data)}", f"init={_json(folder, 'inits', inits)}",
+                "data", f"file={files['data']}", f"init={files['inits']}",
                 "output", f"file={output}", "refresh=0", "sig_figs=14",
                 "method=sample", f"num_samples={lengths.draws * lengths.thin}", f"num_warmup={lengths.warmup}",
                 "save_warmup=0", f"thin={lengths.thin}", "algorithm=hmc", "engine=nuts", f"max_depth={TREE_DEPTH}",
@@ -143,18 +166,37 @@ def read_chain(text: str, parameters: Sequence[str], draws: int) -> Chain:
     lines = [line for line in text.split("\n")[:-1] if line and line[0] != "#"]
     if len(lines) != draws + 1:
         raise ValueError(f"it wrote {max(0, len(lines) - 1)} of {draws} draws")
-    columns: dict[str, list[int]] = {}
     names = lines[0].split(",")
-    for place, name in enumerate(names):
-        columns.setdefault(name.partition(".")[0], []).append(place)
-    lost = [name for name in parameters if name not in columns]
-    if lost:
+    if lost := _lost(names, parameters):
         raise ValueError(f"it has no variable {lost[0]}")
-    wanted = ["treedepth__", "divergent__", *parameters]
-    values = np.loadtxt(lines[1:], delimiter=",", usecols=[place for name in wanted for place in columns[name]], ndmin=2)
-    ends = np.cumsum([len(columns[name]) for name in wanted])
-    depth, divergent, *parts = np.split(values, ends[:-1], axis=1)
-    kept = {name: shaped(part, names[columns[name][-1]]) for name, part in zip(parameters, parts, strict=True)}
+    kept = [place for place, name in enumerate(names) if _variable(name) in {*OF_SAMPLER, *parameters}]
+    values = np.loadtxt(lines[1:], delimiter=",", usecols=kept, ndmin=2)
+    return _chain([names[place] for place in kept], values, parameters)
+
+
+def _variable(column: str) -> str:
+    return column.partition(".")[0]
+
+
+def _lost(names: Sequence[str], parameters: Sequence[str]) -> list[str]:
+    """Variables that are in none of some columns."""
+    there = set(map(_variable, names))
+    return [name for name in parameters if name not in there]
+
+
+def _chain(names: Sequence[str], values: Array, parameters: Sequence[str]) -> Chain:
+    """Chain of columns.
+
+    Args:
+        names: their names, in the order of the program.
+        values: their values, (S, columns).
+        parameters: Stan variables to keep.
+    """
+    columns: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        columns.setdefault(_variable(name), []).append(place)
+    depth, divergent = (values[:, columns[name]] for name in OF_SAMPLER)
+    kept = {name: shaped(values[:, columns[name]], names[columns[name][-1]]) for name in parameters}
     return Chain(kept, int(divergent.sum()), int((depth >= TREE_DEPTH).sum()))
 
 
@@ -164,16 +206,14 @@ def shaped(values: Array, last: str) -> Array:
     return np.ascontiguousarray(values.reshape(len(values), *shape, order="F"))
 
 
-def _json(folder: str, name: str, values: StanData) -> str:
-    """Write a JSON file with the values and return its path.
+def _json(values: StanData) -> str:
+    """Values as JSON.
 
     Raises:
         ValueError: a value is not finite.
     """
     plain = {key: value.tolist() if isinstance(value, np.ndarray | np.generic) else value for key, value in values.items()}
-    path = Path(folder, f"{name}.json")
-    path.write_text(json.dumps(plain, allow_nan=False), encoding="utf-8")
-    return str(path)
+    return json.dumps(plain, allow_nan=False)
 
 
 def require_room(folder: str) -> None:

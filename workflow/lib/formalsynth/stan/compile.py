@@ -10,14 +10,10 @@ from pathlib import Path
 
 from formalsynth.stan.driver import cmdstanpy, outside_make
 from formalsynth.stan.kept import fingerprint, keep_program, put, take
+from formalsynth.stan.main import CUT_SHORT, SOURCE, place_main
 
 STAN_FIRST = {"CXXFLAGS_OPTIM": "-include stan/model/model_header.hpp"}
 """Option that includes Stan's header before ours: the compiler uses its precompiled form only where it comes first."""
-CUT_SHORT = re.compile(
-    r".*(?:out of memory|memory exhausted|bad_alloc|Cannot allocate memory|No space left|Disk quota exceeded|signal \w+ program"
-    r"|File size limit exceeded|Killed|failed to map segment).*"
-)
-"""Message of a compiler that was ended from outside, or is short of room: it does not depend on the program."""
 
 
 def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool = True) -> str:
@@ -72,20 +68,29 @@ def compile_program(source: Path, executable: Path, cmdstan: Path, native: bool 
 def _made_from(source: Path, form: str, functions: Sequence[str]) -> list[Path]:
     """Files that a form of a program is made from, this one included: it defines the options."""
     endings = {"native": (".stan", ".hpp"), "portable": (".stan",), "plain": ()}[form]
-    return [Path(__file__), source, *(source.parent / form / f"{name}{ending}" for name in functions for ending in endings)]
+    return [
+        Path(__file__),
+        SOURCE,
+        source,
+        *(source.parent / form / f"{name}{ending}" for name in functions for ending in endings),
+    ]
 
 
 def _compile(source: Path, folder: Path, form: str, functions: Sequence[str]) -> str:
     copy = folder / source.name
     shutil.copyfile(source, copy)
     options: dict[str, bool | list[str]] = {}
+    variables = place_main(folder, Path(cmdstanpy().cmdstan_path()))
     if form != "plain":
         options["include-paths"] = [str((source.parent / form).absolute())]
     if form != "native":
-        return str(cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options).exe_file)
+        built = cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, cpp_options=variables)
+        return str(built.exe_file)
     header = folder / "user_header.hpp"
     parts = [(source.parent / "native" / f"{name}.hpp").read_text(encoding="utf-8") for name in functions]
     header.write_text("\n".join(parts).replace("MODEL_NAMESPACE", f"{source.stem}_model_namespace"), encoding="utf-8")
     options["allow-undefined"] = True
-    built = cmdstanpy().CmdStanModel(stan_file=copy, stanc_options=options, cpp_options=dict(STAN_FIRST), user_header=header)
+    built = cmdstanpy().CmdStanModel(
+        stan_file=copy, stanc_options=options, cpp_options=STAN_FIRST | variables, user_header=header
+    )
     return str(built.exe_file)

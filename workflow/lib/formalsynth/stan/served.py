@@ -1,0 +1,219 @@
+"""Served fits: a compiled program samples many fits in one process, which ends with this one.
+
+Requests and answers go through pipes: no data are in a file or on a command line, and draws come back as doubles. ``main.cpp``
+is the other side. Whatever goes wrong, there is no answer: :mod:`formalsynth.stan.chain` then runs CmdStan for this fit alone,
+with the same draws or the same words.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import logging
+import os
+import select
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+
+GREETING = b"formalsynth serves 1\n"
+"""First line of a program that serves; its number changes with the requests and answers."""
+LONGEST_LINE = 200
+START_SECONDS = 60
+"""Longest wait for the greeting."""
+END_SECONDS = 5
+"""Longest wait for the end of a process that has nothing to do any more."""
+DEATHS = 3
+"""Number of times a program may die, after which it is started for each fit."""
+MOST = 8
+"""Largest number of programs that are kept waiting."""
+
+log = logging.getLogger("cmdstan")
+
+
+class NotServed(Exception):
+    """Broken end of a request: the process died or did not keep to what was agreed, and can be asked nothing more."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Request for a chain."""
+
+    seed: int
+    warmup: int
+    draws: int
+    thin: int
+    delta: float
+    depth: int
+    wanted: Sequence[str]
+    """Names of variables and of columns of the sampler."""
+    data: str
+    inits: str
+
+    def content(self) -> bytes:
+        """Bytes of the request, as ``main.cpp`` reads them."""
+        texts = [text.encode() for text in (" ".join(self.wanted), self.data, self.inits)]
+        numbers = [self.seed, self.warmup, self.draws, self.thin, self.delta, self.depth, *map(len, texts)]
+        return b"".join([" ".join(map(repr, numbers)).encode(), b"\n", *texts])
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a chain."""
+
+    names: list[str]
+    values: Array
+    """Their values, (S, columns)."""
+
+
+class Server:
+    """One program that serves, in one process."""
+
+    def __init__(self, executable: Path) -> None:
+        """Start the program.
+
+        Raises:
+            NotServed: it does not serve.
+            OSError: it cannot be started.
+        """
+        command = [str(executable.absolute()), "serve"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.to: IO[bytes] = self.process.stdin
+        self.back: IO[bytes] = self.process.stdout
+        ready = select.select([self.back], [], [], START_SECONDS)[0]
+        if not ready or self.back.readline(LONGEST_LINE) != GREETING:
+            self.kill()
+            raise NotServed
+
+    def ask(self, request: Request) -> Columns | None:
+        """Send a request and read its answer; None where the fit failed.
+
+        Raises:
+            NotServed: the answer is not whole, or another than what was agreed.
+        """
+        try:
+            self.to.write(request.content())
+            self.to.flush()
+            return self._answer(request.draws)
+        except (OSError, ValueError) as error:
+            self.kill()
+            raise NotServed from error
+        except BaseException:
+            # An answer that nobody reads would be taken for that of the next request.
+            self.kill()
+            raise
+
+    def _answer(self, draws: int) -> Columns | None:
+        words = self.back.readline(LONGEST_LINE).split()
+        if words == [b"failed"]:
+            return None
+        if len(words) != 4 or words[0] != b"draws":
+            raise ValueError("no answer")
+        count, width, length = map(int, words[1:])
+        names = self._read(length).decode().split(",")
+        if count != draws or len(names) != width:
+            raise ValueError("an answer of another size")
+        values = np.frombuffer(self._read(8 * count * width)).reshape(count, width)
+        return Columns(names, values)
+
+    def _read(self, length: int) -> bytes:
+        content = self.back.read(length)
+        if len(content) != length:
+            raise ValueError("an answer cut short")
+        return content
+
+    def end(self) -> None:
+        """End the process, which has no request."""
+        with contextlib.suppress(OSError):
+            self.to.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(END_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.to, self.back):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+Key = tuple[int, str, int, int, int]
+"""Process, path, and what distinguishes a file from an earlier one of the same path."""
+_servers: dict[Key, Server] = {}
+_deaths: dict[Key, int] = {}
+_one = threading.Lock()
+
+
+def ask(executable: Path, request: Request) -> Columns | None:
+    """Ask the process of a program for a chain, and start it where there is none yet.
+
+    Args:
+        executable: the compiled program.
+        request: the chain.
+
+    Returns:
+        Its columns; None where the program does not serve, died or did not sample, so that CmdStan has to be run for it.
+    """
+    with _one:
+        try:
+            key = _key(executable)
+            if _deaths.get(key, 0) >= DEATHS:
+                return None
+            if key not in _servers:
+                _servers[key] = _started(executable, key)
+            return _servers[key].ask(request)
+        except OSError:
+            return None
+        except NotServed:
+            if _servers.pop(key, None):
+                _deaths[key] = _deaths.get(key, 0) + 1
+            return None
+
+
+def _key(executable: Path) -> Key:
+    status = executable.stat()
+    return os.getpid(), str(executable.absolute()), status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _started(executable: Path, key: Key) -> Server:
+    if len(_servers) >= MOST:
+        _servers.pop(next(iter(_servers))).end()
+    try:
+        return Server(executable)
+    except NotServed:
+        _deaths[key] = DEATHS
+        log.info("%s does not serve: a process for each fit", executable.name)
+        raise
+
+
+def end_all() -> None:
+    """End the processes of all programs; the next request starts one again."""
+    with _one:
+        for key, server in list(_servers.items()):
+            # A fork of this process shares the pipes of its parent, whose processes are not its own.
+            if key[0] == os.getpid():
+                server.end()
+        _servers.clear()
+
+
+@contextlib.contextmanager
+def ended_after() -> Iterator[None]:
+    """End the processes of all programs after a block, which removes their files or measures their time."""
+    try:
+        yield
+    finally:
+        end_all()
+
+
+atexit.register(end_all)
