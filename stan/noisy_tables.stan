@@ -165,7 +165,8 @@ model {
     for (j in 1:degree) {
       value = value .* at_small + polynomial[, degree + 1 - j];
     }
-    target += sum(log(value)) - sum(at_small);
+    // a polynomial overflows only where a small count is expected to be above thousands
+    target += is_inf(max(value)) ? negative_infinity() : sum(log(value)) - sum(at_small);
   }
   if (whitened > 0) {
     target += -0.5 * dot_self(whiten * (noisy - expected));

@@ -190,7 +190,7 @@ class TablesDensity:
         """
         with np.errstate(all="ignore"):
             total = self._log_likelihood(points) + self._log_prior(points)
-        return np.where(np.isnan(total), -np.inf, total)
+        return np.where(np.isfinite(total), total, -np.inf)
 
     def _log_likelihood(self, points: Array) -> Array:
         """Log likelihood (S,) of the noisy counts."""
