@@ -103,9 +103,16 @@ def is_regression(task: Task) -> bool:
     return task.tabled.kind == NORMAL and predictors(task) > 0
 
 
+SHARED_BINS = 6, 4
+"""Bins of the outcome and of each predictor where several tables share epsilon."""
+
+
 def _tables(task: Task, epsilon: float) -> Mapping[str, float]:
+    """Parameters of noisy tables: with several predictors, and so several tables that share epsilon, the bins are coarse."""
     low, high, bins = task.outcome
     x_low, x_high, x_bins = task.predictor
+    if predictors(task) > 1:
+        bins, x_bins = SHARED_BINS
     return {
         "epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins,
     }  # fmt: skip
