@@ -21,11 +21,16 @@ from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
+from formalsynth.mechanisms.minimum_distance import draws_of, selection
 
 ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}
 REPLACE = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}}
 EDGES = np.linspace(0, 1, 6)
 GIVEN = {"epsilon": 1.0}
+DECLARED_BOX = {
+    "epsilon": 1.0, "low": -4.0, "high": 4.0, "spread_low": 0.5, "spread_high": 20.0, "slope": 1.0, "points": 3, "stages": 1,
+    "thresholds": 10, "x_low": -1.0, "x_high": 1.0, "x_bins": 2,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,30 @@ def tabled(name, true, family="beta_regression"):
         return change
 
     return add
+
+
+def selected(name, true, family="beta", **settings):
+    """Add a mechanism that changes what ``minimum_distance`` selects for the same records."""
+
+    def add(change):
+        def register():
+            def broken(context: Context, *, epsilon: PositiveNumber) -> DirectRelease:
+                return change(context, DECLARED_BOX)
+
+            mechanism(**{"parents": 0} | REPLACE | settings)(broken)
+
+        VIOLATIONS.append(Violation(name, true, register, family))
+        return change
+
+    return add
+
+
+def select(context, box, draw=None, scores=None, rate=1.0, chosen=None):
+    """Release of ``minimum_distance`` with another draw, other scores, another rate, or another selection."""
+    made = chosen or selection(context.family, context.records, box)
+    made = replace(made, scores=made.scores if scores is None else scores(made.scores), rate=made.rate * rate)
+    at = made.selected(context.address.generator("mechanism")) if draw is None else draw(made)
+    return DirectRelease(draws_of(context.family, at, box), context.family, 1.0, selection=made)
 
 
 class Constant:
@@ -354,6 +383,79 @@ def _left_out(shipped, context, bounds):
 def _half(shipped, context, bounds):
     made = shipped(context, epsilon=2.0, **bounds)
     return replace(made, public=replace(made.public, epsilon=1.0))
+
+
+# Selections.
+@selected("candidates from quantiles of the data", "infinite")
+def _candidates(context, box):
+    x = context.records.x
+    low, high = np.quantile(x, [0.2, 0.8]) if len(x) else (0.0, 1.0)
+    return select(context, box | {"low": -4 - low, "high": 4 + high})
+
+
+@selected("bounds of a predictor from the data", "grows with n", family="beta_regression")
+def _bounds_of_regions(context, box):
+    z = context.records.design[:, 1]
+    return select(context, box | {"x_high": float(z.max(initial=0.0)) + 1, "epsilon": 8.0})
+
+
+@selected("a score divided by n and paid as one", "grows with n")
+def _divided(context, box):
+    n = max(len(context.records), 1)
+    return select(context, box, rate=20.0, scores=lambda scores: np.rint(scores / n).astype(np.int64))
+
+
+@selected("sensitivity one half", "2")
+def _half_sensitivity(context, box):
+    return select(context, box | {"points": 4}, rate=2.0)
+
+
+@selected("two stages that each take epsilon", "2")
+def _each_stage(context, box):
+    return select(context, box | {"stages": 2, "epsilon": 2.0})
+
+
+@selected("number of thresholds from the number of records", "above 1")
+def _thresholds(context, box):
+    return select(context, box | {"thresholds": 2 + 8 * (len(context.records) % 2), "epsilon": 4.0})
+
+
+@selected("the best candidate in place of a random one", "infinite")
+def _best(context, box):
+    return select(context, box, draw=lambda made: made.candidates[int(made.scores.argmin())])
+
+
+@selected("selected twice", "2")
+def _twice(context, box):
+    def draw(made):
+        generator = context.address.generator("mechanism")
+        return min((made.selected(generator) for _ in range(2)), key=lambda candidate: candidate[0])
+
+    return select(context, box, draw=draw)
+
+
+@selected("selected with other scores than it states", "infinite")
+def _other_scores(context, box):
+    def draw(made):
+        return replace(made, rate=50 * made.rate).selected(context.address.generator("mechanism"))
+
+    return select(context, box, draw=draw)
+
+
+@selected("the mean of the records added to what was selected", "infinite")
+def _with_mean(context, box):
+    def draw(made):
+        chosen = made.selected(context.address.generator("mechanism")).copy()
+        chosen[0] += context.records.x.mean() if len(context.records) else 0.0
+        return chosen
+
+    return select(context, box, draw=draw)
+
+
+@selected("scores summed over regions of a predictor", "above 1", family="beta_regression")
+def _summed(context, box):
+    parts = [selection(context.family, context.records, box | {"x_bins": bins}) for bins in (2, 3, 4)]
+    return select(context, box, rate=4.0, scores=lambda scores: np.sum([part.scores for part in parts], axis=0))
 
 
 def wide_case(mechanism, parameters):

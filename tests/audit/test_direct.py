@@ -86,6 +86,22 @@ def test_a_number_of_bins_that_depends_on_n_has_no_claim_for_adding_or_removing(
     assert claims == {"remove": pytest.approx(math.nan, nan_ok=True), "add": pytest.approx(math.nan, nan_ok=True), "replace": 4}
 
 
+def test_the_audit_of_a_selection_is_the_largest_ratio_of_its_probabilities():
+    box = {"low": -4.0, "high": 4.0, "points": 4.0, "stages": 1.0}
+    md = synthesizer("md", "minimum_distance", epsilon=2.0, **box)
+    replay = shares((PLAIN, md))
+    for loss in direct_losses(replay, md, N):
+        ours, theirs = (np.exp(side.log_probability) for side in loss.sides)
+        assert loss.epsilon(0) == pytest.approx(np.abs(np.log(ours / theirs)).max())
+        assert 0 < loss.epsilon(0) <= 2.0
+        epsilon = loss.epsilon(1e-3)
+        deltas = [np.maximum(a - math.exp(epsilon) * b, 0).sum() for a, b in ((ours, theirs), (theirs, ours))]
+        assert max(deltas) == pytest.approx(1e-3, abs=1e-5) or epsilon == 0
+    rows = audit(replay, N, ["md"], AuditSearch(deltas=(0,), releases=5, attack=10), 1)
+    assert {row.neighbour: row.claimed for row in rows} == {"remove": 1.9, "add": 1.9, "replace": 2.0}
+    assert all(row.audited <= row.claimed and np.isnan(row.attacked) for row in rows)
+
+
 def test_another_direct_release_is_refused():
     replay, _ = histogram()
     with pytest.raises(ValueError, match="has a pseudo posterior"):

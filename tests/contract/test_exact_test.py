@@ -17,7 +17,8 @@ STRICT = sorted(name for name, entry in MECHANISMS.items() if entry.strict)
 
 
 def test_the_mechanisms_with_a_strict_guarantee_are_known():
-    assert STRICT == ["censored_centred", "censored_unweighted", "noisy_tables", "perturbed_histogram", "reference_censored"]
+    shipped = ["censored_centred", "censored_unweighted", "minimum_distance", "noisy_tables", "perturbed_histogram"]
+    assert [*shipped, "reference_censored"] == STRICT
 
 
 @pytest.mark.parametrize("name", STRICT)
@@ -35,7 +36,8 @@ def test_no_ratio_exceeds_the_claim_and_the_largest_is_near_it(name, family, par
     assert findings
     for finding in findings:
         assert finding.holds, finding
-        assert finding.largest > 0.85 * finding.claim
+        # the claims of several selections are not reached together: their probabilities cannot all be extreme
+        assert finding.largest > (0.4 if parameters.get("stages") else 0.85) * finding.claim
         assert finding.pairs > 500
 
 

@@ -346,6 +346,7 @@ SHIPPED = {
     "reweighted": {"k": 0.9},
     "perturbed_histogram": {"epsilon": 1.0, "low": 0.0, "high": 20.0, "bins": 10},
     "noisy_tables": {"epsilon": 1.0, "low": 0.5, "high": 20.0, "bins": 10},
+    "minimum_distance": {"epsilon": 1.0, "low": -2.0, "high": 4.0, "points": 7, "stages": 2},
 }
 
 

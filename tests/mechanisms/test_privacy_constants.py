@@ -65,6 +65,7 @@ CLAIMS = {
     "censored_centred": ({"epsilon": 3.0, "factor": 0.25, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
     "perturbed_histogram": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 1.5, 3.0),
     "noisy_tables": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 3.0, 6.0),
+    "minimum_distance": ({"epsilon": 3.0, "low": -2.0, "high": 2.0, "thresholds": 4}, 2.25, 3.0),
 }
 """Every other mechanism guarantees nothing for every data set."""
 
@@ -76,7 +77,7 @@ def made(name):
 
 
 def test_every_mechanism_is_here():
-    assert set(FORMS) | {"perturbed_histogram", "noisy_tables"} == set(SHIPPED)
+    assert set(FORMS) | {"perturbed_histogram", "noisy_tables", "minimum_distance"} == set(SHIPPED)
 
 
 def test_risks_are_the_largest_absolute_log_likelihoods():

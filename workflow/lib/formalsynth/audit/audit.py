@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from formalsynth.audit.attack import ERROR_RATES, Attack
-from formalsynth.audit.direct import attack_counts, direct_losses
+from formalsynth.audit.direct import DirectLoss, attack_counts, direct_losses
 from formalsynth.audit.losses import Loss, Losses
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced, same, to_remove
 from formalsynth.audit.posterior_attack import attack_posterior
@@ -341,9 +341,9 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         if kind not in settings.kinds:
             continue
         claimed = claim(synthesizer, kind)
-        if settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
+        if isinstance(loss, DirectLoss) and settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
             attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
-        candidate = loss.neighbour.candidate + ("; taken as infinite: another number of bins" if loss.more is None else "")
+        candidate = loss.neighbour.candidate + ("" if loss.same_outputs else "; taken as infinite: another number of bins")
         for delta, m, attackable in _asked(settings, (1, settings.releases)):
             epsilon = loss.epsilon(delta)
             rows.append(

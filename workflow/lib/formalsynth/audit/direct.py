@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
 from formalsynth.core.arrays import Array, Index
 from formalsynth.core.job import Synthesizer
-from formalsynth.core.mechanism import Counts
+from formalsynth.core.mechanism import Counts, DirectRelease
 from formalsynth.core.private import DiscreteLaplaceCounts
+from formalsynth.core.selection import Selection, log_ratio
 
 CELLS = 4000
 """Number of cells between the two extremes of the loss of a Laplace variable."""
@@ -60,9 +62,47 @@ class DirectLoss:
         return discrete_laplace_loss(1 / self.sides[0].scale, len(differs)).epsilon(delta)
 
     @property
+    def same_outputs(self) -> bool:
+        """True if both data sets have the same bins."""
+        return self.more is not None
+
+    @property
     def fewest(self) -> float:
         """Number of records of D in the bins that differ; fewer make the attack easier."""
         return 0.0 if self.more is None else float(self.sides[0].counts[self.more != 0].sum())
+
+
+@dataclass(frozen=True)
+class SelectionLoss:
+    """Privacy loss of a selection among declared candidates between D and one neighbour, the larger of both directions."""
+
+    neighbour: Neighbour
+    sides: tuple[Selection, Selection]
+    tried: int = 1
+    """Number of neighbours of its kind that were tried."""
+    same_outputs: bool = True
+    """True: the candidates are declared, so that every output is possible on both sides."""
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest log ratio of the probabilities of an output, or of those found stage by stage."""
+        return log_ratio(*self.sides)
+
+    def epsilon(self, delta: float) -> float:
+        """Exact epsilon at delta of one stage. Of several, a lower bound: at a delta above 0 that of the first stage alone."""
+        if delta == 0:
+            return self.largest
+        ours, theirs = (side.log_probability for side in self.sides)
+        directions = Direction(ours - theirs, np.exp(ours)), Direction(theirs - ours, np.exp(theirs))
+        return max(direction.epsilon(delta) for direction in directions)
+
+    @property
+    def fewest(self) -> float:
+        """Zero: nothing tells which of two equal losses is easier to find."""
+        return 0.0
+
+
+Loss = DirectLoss | SelectionLoss
 
 
 def laplace_loss(ratio: float) -> Direction:
@@ -88,7 +128,7 @@ def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
     return Direction(loss, mass, ratio * cells)
 
 
-def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[DirectLoss]:
+def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Loss]:
     """Worst neighbour of each kind; among equal losses, the one that is easiest to distinguish.
 
     Args:
@@ -99,9 +139,9 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Dire
     Raises:
         ValueError: the loss of its mechanism is unknown.
     """
-    base, x = _counts(replay, synthesizer, np.arange(n)), replay.universe.x[:n]
+    base, x = _source(replay, synthesizer, np.arange(n)), replay.universe.x[:n]
     ends = {"smallest": [int(x.argmin())], "largest": [int(x.argmax())]}
-    worst = []
+    worst: list[Loss] = []
     for neighbours in (removed(n, ends) if n > 1 else [], added(n, len(replay.universe))):
         worst += _worst(replay, synthesizer, base, neighbours)
     if len(worst) == 2 and (out := worst[0].neighbour.removed) is not None:
@@ -110,14 +150,25 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Dire
     return worst
 
 
-def _worst(replay: Replay, synthesizer: Synthesizer, base: Counts, neighbours: Sequence[Neighbour]) -> list[DirectLoss]:
+def _worst(replay: Replay, synthesizer: Synthesizer, base: Counts | Selection, neighbours: Sequence[Neighbour]) -> list[Loss]:
     tried = len(neighbours)
-    losses = [DirectLoss(neighbour, (base, _counts(replay, synthesizer, neighbour.index)), tried) for neighbour in neighbours]
+    losses = [_loss(neighbour, base, _source(replay, synthesizer, neighbour.index), tried) for neighbour in neighbours]
     return sorted(losses, key=lambda loss: (-loss.epsilon(0), loss.fewest))[:1]
 
 
-def _counts(replay: Replay, synthesizer: Synthesizer, index: Index) -> Counts:
-    counts = replay.release(synthesizer, index).counts
+def _loss(neighbour: Neighbour, base: Counts | Selection, other: Counts | Selection, tried: int) -> Loss:
+    if isinstance(base, Selection) and isinstance(other, Selection):
+        return SelectionLoss(neighbour, (base, other), tried)
+    assert not isinstance(base, Selection) and not isinstance(other, Selection)
+    return DirectLoss(neighbour, (base, other), tried)
+
+
+def _source(replay: Replay, synthesizer: Synthesizer, index: Index) -> Counts | Selection:
+    """Noisy counts or selection of which the release is made."""
+    made = replay.release(synthesizer, index)
+    if isinstance(made, DirectRelease) and made.selection is not None:
+        return made.selection
+    counts = made.counts
     if counts is None:
         raise ValueError(f"{synthesizer.id}: the privacy loss of the direct release {synthesizer.mechanism} is unknown")
     return counts

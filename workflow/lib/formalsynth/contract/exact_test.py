@@ -4,7 +4,7 @@ What is tested is the result of the mechanism: the form that a sampler gets, or 
 Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and large data
 sets with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is uniform on a
 finite grid of parameters, where both probability vectors are exact. Noisy counts reach every output, so that the largest log
-ratio is the L1 distance of the counts over the scale of the noise.
+ratio is the L1 distance of the counts over the scale of the noise. A selection gives its probabilities.
 
 ``python -m formalsynth.contract.exact_test`` runs it for every registered mechanism with a strict guarantee.
 """
@@ -23,7 +23,8 @@ from scipy.special import logsumexp
 from formalsynth.contract.proof import card_faults, trials
 from formalsynth.core.arrays import Array, Draws, Records, joined
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
-from formalsynth.core.mechanism import MECHANISMS, Context, Counts, Form, Mechanism, Neighbours
+from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Mechanism, Neighbours
+from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 
 MOST = 4
@@ -70,7 +71,8 @@ class Case:
         address = MechanismAddress(root=1, paper=1, scenario=1, n=1, replicate=0)
         made = self.mechanism.apply(Context(self.family, records, address), self.parameters)
         if not isinstance(made, Form):
-            return Output(counts=made.counts)
+            chosen = made.selection if isinstance(made, DirectRelease) else None
+            return Output(counts=made.counts, selection=chosen)
         kept = np.flatnonzero(made.weights)  # the others are no part of the likelihood, and may be undefined
         plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
         return Output(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
@@ -99,10 +101,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Output:
-    """Distribution of an output: log probabilities over a grid of parameters up to a constant, or noisy counts."""
+    """Distribution of an output: log probabilities over a grid of parameters up to a constant, noisy counts, or a selection."""
 
     log_mass: Array | None = None
     counts: Counts | None = None
+    selection: Selection | None = None
 
     @cached_property
     def log_probability(self) -> Array | None:
@@ -113,6 +116,8 @@ class Output:
         """Largest absolute log ratio of the probabilities of an output; infinite where one is impossible or undefined."""
         if self.log_probability is not None and other.log_probability is not None:
             return float(np.nan_to_num(np.abs(self.log_probability - other.log_probability), nan=np.inf).max())
+        if self.selection is not None and other.selection is not None:
+            return log_ratio(self.selection, other.selection)
         ours, theirs = self.counts, other.counts
         if ours is None or theirs is None or ours.counts.shape != theirs.counts.shape or ours.scale != theirs.scale:
             return float("inf")

@@ -28,6 +28,7 @@ from formalsynth.core.mechanism import (
     Parent,
 )  # fmt: skip
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
+from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 
 MOVED = 1e-9
@@ -226,7 +227,7 @@ def _with_far_records(trial: _Trial) -> _Trial:
 
 def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:
     """Faults of a mechanism with a direct release or a private fit."""
-    kind = trial.mechanism.guarantee
+    kind, chosen = trial.mechanism.guarantee, _selection_of(release)
     if not _same_draws(trial.release(), release):
         yield "gives other draws when it is called again: take random numbers from context.address.generator alone"
         return
@@ -235,20 +236,22 @@ def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[
         return
     if isinstance(release, DirectRelease) and not _predicts_from_draws(trial, release):
         yield "predicts other values from the same draws when the records change: predict from draws and declared numbers alone"
-    elif release.counts is None and trial.mechanism.strict:
+    elif release.counts is None and chosen is None and trial.mechanism.strict:
         yield (
             f"claims {kind!r} and gives no counts by which that could be checked: give DirectRelease its LaplaceCounts, or "
             "register a kind that names its condition after a bar"
         )
-    elif release.counts is not None:
-        faults = list(_of_counts(trial, release))
-        if not faults and trial.mechanism.strict and (fault := _noise_fault(trial, release)):
+    elif release.counts is not None or chosen is not None:
+        faults, fault_of = list(_of_counts(trial, release)), _noise_fault if chosen is None else _selection_fault
+        if not faults and trial.mechanism.strict and (fault := fault_of(trial, release)):
             faults = [f"claims {kind!r} and {fault}"]
         yield from faults
 
 
 def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
-    """Check that the same draws give the same values whatever the records are."""
+    """Check that the same draws give the same values whatever the records are; a family gives them at the predictors alone."""
+    if release.predictor is trial.family:
+        return True
     n = len(trial.records)
     reverse = np.zeros(n, dtype=int)
     other = trial.release(reverse)
@@ -258,6 +261,50 @@ def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
         for source, index in [(release, np.arange(n)), (release, reverse), (other, reverse)]
     ]
     return all(_equal(values[0], more) for more in values[1:])
+
+
+def _selection_of(release: DirectRelease | PrivateFit) -> Selection | None:
+    return release.selection if isinstance(release, DirectRelease) else None
+
+
+def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
+    """Fault of draws that are not what was selected, as the end of a sentence; empty if there is none.
+
+    The positions of the selected candidates are replaced by declared ones: the draws have to be the same for all records then.
+    """
+    outputs = []
+    for last, index in ((False, None), (False, np.arange(1, len(trial.records))), (True, None)):
+        with selection_replaced(last) as calls:
+            made = trial.release(index)
+        stage, stages = _selection_of(made), 0
+        while stage is not None:
+            stages += 1
+            if stages > len(calls) or not _equal(calls[stages - 1].log_probability, stage.log_probability):
+                return "selects with other probabilities than it states"
+            stage = stage.following(len(stage.scores) - 1 if last else 0) if stage.following else None
+        if len(calls) != stages:
+            return f"selects {len(calls)} times in {stages} stages: call selection.selected(generator) once"
+        outputs.append(made)
+    if not _same_draws(outputs[0], outputs[1]):
+        return "uses the records as well as the selected candidate: make the draws of selection.selected(generator) alone"
+    return "" if not _same_draws(outputs[0], outputs[2]) else "gives draws that do not follow the selected candidate"
+
+
+@contextlib.contextmanager
+def selection_replaced(last: bool) -> Iterator[list[Selection]]:
+    """Let all selections give the first or the last candidate inside the block; the list collects the stages."""
+    calls: list[Selection] = []
+
+    def replaced(self: Selection, generator: np.random.Generator) -> int:
+        calls.append(self)
+        return len(self.scores) - 1 if last else 0
+
+    original = Selection.drawn
+    type.__setattr__(Selection, "drawn", replaced)
+    try:
+        yield calls
+    finally:
+        type.__setattr__(Selection, "drawn", original)
 
 
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
@@ -322,7 +369,10 @@ def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[s
 
 
 def _loss(base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> float:
-    """Epsilon between the noisy counts of two data sets."""
+    """Epsilon between the noisy counts, or the selections, of two data sets."""
+    ours, theirs = _selection_of(base), _selection_of(other)
+    if ours is not None and theirs is not None:
+        return log_ratio(ours, theirs)
     if base.counts is None or other.counts is None or base.counts.counts.shape != other.counts.counts.shape:
         return float("inf")
     if base.counts.scale != other.counts.scale:

@@ -22,6 +22,7 @@ from formalsynth.core.family import Family, Predictor, log_likelihood
 from formalsynth.core.parameters import Parameters, defaults, parameters_of
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
+from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
@@ -142,6 +143,8 @@ class DirectRelease:
     epsilon: float
     counts: LaplaceCounts | None = None
     """Noisy counts from which its draws are computed, if there are any."""
+    selection: Selection | None = None
+    """Selection from whose candidates its draws are computed, if there is one."""
 
 
 Made = Form | DirectRelease | PrivateFit
@@ -172,6 +175,8 @@ class Mechanism:
     """Stan program that fits a family to its private statistics; empty for all other mechanisms."""
     strict: Mapping[Neighbours, Factor] = field(default_factory=dict)
     """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
+    selects: bool = False
+    """True if it selects among declared candidates by their scores."""
 
     @functools.cached_property
     def releases(self) -> bool:
@@ -285,7 +290,7 @@ MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "pape
 
 def mechanism(
     guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False,
-    strict: Mapping[Neighbours, Factor] | None = None, program: str = "",
+    strict: Mapping[Neighbours, Factor] | None = None, program: str = "", selects: bool = False,
 ) -> Callable[[Callable[..., Made]], Callable[..., Made]]:  # fmt: skip
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
@@ -298,6 +303,7 @@ def mechanism(
         strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
         program: Stan program that fits a family to its private statistics; a function that returns a ``PrivateFit`` needs it.
+        selects: True if it selects among declared candidates by their scores.
 
     Raises:
         DuplicateError: another mechanism has this name or id.
@@ -308,7 +314,17 @@ def mechanism(
         name = function.__name__
         number = number_of(name) if id is None else id
         entry = Mechanism(
-            name, number, guarantee, parents, function, parameters_of(function), censors, truncates, program, strict or {}
+            name,
+            number,
+            guarantee,
+            parents,
+            function,
+            parameters_of(function),
+            censors,
+            truncates,
+            program,
+            strict or {},
+            selects,
         )
         _check_guarantee(entry)
         if entry.fits_public != (get_type_hints(function).get("return") is PrivateFit):

@@ -196,7 +196,8 @@ def fit(
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
     chain, failed = study.chain(ids), dict[str, str]()
     for synthesizer in chain:
-        if MECHANISMS[synthesizer.mechanism].fits_public:
+        mechanism = MECHANISMS[synthesizer.mechanism]
+        if mechanism.fits_public or mechanism.selects:
             raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
     posteriors = StanPosteriors(executable, study.priors, sampler, secretly_moved)

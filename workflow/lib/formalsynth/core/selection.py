@@ -1,0 +1,76 @@
+"""Private selection of declared candidates: the exponential mechanism on scores that are whole numbers, in one or more stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+from formalsynth.core.arrays import Array, Integers, read_only
+
+EVERY = 100
+"""Largest number of candidates of a stage after each of which the later stages are compared; of more, the two extreme ones."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selection of one of the candidates: P(candidate j) is proportional to exp(-rate * score of j)."""
+
+    candidates: Array
+    """Declared candidates (m, d), which depend on earlier stages and on nothing else."""
+    scores: Integers
+    """Scores (m,), whole numbers; the smaller, the better."""
+    rate: float
+    """Half of the epsilon of this stage over the sensitivity of the scores."""
+    following: Callable[[int], Selection] | None = None
+    """Function from the selected candidate to the next stage; None in the last stage."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", read_only(self.candidates))
+        object.__setattr__(self, "scores", read_only(self.scores))
+
+    @cached_property
+    def log_probability(self) -> Array:
+        """Logarithms (m,) of the probabilities."""
+        log_mass = -self.rate * self.scores
+        return np.asarray(log_mass - logsumexp(log_mass))
+
+    def drawn(self, generator: np.random.Generator) -> int:
+        """Draw the position of a candidate."""
+        return int(generator.choice(len(self.scores), p=np.exp(self.log_probability)))
+
+    def selected(self, generator: np.random.Generator) -> Array:
+        """Draw a candidate (d,) of the last stage."""
+        stage, at = self, self.drawn(generator)
+        while stage.following is not None:
+            stage = stage.following(at)
+            at = stage.drawn(generator)
+        return np.asarray(stage.candidates[at])
+
+
+def log_ratio(ours: Selection, theirs: Selection) -> float:
+    """Largest absolute log ratio of the probabilities of what the stages select; infinite if it is undefined.
+
+    It is exact if every stage but the last has at most :data:`EVERY` candidates. Otherwise it is the ratio at outputs that are
+    found stage by stage, which is a lower bound.
+    """
+    least, most = _extremes(ours, theirs)
+    largest = max(-least, most)
+    return np.inf if np.isnan(least) or np.isnan(most) else largest
+
+
+def _extremes(ours: Selection, theirs: Selection) -> tuple[float, float]:
+    """Smallest and largest log ratio."""
+    same = np.array_equal(ours.candidates, theirs.candidates) and (ours.following is None) == (theirs.following is None)
+    if not same or not len(ours.candidates):
+        return -np.inf, np.inf
+    more = ours.log_probability - theirs.log_probability
+    if ours.following is None or theirs.following is None or np.isnan(more).any():
+        return float(more.min()), float(more.max())
+    tried = range(len(more)) if len(more) <= EVERY else {int(more.argmin()), int(more.argmax())}
+    later = {at: _extremes(ours.following(at), theirs.following(at)) for at in tried}
+    ends = [(more[at] + least, more[at] + most) for at, (least, most) in later.items()]
+    return float(np.min([least for least, _ in ends])), float(np.max([most for _, most in ends]))
