@@ -20,8 +20,11 @@ from formalsynth.core.centring import Reference
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
-from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables
+from formalsynth.core.tables import tabled as declared_tables
+from formalsynth.core.tables_model import TablesModel
 from formalsynth.mechanisms.minimum_distance import draws_of, selection
+from formalsynth.mechanisms.noisy_tables import tables
 
 ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}
 REPLACE = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}}
@@ -110,6 +113,56 @@ class ClippedSum(Sensitive):
         return 2 * np.clip(sums, -self.threshold, self.threshold)
 
 
+class Leaking(TablesModel):
+    """Model of noisy tables that starts where the records are."""
+
+    at = 0.0
+
+    def inits(self, public, stan_data):
+        """Start at the number of records."""
+        return {**super().inits(public, stan_data), "log_total": self.at}
+
+
+class Tampered(np.random.Generator):
+    """Generator whose noise is another one."""
+
+    def __init__(self, generator, change):
+        super().__init__(generator.bit_generator)
+        self.change = change
+
+    def geometric(self, p, size=None):
+        """Draw, and change what was drawn."""
+        return self.change(super().geometric(p, size))
+
+
+def tabulated(name, true, counts=None, public=None, model=None, generator=None, words=None):
+    """Add noisy tables of the outcome of which one part is a function of the records."""
+
+    def register():
+        def broken(context: Context, *, epsilon: PositiveNumber) -> PrivateFit:
+            records = context.records
+            bins = Bins(0, 1, 5)
+            exact = tables(records, bins, ())
+            flat = exact.flat if counts is None else np.asarray(counts(exact.flat), dtype=float)
+            made = DiscreteLaplaceCounts(flat, 1.0)
+            stream = context.address.generator("mechanism", words(exact.flat) if words else ())
+            noisy = exact.with_counts(made.noisy(generator(stream) if generator else stream, 1)[0])
+            stated = {"outcome": bins, "predictors": (), "noisy": noisy, "scale": 1.0, "epsilon": 1.0}
+            fit = TablesModel(declared_tables(context.family)) if model is None else model(context)
+            return PrivateFit(PublicTables(**stated | (public(records) if public else {})), fit, made)
+
+        mechanism(**{"parents": 0, "program": "noisy_tables"} | ADD_REMOVE)(broken)
+
+    VIOLATIONS.append(Violation(name, true, register))
+
+
+def leaking(context):
+    """A model that knows how many records there are."""
+    fit = Leaking(declared_tables(context.family))
+    object.__setattr__(fit, "at", float(len(context.records)))
+    return fit
+
+
 def counted(name, true, scale=1.0, draws=None, **settings):
     """Add a mechanism with Laplace noise on counts of the outcomes; ``scale`` may be a function of them."""
 
@@ -194,6 +247,32 @@ def with_second(made, noisy):
 def log_density(context):
     """Log density (n,) at a declared parameter."""
     return context.log_likelihood({"phi": np.array([0.2]), "lambda": np.array([3.0])})[0]
+
+
+# Noisy tables with a fit.
+tabulated("bounds of published bins from the data", "infinite", public=lambda records: {
+    "outcome": Bins(0, 0.9 + 0.1 * min(float(records.x.max(initial=0)), 1), 5)
+})  # fmt: skip
+tabulated("the scale of the noise tells the number of records", "infinite", public=lambda records: {
+    "scale": 1 + 1e-9 * len(records)
+})  # fmt: skip
+tabulated("a fit that starts at the number of records", "infinite", model=leaking)
+tabulated(
+    "a program chosen by the number of records", "infinite",
+    model=lambda context: TablesModel(declared_tables(context.family), "noisy_tables" if len(context.records) % 2 else "other"),
+)  # fmt: skip
+tabulated(
+    "one noise for all cells",
+    "infinite",
+    generator=lambda stream: Tampered(stream, lambda noise: np.full_like(noise, noise.flat[0])),
+)
+tabulated("no noise but in one cell", "infinite", generator=lambda stream: Tampered(
+    stream, lambda noise: np.where(np.arange(noise.size).reshape(noise.shape) == noise.size - 1, noise, 1)
+))  # fmt: skip
+tabulated("noise a third as wide as stated", "3", generator=lambda stream: Tampered(stream, lambda noise: noise // 3))
+tabulated("a stream chosen by the exact counts", "infinite", words=lambda flat: (int(flat.sum()),))
+tabulated("cells below 12 published as 0", "12", counts=lambda flat: np.where(flat < 12, 0, flat))
+tabulated("counts in eight bits", "255", counts=lambda flat: flat.astype(np.int8))
 
 
 # Likelihoods that are clipped.

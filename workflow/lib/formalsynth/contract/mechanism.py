@@ -35,6 +35,8 @@ MOVED = 1e-9
 """Difference of weights that counts as rounding."""
 MANY = 2000
 """Number of records of the large test data set of a mechanism."""
+COPIES = 300
+"""Largest number of equal records on which counts are compared."""
 OWN = "make each weight of its own record and declared numbers alone, or register it as ASYMPTOTIC"
 FAR = (-1e9, 0.0, 1e-9, 1 - 1e-9, 1e9)
 """Outliers among outcomes and predictors; those that the family accepts are tried."""
@@ -47,11 +49,11 @@ MIXED = "returns a Form for some data and a DirectRelease for others"
 class Watched(MechanismAddress):
     """Address that records the random streams that were used."""
 
-    taken: list[str] = field(default_factory=list, compare=False)
+    taken: list[tuple[str, tuple[int, ...]]] = field(default_factory=list, compare=False)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
         """Seed sequence of one stage, whose use is recorded."""
-        self.taken.append(stage)
+        self.taken.append((stage, tuple(words)))
         return super().sequence(stage, words)
 
 
@@ -310,31 +312,75 @@ def selection_replaced(last: bool) -> Iterator[list[Selection]]:
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     """Fault of draws that do not come from the stated noisy counts alone, as the end of a sentence; empty if there is none.
 
-    The noisy counts are replaced by declared ones, the same for all records: the draws have to be the same then, too.
+    The noisy counts are replaced by declared ones, the same for all records: the draws have to be the same then, too, with all
+    else that is published or given to a fit.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
-    outputs = []
-    for values, index in ((np.arange(size), None), (np.arange(size), np.arange(1, n)), (np.arange(size)[::-1], None)):
-        with noise_replaced(values.astype(float)) as calls:
-            made = trial.release(index)
-        if len(calls) != 1 or calls[0][1] != 1:
-            return f"draws the noise of its counts {sum(runs for _, runs in calls)} times: call counts.noisy(generator, 1) once"
-        if made.counts is None or not _equal(calls[0][0].counts, made.counts.counts) or calls[0][0].scale != made.counts.scale:
-            return "adds noise to other counts, or of another scale, than it states"
+    same, other = np.arange(size, dtype=float), np.arange(size, dtype=float)[::-1]
+    outputs, streams = [], []
+    for values, index in ((same, None), (other, None), (same, np.arange(1, n)), (same, np.array([0, 0]))):
+        address = Watched(1, 1, 1, 1, 0)
+        with noise_replaced(values) as calls:
+            made = trial.release(index, address=address)
+        if len(calls) != 1 or calls[0].runs != 1:
+            return f"draws the noise of its counts {sum(call.runs for call in calls)} times: call counts.noisy(generator, 1) once"
+        if fault := calls[0].fault(made.counts):
+            return fault
         outputs.append(made)
-    if not _same_draws(outputs[0], outputs[1]):
+        streams.append((address.taken, calls[0].state))
+    if any(stream != streams[0] for stream in streams):
+        return "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
+    if any(not _same_draws(outputs[0], more) or not _same_fit(trial, outputs[0], more) for more in outputs[2:]):
         return "uses the records as well as its noisy counts: make the draws of counts.noisy(generator, 1) alone"
-    return "" if size == 1 or not _same_draws(outputs[0], outputs[2]) else "gives draws that do not follow its noisy counts"
+    return "" if size == 1 or not _same_draws(outputs[0], outputs[1]) else "gives draws that do not follow its noisy counts"
+
+
+def _same_fit(trial: _Trial, base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> bool:
+    """Check that private fits have the same declarations, program, data and starting point."""
+    if not isinstance(base, PrivateFit) or not isinstance(other, PrivateFit):
+        return True
+    ours, theirs = (replace(made.public, noisy=base.public.noisy) for made in (base, other))
+    if ours != theirs or base.model.program != other.model.program or base.model.parameters != other.model.parameters:
+        return False
+    inputs = []
+    for made in (base, other):
+        data = made.model.stan_data(made.public, trial.family.priors)
+        inputs.append({**data, **{f"start of {name}": value for name, value in made.model.inits(made.public, data).items()}})
+    return set(inputs[0]) == set(inputs[1]) and all(
+        _equal(np.asarray(inputs[0][name]), np.asarray(inputs[1][name])) for name in inputs[0]
+    )
+
+
+@dataclass(frozen=True)
+class NoiseCall:
+    """Call that asks for noise on counts."""
+
+    counts: Counts
+    runs: int
+    generator: np.random.Generator
+
+    @property
+    def state(self) -> str:
+        """State of the generator before the noise is drawn."""
+        return str(self.generator.bit_generator.state)
+
+    def fault(self, stated: Counts | None) -> str:
+        """Fault of the call against the stated counts, as the end of a sentence; empty if there is none."""
+        if stated is None or not _equal(self.counts.counts, stated.counts) or self.counts.scale != stated.scale:
+            return "adds noise to other counts, or of another scale, than it states"
+        if type(self.generator) is not np.random.Generator:
+            return "draws its noise with a generator of its own: give counts.noisy what context.address.generator returns"
+        return ""
 
 
 @contextlib.contextmanager
-def noise_replaced(values: Array) -> Iterator[list[tuple[Counts, int]]]:
-    """Let all counts have these noisy values (bins,) inside the block; the list collects the counts, and the runs asked for."""
-    calls: list[tuple[Counts, int]] = []
+def noise_replaced(values: Array) -> Iterator[list[NoiseCall]]:
+    """Let all counts have these noisy values (bins,) inside the block; the list collects the calls."""
+    calls: list[NoiseCall] = []
 
     def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:
-        calls.append((self, runs))
+        calls.append(NoiseCall(self, runs, generator))
         return np.tile(values[: len(self.counts)], (runs, 1))
 
     with contextlib.ExitStack() as originals:
@@ -353,6 +399,7 @@ def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[s
     pairs = [*itertools.product(range(n), (0, n - 1)), *near]
     replaced = [np.where(np.arange(n) == i, j, np.arange(n)) for i, j in pairs]
     neighbours: Mapping[Neighbours, list[Index]] = {"add_remove": removed, "replace": replaced}
+    yield from _of_copies(trial)
     for relation, others in neighbours.items():
         claim = trial.mechanism.claim(trial.parameters, relation)
         if claim is None:
@@ -366,6 +413,18 @@ def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[s
             if loss == 0 and not _same_draws(release, other):
                 yield f"claims {kind!r} and gives other draws for the same counts and noise: make them of noisy counts alone"
                 return
+
+
+def _of_copies(trial: _Trial) -> Iterator[str]:
+    """Check that each further copy of one record costs no more than claimed, from none to hundreds."""
+    claim = trial.mechanism.claim(trial.parameters, "add_remove")
+    if claim is None:
+        return
+    releases = (trial.release(np.zeros(copies, dtype=int)) for copies in range(COPIES))
+    for copies, (fewer, more) in enumerate(itertools.pairwise(releases)):
+        if not _loss(fewer, more) <= claim * (1 + MOVED):
+            yield f"claims epsilon {claim:g} for add_remove, and copy {copies + 1} of a record costs {_loss(fewer, more):.3g}"
+            return
 
 
 def _loss(base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> float:
