@@ -25,6 +25,18 @@ FREEDOM = 6
 
 
 @dataclass(frozen=True)
+class Guess:
+    """Guess of the parameters of a family and of its predictor, such as from an earlier survey."""
+
+    coefficient: tuple[float, ...]
+    """Linear coefficients, the constant first; on the logit scale for shares and the logarithmic scale for counts."""
+    spread: float
+    """Spread as :class:`formalsynth.core.tables.Tabled` takes it."""
+    x_mean: float = 0.0
+    x_sd: float = 1.0
+
+
+@dataclass(frozen=True)
 class TablesDensity:
     """Density of the parameters given noisy tables.
 
@@ -77,6 +89,14 @@ class TablesDensity:
         names = ("theta", "log_spread", "log_total", "x_mean", "log_x_sd")
         point = np.concatenate([np.atleast_1d(np.asarray(inits[name], dtype=float)) for name in names])
         return np.append(point, np.zeros(self.dimension - len(point)))
+
+    def point_of(self, guess: Guess, total: float) -> Array:
+        """Convert declared parameters and a number of records to a point (d,); there is at most one predictor."""
+        slopes = np.array(guess.coefficient[1:]) * self._array("x_half")
+        theta = [guess.coefficient[0] + float(np.dot(guess.coefficient[1:], self._array("x_centre"))), *slopes]
+        spread = [] if self.kind == POISSON else [np.log(guess.spread - self._number("spread_from"))]
+        x_mean = (guess.x_mean - self._array("x_centre")) / self._array("x_half")
+        return np.array([*theta, *spread, np.log(total), *x_mean, *np.log(guess.x_sd / self._array("x_half"))])
 
     def parts(self, points: Array) -> _Parts:
         """Name the values of points (S, d)."""

@@ -1,0 +1,70 @@
+"""Where noisy tables lose little: python bench/limits.py.
+
+Prints the expected standard error over that without privacy (formalsynth.core.limits), by n and epsilon, and the smallest n at
+which it is at most 1.1 and at most 2. No data are simulated. Written to results/limits.csv.
+"""
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.limits import error_factor
+from formalsynth.core.private import Bins
+from formalsynth.core.tables import tabled
+from formalsynth.core.tables_density import Guess
+from formalsynth.core.tables_model import TablesModel
+
+FAMILIES.find()
+RESULTS = Path(__file__).parents[1] / "results"
+SIZES = 250, 500, 1000, 2000, 5000, 10_000, 25_600
+EPSILONS = 0.1, 0.2, 0.5, 1.0, 2.0, 5.0
+CASES = {
+    "mean of Beta(0.5, 3), 10 bins": ("beta", (Bins(0, 1, 10),), Guess((math.log(1 / 6),), 3.5)),
+    "mean of a negative binomial, 12 bins": ("negative_binomial", (Bins(0, 240, 12),), Guess((math.log(100),), 0.2)),
+    "slope of a lognormal regression, 8 x 8 bins": (
+        "lognormal_regression", (Bins(math.exp(-1), math.exp(7), 8, True), Bins(0, 4, 8)), Guess((1.0, 1.0), 1.0, 2.0, 1.0),
+    ),
+    "slope of a lognormal regression, 4 x 4 bins": (
+        "lognormal_regression", (Bins(math.exp(-1), math.exp(7), 4, True), Bins(0, 4, 4)), Guess((1.0, 1.0), 1.0, 2.0, 1.0),
+    ),
+}  # fmt: skip
+
+
+def factor(name: str, n: float, epsilon: float) -> float:
+    """Compute the expected error over that without privacy."""
+    family, bins, guess = CASES[name]
+    declared = tabled(FAMILIES[family])
+    assert declared is not None
+    return error_factor(TablesModel(declared), FAMILIES[family].priors, bins, guess, round(n), epsilon)
+
+
+def smallest(name: str, epsilon: float, most: float) -> int | None:
+    """Smallest n, to a tenth, at which the factor is at most ``most``; None where it is above at 10 million."""
+    sizes = np.geomspace(50, 1e7, 128)
+    first, last = 0, len(sizes) - 1
+    if factor(name, sizes[last], epsilon) > most:
+        return None
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if factor(name, sizes[middle], epsilon) <= most else (middle + 1, last)
+    return round(sizes[last])
+
+
+def main() -> None:
+    """Print and write the table."""
+    rows = [
+        {"case": name, "epsilon": epsilon, **{f"n = {n}": round(factor(name, n, epsilon), 2) for n in SIZES},
+         "n for 1.1": smallest(name, epsilon, 1.1), "n for 2": smallest(name, epsilon, 2.0)}
+        for name, epsilon in itertools.product(CASES, EPSILONS)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    RESULTS.mkdir(exist_ok=True)
+    table.to_csv(RESULTS / "limits.csv", index=False)
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
