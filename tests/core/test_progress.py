@@ -1,7 +1,7 @@
 """Progress goes to a waiting user, on standard error, and to nobody else."""
 
 import pytest
-from formalsynth.runtime import progress
+from formalsynth.core import progress
 
 
 @pytest.fixture(autouse=True)
