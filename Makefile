@@ -15,6 +15,9 @@ FORMALSYNTH_DATA ?= $(shell cd ../shared/data && pwd -P)
 export FORMALSYNTH_DATA
 endif
 
+# With it, every job would compile the package from its sources.
+unexport PYTHONDONTWRITEBYTECODE
+
 VENV := .venv
 BIN := $(VENV)/bin
 COMPLETE := $(VENV)/complete

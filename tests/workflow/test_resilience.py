@@ -49,13 +49,13 @@ CLAIM = {
 def before_the_program(folder, script):
     """Put a shell script, which finds the Stan seed in ``$seed``, before each sampling of the compiled program.
 
-    The program keeps its time, so that nothing is made again on its account.
+    It serves no fits then, and is started for each. The program keeps its time, so that nothing is made again on its account.
     """
     program, moved, times = folder / PROGRAM, folder / "moved", (folder / PROGRAM).stat()
     program.rename(moved)
     seed = 'seed=$(echo "$*" | sed -n "s/.*random seed=\\([0-9]*\\).*/\\1/p")'
     with sealed(program) as partial:
-        partial.write_text(f'#!/bin/sh\n{seed}\n[ $seed ] && {{ {script}\n}}\nexec {moved} "$@"\n')
+        partial.write_text(f'#!/bin/sh\n[ "$1" != serve ] || exit 1\n{seed}\n[ $seed ] && {{ {script}\n}}\nexec {moved} "$@"\n')
         partial.chmod(0o755)
     os.utime(program, ns=(times.st_atime_ns, times.st_mtime_ns))
 
