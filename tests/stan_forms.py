@@ -31,9 +31,11 @@ def check_same_path(compiled, family, data):
 
 def check_gradient(executable, data, folder, init=None):
     """The gradient in each unconstrained parameter against finite differences; returns how many there are."""
-    start = f"init={_json(folder, 'init', init)}" if init else "init=0.5"
+    for name, values in (("data", data), ("init", init)):
+        (folder / f"{name}.json").write_text(_json(values or {}), encoding="utf-8")
+    start = f"init={folder / 'init.json'}" if init else "init=0.5"
     command = [executable, "diagnose", "test=gradient", "error=1e-4", "random", "seed=5", start]
-    command += ["data", f"file={_json(folder, 'data', data)}"]
+    command += ["data", f"file={folder / 'data.json'}"]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert "param idx" in run.stdout, run.stdout + run.stderr
     rows = [line.split() for line in run.stdout.split("error\n")[1].splitlines() if line.strip() and line.split()[0].isdigit()]

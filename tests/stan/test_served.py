@@ -65,7 +65,7 @@ def test_draws_are_those_of_a_process_of_its_own(program, lengths, monkeypatch):
     monkeypatch.setattr(OLD, None)
     for seed in (2, 1, 3, 2):
         assert_same(run_chain(program, LINEAR, START, ("beta", "sigma"), seed, lengths), expected[seed])
-    assert len(served._servers) == 1
+    assert sum(str(program) in key for key in served._servers) == 1
 
 
 def shipped():

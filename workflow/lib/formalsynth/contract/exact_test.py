@@ -23,7 +23,8 @@ from scipy.special import logsumexp
 from formalsynth.contract.proof import card_faults, trials
 from formalsynth.core.arrays import Array, Draws, Records, joined
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
-from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Mechanism, Neighbours
+from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Mechanism
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 

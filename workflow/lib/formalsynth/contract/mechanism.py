@@ -24,9 +24,9 @@ from formalsynth.core.mechanism import (
     LaplaceCounts,
     Made,
     Mechanism,
-    Neighbours,
     Parent,
 )  # fmt: skip
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress

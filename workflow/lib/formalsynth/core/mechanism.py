@@ -12,13 +12,14 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records, read_only
 from formalsynth.core.bounds import Sensitive
 from formalsynth.core.family import Family, Predictor, log_likelihood
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.parameters import Parameters, defaults, parameters_of
 from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.registry import DuplicateError, Registry
@@ -26,8 +27,6 @@ from formalsynth.core.selection import Selection
 from formalsynth.core.streams import Address, MechanismAddress, number_of, parameter_words
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
-Neighbours = Literal["add_remove", "replace"]
-"""Neighbour relation: data sets that differ by one added or removed record, or by one replaced record."""
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
 """Factor from a Lipschitz bound, or a threshold, to epsilon: a replaced record is one removed and one added."""
 Factor = float | Callable[[Mapping[str, float]], float | None]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from formalsynth.core.job import Kind
-    from formalsynth.core.mechanism import Neighbours
+    from formalsynth.core.neighbours import Neighbours
 
 Row = dict[str, float | int | str | bool | None]
 """Columns of one row."""

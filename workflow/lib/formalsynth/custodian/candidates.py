@@ -13,7 +13,8 @@ from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
-from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease, Neighbours
+from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.streams import Address
 from formalsynth.core.text import DataError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from formalsynth.core.mechanism import STRICT_KINDS, Neighbours
+from formalsynth.core.mechanism import STRICT_KINDS
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.words import guarantee
 
 RELATION = {

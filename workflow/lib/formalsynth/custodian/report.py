@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from formalsynth.core.mechanism import Neighbours
+from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.words import counted
 from formalsynth.custodian.comparison import CandidateSummary, Recommendation
 from formalsynth.custodian.guarantees import guarantee_sentence
