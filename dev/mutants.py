@@ -29,6 +29,8 @@ PACKAGE = Path("workflow", "lib", "formalsynth")
 ROOMS = {
     "core/bounds.py": "tests/core tests/mechanisms",
     "core/mechanism.py": "tests/core tests/mechanisms",
+    "core/selection.py": "tests/mechanisms",
+    "core/streams.py": "tests/core",
     "core/weights.py": "tests/core tests/mechanisms",
     "mechanisms/*.py": "tests/mechanisms",
     "audit/*.py": "tests/audit",
