@@ -7,7 +7,7 @@ that thousands of releases can be simulated, before any data are used and at no 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, gammaln, log_expit, ndtr
@@ -326,7 +326,6 @@ class WeightedPoints:
     """(S, d) points of equal weight, drawn by their weights."""
     effective: float
     """Effective number of draws before this, of as many."""
-    mode: Array = field(repr=False)
 
 
 def importance_draws(density: TablesDensity, start: Array, generator: np.random.Generator, size: int = 1000) -> WeightedPoints:
@@ -345,7 +344,7 @@ def importance_draws(density: TablesDensity, start: Array, generator: np.random.
         if effective > 5 * len(mode):
             covariance = (weights[:, None] * (points - centre)).T @ (points - centre)
     chosen = np.searchsorted(np.cumsum(weights), (np.arange(size) + generator.random()) / size * (1 - 1e-12))
-    return WeightedPoints(points[np.minimum(chosen, size - 1)], effective, mode)
+    return WeightedPoints(points[np.minimum(chosen, size - 1)], effective)
 
 
 def _weighted(
