@@ -38,8 +38,11 @@ ROOMS = {
     "custodian/internal_audit.py": "tests/custodian",
     "custodian/budget.py": "tests/custodian",
     "custodian/candidates.py": "tests/custodian",
+    "custodian/crossing.py": "tests/custodian",
+    "custodian/sandbox.py": "tests/custodian",
     "custodian/synthetic_sets.py": "tests/custodian",
-    "custodian/outcomes.py": "tests/custodian",
+    "custodian/verify.py": "tests/custodian",
+    "custodian/cross.py": "tests/custodian",
     "custodian/noise.py": "tests/custodian",
     "ledger/tests/*.py": "tests/ledger",
 }

@@ -1,21 +1,17 @@
-"""A release of made-up incomes, made without Stan, and what is confidential about it."""
-
-from dataclasses import dataclass
-from pathlib import Path
+"""A release of made-up incomes, made without Stan."""
 
 import incomes
 import numpy as np
-import pandas as pd
 from formalsynth.core.job import Synthesizer
+from formalsynth.custodian.assemble import crossing_of
 from formalsynth.custodian.candidates import Candidate
-from formalsynth.custodian.leak_scan import MANIFEST, ConfidentialContent, manifest_text, scan
-from formalsynth.custodian.release_folder import published_texts, write
+from formalsynth.custodian.cross import crossed
+from formalsynth.custodian.crossing import AS_IS, Declarations, write_crossing
+from formalsynth.custodian.public import fill
+from formalsynth.custodian.release_folder import formatted
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
-from formalsynth.custodian.synthetic_sets import draw_sets
-from formalsynth.custodian.texts import ReleaseFacts
 from formalsynth.mechanisms.histogram import BinPredictor
-from formalsynth.runtime.files import checksum
 
 COLUMNS = {
     "person": {"type": "category", "release": "suppressed"},
@@ -53,40 +49,41 @@ def histogram(epsilon=1.0, bins=50, low=1000, high=500_000):
     return Candidate(synthesizer, "DP (replace-one)", "", epsilon, draws, BinPredictor(low, high), None, None)
 
 
-@dataclass
-class Release:
-    """A folder and what is confidential about it."""
-
-    folder: Path
-    confidential: ConfidentialContent
-
-    def findings(self):
-        """Sentences of all findings."""
-        return [finding.sentence() for finding in scan(self.folder, self.confidential)]
-
-    def seal(self):
-        """Renew the manifest."""
-        sums = {path.name: checksum(path) for path in self.folder.iterdir() if path.is_file() and path.name != MANIFEST}
-        (self.folder / MANIFEST).write_text(manifest_text(sums))
+DATE = "2026-11-22"
 
 
-def made(folder, seed=1, schema=None, config=None, candidate=None, text=None):
-    """A release in a folder."""
-    schema, config, candidate = schema or a_schema(), config or a_config(), candidate or histogram()
-    text = incomes.incomes(seed=seed) if text is None else text
-    table = typed(schema, text.replace("", np.nan))
-    declared = Declared("income", folder.parent / "studies" / "income", schema)
-    drawn = draw_sets(declared, config, table, candidate)
-    synthesizer = candidate.synthesizer
-    facts = ReleaseFacts(
-        "income", declared, config, synthesizer.mechanism, candidate.guarantee, candidate.pure, synthesizer.parameters,
-        len(drawn.sets[0]), "2026-11-22", candidate.direct, "passed", drawn.uses_predictors, True,
+def declarations(schema=None, config=None, candidate=None, family=None, guarantee=None, claim=1.0, name="income"):
+    """Public declarations of a release."""
+    candidate = candidate or histogram()
+    return Declarations(
+        name=name, schema=(schema or a_schema()).public, release=config or a_config(), mechanism=candidate.synthesizer.mechanism,
+        guarantee=guarantee or candidate.guarantee, parameters=candidate.synthesizer.parameters, claim=claim, family=family,
     )  # fmt: skip
+
+
+def typed_incomes(schema=None, seed=1):
+    """Typed rows of made-up incomes."""
+    return typed(schema or a_schema(), incomes.incomes(seed=seed).replace("", np.nan))
+
+
+def crossing_folder(folder, schema=None, config=None, candidate=None, seed=1):
+    """Write the crossing of a release to a folder."""
+    schema, config, candidate = schema or a_schema(), config or a_config(), candidate or histogram()
+    public = declarations(schema, config, candidate)
+    numbers = crossed(schema, config, typed_incomes(schema, seed), candidate)
+    crossing = crossing_of(Declared("income", folder.parent / "studies" / "income", schema), public, numbers, DATE, "passed")
+    folder.mkdir(parents=True)
+    write_crossing(folder, crossing, public)
+    if numbers.as_is is not None:
+        (folder / AS_IS).write_text(formatted(public.schema_, numbers.as_is))
+    return folder
+
+
+def made(folder, **changes):
+    """Make a release in a folder, in this process and without a fit."""
+    given = crossing_folder(folder.parent / f"{folder.name} crossing", **changes)
     folder.mkdir()
-    write(folder, facts, drawn)
-    generator = np.random.default_rng(seed)
-    secrets = [generator.random(3000), generator.gamma(3.0, 5.0, 3000), generator.standard_normal((1000, 8))]
-    confidential = ConfidentialContent(
-        declared, table, pd.DataFrame(text), secrets, published_texts([facts]), config.sets, config.figure
-    )
-    return Release(folder, confidential)
+    fill(given, folder)
+    for path in folder.iterdir():
+        path.chmod(0o644)
+    return folder

@@ -7,10 +7,12 @@ import incomes
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian import budget, compare
+from formalsynth.custodian.assemble import crossing_of, declarations_of
 from formalsynth.custodian.candidates import read_study
-from formalsynth.custodian.release import facts_of
 from formalsynth.custodian.schema import read_declared, read_release
-from formalsynth.custodian.texts import texts_of
+from formalsynth.custodian.synthetic_sets import Crossed
+from formalsynth.custodian.texts import ReleaseFacts, texts_of
+from small_release import typed_incomes
 
 COMPARED = "Candidates were compared on the file before this release"
 
@@ -31,8 +33,10 @@ def study(income_study, monkeypatch):
 def legal_text(folder):
     """Text for the legal team of a release of the study."""
     declared, config = read_declared(folder), read_release(folder)
-    synthesizer = read_study(declared).expanded.synthesizers["Histogram"]
-    return texts_of(facts_of(declared, config, synthesizer, 2935, budget.read_ledger(folder)))["LEGAL.md"]
+    setup = read_study(declared)
+    public = declarations_of(declared, config, setup, setup.expanded.synthesizers["Histogram"])
+    numbers = Crossed(2935, 5, as_is=typed_incomes()[["age", "region", "sector"]])
+    return texts_of(ReleaseFacts(crossing_of(declared, public, numbers, "2026-11-22", "none"), public, False))["LEGAL.md"]
 
 
 def test_a_release_states_a_comparison_whose_report_was_purged(study, capsys):

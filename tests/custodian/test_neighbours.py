@@ -6,9 +6,9 @@ import incomes
 import numpy as np
 import pytest
 from formalsynth.core.job import SamplerSettings
+from formalsynth.custodian.assemble import declarations_of
 from formalsynth.custodian.candidates import fit, read_study
 from formalsynth.custodian.records import made_up, records_of
-from formalsynth.custodian.release import facts_of
 from formalsynth.custodian.schema import read_declared, read_release
 
 SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}
@@ -22,6 +22,6 @@ def test_a_histogram_names_the_neighbours_of_its_release(income_study, neighbour
     study, schema = read_study(declared), declared.schema
     records = records_of(schema, made_up(schema, np.random.default_rng(1)))
     candidate = fit(declared, study, records, Path("none"), ["Histogram"], SamplerSettings())["Histogram"]
-    facts = facts_of(declared, read_release(income_study), candidate.synthesizer, 500, [])
+    public = declarations_of(declared, read_release(income_study), study, candidate.synthesizer)
     assert (candidate.guarantee, candidate.pure) == (kind, True)
-    assert (facts.guarantee, facts.pure) == (kind, True)
+    assert (public.guarantee, public.pure) == (kind, True)

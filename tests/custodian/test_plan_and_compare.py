@@ -11,10 +11,10 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.comparison import CandidateSummary, combined, compare_candidates, overlap, recommend
 from formalsynth.custodian.internal_audit import AuditResult, additions
-from formalsynth.custodian.outcomes import uses_predictors
 from formalsynth.custodian.records import design_of, made_up, names_of
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Analyses, ReleaseDraft, read_declared
+from formalsynth.custodian.synthetic_sets import Outcomes, uses_predictors
 from formalsynth.plan.model import find_all
 from small_release import a_schema, histogram
 
@@ -158,10 +158,11 @@ def test_a_histogram_loses_a_declared_regression_and_a_model_keeps_it():
         draws=draws, predictor=FAMILIES["lognormal_regression"], by_record=np.ones(len(table)), epsilon=9.0,
     )  # fmt: skip
     analyses = Analyses.model_validate({"regressions": [{"predictors": ["age"], "log": True}]})
-    assert uses_predictors(schema, model)
-    assert not uses_predictors(schema, histogram())
+    assert uses_predictors(schema, Outcomes(model.predictor, model.draws))
+    table_alone = histogram()
+    assert not uses_predictors(schema, Outcomes(table_alone.predictor, table_alone.draws))
     alone = a_schema(columns={"income": schema.columns["income"].model_dump()})
-    assert not uses_predictors(alone, replace(model, draws={**draws, "beta": beta[None, :1]}))
+    assert not uses_predictors(alone, Outcomes(model.predictor, {**draws, "beta": beta[None, :1]}))
     compared = compare_candidates(
         schema, table, {"Histogram": histogram(), "Model": model}, {}, ReleaseDraft(5, None, analyses, None, None)
     )

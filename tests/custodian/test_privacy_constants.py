@@ -12,10 +12,9 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.text import DataError
-from formalsynth.custodian import candidates, outcomes, synthetic_sets
+from formalsynth.custodian import candidates, cross
+from formalsynth.custodian.cross import check_claim, crossed
 from formalsynth.custodian.rows import typed
-from formalsynth.custodian.schema import Declared
-from formalsynth.custodian.synthetic_sets import draw_sets
 from formalsynth.plan.expand import Expanded
 from scipy import stats
 from small_release import COLUMNS, a_config, a_schema, histogram
@@ -30,7 +29,7 @@ ADD_REMOVE = {"neighbours": "add_remove", "columns": SYNTHESIZED}
 
 def drawn(schema, **changes):
     table = typed(schema, incomes.incomes().replace("", np.nan))
-    return draw_sets(Declared("income", None, schema), a_config(**changes), table, histogram(epsilon=1.0))
+    return crossed(schema, a_config(**changes), table, histogram(epsilon=1.0))
 
 
 @pytest.fixture
@@ -43,9 +42,8 @@ def noise(monkeypatch):
         added.append(np.subtract(noisy, counts))
         return noisy
 
-    original = outcomes.noisy_counts
-    monkeypatch.setattr(outcomes, "noisy_counts", recorded)
-    monkeypatch.setattr(synthetic_sets, "noisy_counts", recorded)
+    original = cross.noisy_counts
+    monkeypatch.setattr(cross, "noisy_counts", recorded)
     return added
 
 
@@ -74,11 +72,11 @@ def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, config, de
 
 @pytest.mark.parametrize(("declared", "bins"), [(9, 9), (50, 50), (0, 17)])
 def test_a_release_has_the_declared_bins_or_the_root_of_the_rows(noise, declared, bins):
-    """The root of 300 rows is 17."""
+    """The root of 289 rows is 17."""
     candidate = histogram(epsilon=1.0)
     parameters = candidate.synthesizer.parameters | {"bins": declared}
     candidate = replace(candidate, synthesizer=candidate.synthesizer.model_copy(update={"parameters": parameters}))
-    outcomes.released_histogram(a_schema(), np.array([2000.0, 30_000.0]), 300, candidate)
+    crossed(a_schema(), a_config(), typed(a_schema(), incomes.incomes(400).replace("", np.nan)).iloc[:289], candidate)
     assert [len(values) for values in noise] == [bins]
 
 
@@ -165,6 +163,8 @@ def test_a_ceiling_between_one_set_and_two_admits_one(sets, ceiling, refused):
     candidate = replace(posterior(2.0), draws={"probability": np.full((5, 50), 0.02)})
     if refused:
         with pytest.raises(DataError, match="claims more than the declared ceiling"):
-            draw_sets(Declared("income", None, schema), config, table, candidate)
+            check_claim(schema, config, candidate)
     else:
-        assert draw_sets(Declared("income", None, schema), config, table, candidate).epsilon == 3.0
+        check_claim(schema, config, candidate)
+        numbers = crossed(schema, config, table, candidate)
+        assert numbers.draws.epsilon + numbers.tables[0].epsilon == 3.0

@@ -13,11 +13,11 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.words import guarantee
+from formalsynth.custodian.assemble import declarations_of
 from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.guarantees import guarantee_sentence
 from formalsynth.custodian.internal_audit import AuditResult
-from formalsynth.custodian.release import facts_of
 from formalsynth.custodian.schema import read_declared, read_release
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.model import find_all
@@ -96,8 +96,8 @@ def test_a_ceiling_below_the_guarantee_is_refused_before_anything_is_spent(study
 def test_the_texts_of_a_release_know_its_strict_claim(study, name, neighbours, claim):
     incomes.declare(study, {"schema.yaml": {"neighbours": neighbours}, "release.yaml": {"synthesizer": name, "sets": 3}})
     declared = read_declared(study)
-    synthesizer = read_study(declared).expanded.synthesizers[name]
-    assert facts_of(declared, read_release(study), synthesizer, 500, []).claim == claim
+    setup = read_study(declared)
+    assert declarations_of(declared, read_release(study), setup, setup.expanded.synthesizers[name]).claim == claim
 
 
 @pytest.mark.stan

@@ -5,19 +5,17 @@ import random
 import runpy
 from dataclasses import replace
 
-import incomes
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
+from formalsynth.custodian.cross import check_claim, crossed
 from formalsynth.custodian.noise import noisy_counts, shares
 from formalsynth.custodian.records import cells, from_unit
-from formalsynth.custodian.rows import typed
-from formalsynth.custodian.schema import Declared
-from formalsynth.custodian.synthetic_sets import draw_sets
+from formalsynth.custodian.synthetic_sets import synthetic_sets
 from scipy import stats
-from small_release import COLUMNS, a_config, a_schema, histogram, made
+from small_release import COLUMNS, a_config, a_schema, histogram, made, typed_incomes
 
 SYNTHESIZED = {
     name: column | {"release": "synthesized"} if column.get("release") == "as_is" else column for name, column in COLUMNS.items()
@@ -25,10 +23,12 @@ SYNTHESIZED = {
 
 
 def drawn(schema=None, config=None, candidate=None, **changes):
-    schema = schema or a_schema()
-    declared = Declared("income", None, schema)
-    table = typed(schema, incomes.incomes().replace("", np.nan))
-    return draw_sets(declared, config or a_config(**changes), table, candidate or histogram()), table
+    """Synthetic sets with what crossed, and the rows that they are made from."""
+    schema, config, candidate = schema or a_schema(), config or a_config(**changes), candidate or histogram()
+    table = typed_incomes(schema)
+    numbers = crossed(schema, config, table, candidate)
+    check_claim(schema, config, candidate)
+    return synthetic_sets(schema.public, numbers, candidate.predictor, np.random.default_rng()), numbers, table
 
 
 def test_two_releases_of_the_same_data_differ_whatever_is_seeded():
@@ -36,38 +36,38 @@ def test_two_releases_of_the_same_data_differ_whatever_is_seeded():
     for sets in (first, second):
         np.random.seed(1)  # noqa: NPY002 # somebody else's habit
         random.seed(1)
-        sets += drawn()[0].sets
+        sets += drawn()[0]
     assert len(first) == len(second) == 3
     for frame, other in zip(first, second, strict=True):
         assert (frame["income"].to_numpy() != other["income"].to_numpy()).mean() > 0.9
 
 
 def test_predictors_as_they_are_keep_their_rows_in_another_order():
-    release_sets, table = drawn()
+    sets, _, table = drawn()
     names = ["age", "region", "sector"]
-    for frame in release_sets.sets:
+    for frame in sets:
         assert list(frame) == ["income", *names]
         assert frame[names].value_counts().to_dict() == table[names].value_counts().to_dict()
-    assert (release_sets.sets[0][names].to_numpy() != table[names].to_numpy()).any()
+    assert (sets[0][names].to_numpy() != table[names].to_numpy()).any()
 
 
 def test_synthesized_predictors_are_drawn_and_paid_for():
     schema = a_schema(columns=SYNTHESIZED)
     with pytest.raises(DataError, match="predictors_epsilon: is missing"):
         drawn(schema)
-    release_sets, table = drawn(schema, predictors_epsilon=2, ceiling=3)
-    assert release_sets.epsilon == 3
-    share = (release_sets.sets[0]["region"] == "North").mean()
+    sets, numbers, table = drawn(schema, predictors_epsilon=2, ceiling=3)
+    assert sum(part.epsilon for part in numbers.tables) == 3
+    share = (sets[0]["region"] == "North").mean()
     assert abs(share - (table["region"] == "North").mean()) < 0.1
-    assert release_sets.sets[0]["age"].between(18, 80).all()
+    assert sets[0]["age"].between(18, 80).all()
 
 
 def test_where_being_in_the_file_is_protected_the_number_of_rows_is_declared():
     schema = a_schema(columns=SYNTHESIZED, neighbours="add_remove")
     with pytest.raises(DataError, match="rows: is missing"):
         drawn(schema, predictors_epsilon=1, ceiling=2)
-    release_sets, _ = drawn(schema, predictors_epsilon=1, ceiling=2, rows=2500)
-    assert {len(frame) for frame in release_sets.sets} == {2500}
+    sets, _, _ = drawn(schema, predictors_epsilon=1, ceiling=2, rows=2500)
+    assert {len(frame) for frame in sets} == {2500}
     with pytest.raises(ValueError, match="cannot be add_remove where"):
         a_schema(neighbours="add_remove")
 
@@ -114,8 +114,11 @@ def lognormal_file(n=2935):
 def released_incomes(table, runs, **column):
     """Incomes of that many releases by a histogram of 50 bins at epsilon 1."""
     only = {"income": COLUMNS["income"] | column}
-    declared = Declared("income", None, a_schema(columns=only))
-    return [draw_sets(declared, a_config(sets=1), table, histogram()).sets[0]["income"].to_numpy() for _ in range(runs)]
+    schema, config, generator = a_schema(columns=only), a_config(sets=1), np.random.default_rng()
+    return [
+        synthetic_sets(schema, crossed(schema, config, table, histogram()), None, generator)[0]["income"].to_numpy()
+        for _ in range(runs)
+    ]
 
 
 def test_noise_of_empty_bins_does_not_raise_the_mean():
@@ -158,20 +161,20 @@ def release(tmp_path_factory):
 
 
 def test_the_folder_describes_itself(release):
-    package = json.loads((release.folder / "datapackage.json").read_text())
+    package = json.loads((release / "datapackage.json").read_text())
     assert [resource["path"] for resource in package["resources"]] == ["synthetic_1.csv", "synthetic_2.csv", "synthetic_3.csv"]
-    tables = json.loads((release.folder / "metadata.json").read_text())["tables"]
+    tables = json.loads((release / "metadata.json").read_text())["tables"]
     columns = {column["name"]: column["datatype"] for column in tables[0]["tableSchema"]["columns"]}
     assert columns["income"] == {"base": "integer", "minimum": 1000, "maximum": 500_000}
-    assert list(columns) == list(pd.read_csv(release.folder / "synthetic_1.csv"))
+    assert list(columns) == list(pd.read_csv(release / "synthetic_1.csv"))
 
 
 def test_the_code_of_readme_runs(release, monkeypatch, capsys):
-    code = (release.folder / "README.md").read_text().split("```python")[1].split("```")[0]
-    monkeypatch.chdir(release.folder)
+    code = (release / "README.md").read_text().split("```python")[1].split("```")[0]
+    monkeypatch.chdir(release)
     namespace = runpy.run_path("combine.py")
     assert len(namespace["combine"]([1.0, 3.0], [0.5, 1.5])) == 2  # no interval
     exec(code.replace("from combine import combine", ""), {"combine": namespace["combine"]})
     mean = float(capsys.readouterr().out.strip("()\n").split(",")[0])
-    sets = [pd.read_csv(release.folder / f"synthetic_{k}.csv")["income"].mean() for k in (1, 2, 3)]
+    sets = [pd.read_csv(release / f"synthetic_{k}.csv")["income"].mean() for k in (1, 2, 3)]
     assert mean == pytest.approx(np.mean(sets))

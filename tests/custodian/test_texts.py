@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import yaml
 from conftest import REPOSITORY
-from formalsynth.custodian.budget import LedgerEntry
 from formalsynth.custodian.comparison import combined
-from formalsynth.custodian.schema import Declared
+from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged
+from formalsynth.custodian.public import software
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from small_release import COLUMNS, a_config, a_schema
 
@@ -32,26 +32,32 @@ KINDS = {
     "other draws": ("weighted", "asymptotic DP (local eps_x)", False),
 }
 """Mechanism, guarantee, and whether all sets come from one noisy table."""
-EARLIER = LedgerEntry(
-    date="2026-10-01", synthesizer="Histogram", guarantee="DP (replace-one)", neighbours="replace", sets=5, epsilon=1.5,
-    outcome="released",
-)  # fmt: skip
+EARLIER = Earlier(entries=2, epsilon=3.0)
+AUDITED = Unchanged(columns=("age", "region", "sector"), rows=2935, unique=52, sha256="0" * 64)
+DRAWS = ReleasedDraws(
+    name="draws", mechanism="weighted", epsilon=None, reason="drawn", parameters={"a": ((1.0,),) * 3}, shapes={"a": ()}
+)
 
 
-def facts_of(kind="histogram", neighbours="replace", release="as_is", audit="passed", config=None, schema=None, **facts):
+def facts_of(
+    kind="histogram", neighbours="replace", release="as_is", audit="passed", config=None, schema=None, compared=True,
+    earlier=None, claim=None, uses_predictors=None,
+):  # fmt: skip
     """A release of the example as its texts see it."""
     mechanism, guarantee, direct = KINDS[kind]
     declared = {"predictors_epsilon": 0.5} if release == "synthesized" else {}
     declared |= {"rows": 2500} if neighbours == "add_remove" else {}
-    schema = {"neighbours": neighbours, "columns": columns(release)} | (schema or {})
-    claim = 1 - declared.get("predictors_epsilon", 0)
-    facts = {"uses_predictors": not direct, "compared": True, "claim": None if kind == "other draws" else claim} | facts
-    return ReleaseFacts(
-        name="my_incomes", config=a_config(**declared, **config or {}), mechanism=mechanism, guarantee=guarantee,
-        declared=Declared("my_incomes", None, a_schema(**schema)),
-        pure=kind != "other draws", parameters={"epsilon": claim} if direct else {}, rows=2935, date="2026-11-22", direct=direct,
-        audit=audit, **facts,
+    schema = a_schema(**{"neighbours": neighbours, "columns": columns(release)} | (schema or {}))
+    claim = None if kind == "other draws" else claim or 1 - declared.get("predictors_epsilon", 0)
+    public = Declarations(
+        name="my_incomes", schema=schema.public, release=a_config(**declared, **config or {}), mechanism=mechanism,
+        guarantee=guarantee, parameters={"epsilon": claim} if direct else {}, claim=claim, family=None if direct else "gamma",
     )  # fmt: skip
+    crossing = Crossing(
+        statement="made up", date="2026-11-22", software=software(), declarations="0" * 64, seed="0" * 64, rows=2935, audit=audit,
+        compared=compared, earlier=earlier or Earlier(), unchanged=AUDITED, draws=None if direct else DRAWS,
+    )  # fmt: skip
+    return ReleaseFacts(crossing, public, not direct if uses_predictors is None else uses_predictors)
 
 
 RELEASES = {
@@ -92,7 +98,7 @@ def test_the_card_states_what_was_declared(facts):
     deployment = tree["deployment"]
     assert deployment["basic"]["data_curators"] == ["Office of Examples"]
     assert deployment["basic"]["data_product_type"] == "Synthetic data"
-    refuted = facts.audit == "refuted"
+    refuted = facts.crossing.audit == "refuted"
     assert deployment["privacy_loss"].get("privacy_parameters") == (None if refuted else {"epsilon": 1.0})
     exact = facts.pure and facts.direct and not refuted
     assert deployment["dp_variant"]["variant_name"] == ("Pure DP" if exact else "Custom")
@@ -115,7 +121,7 @@ def test_the_data_package_is_of_version_2(facts):
     for resource in package["resources"]:
         assert resource["type"] == "table"
         assert not {"profile", "$schema"} & set(resource)
-        assert [field["name"] for field in resource["schema"]["fields"]] == list(facts.declared.schema.released)
+        assert [field["name"] for field in resource["schema"]["fields"]] == list(facts.schema.released)
 
 
 def test_the_name_of_a_licence_is_one_for_programs():
@@ -152,10 +158,8 @@ def test_no_text_promises_an_interval_for_a_noisy_table(facts):
 def test_the_interval_states_what_it_assumes(facts):
     text = " ".join(rendered("README.md", facts).split())
     assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct)
-    assert ("at least as many rows as a set" in text) == (not facts.direct and facts.declared.schema.neighbours == "add_remove")
-    assert ("noise of the table from which the predictors" in text) == (
-        not facts.direct and bool(facts.declared.schema.synthesized)
-    )
+    assert ("at least as many rows as a set" in text) == (not facts.direct and facts.schema.neighbours == "add_remove")
+    assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
 
 
 def words_of(facts):
@@ -194,21 +198,23 @@ def test_no_two_sentences_contradict_each_other(facts):
 
 def test_every_contradiction_could_be_seen():
     """Each sentence that is looked for is in some release, but those that are never true."""
-    everything = " ".join(" ".join(words_of(facts).values()) for facts in [*RELEASES.values(), facts_of(earlier=(EARLIER,))])
+    everything = " ".join(" ".join(words_of(facts).values()) for facts in [*RELEASES.values(), facts_of(earlier=EARLIER)])
     unseen = {pattern for pair in CONTRADICTIONS for pattern in pair if not re.search(pattern, everything)}
     assert unseen == {"everything in this folder", r"cannot be checked\. ?$|were chosen without the file"}
 
 
 def test_the_guarantee_names_the_columns_that_it_covers(facts):
-    schema, texts = facts.declared.schema, words_of(facts)
+    schema, texts = facts.schema, words_of(facts)
     as_is = [name for name, column in schema.columns.items() if column.release == "as_is"]
     covered = {"synthesized": "the columns income, age, region, sector"}.get(
         next((column.release for name, column in schema.predictors.items() if name != "income"), None), "the column income"
     )
     for name in ("README.md", "LEGAL.md", "deployment.yaml", "metadata.json", "datapackage.json"):
         text = texts[name]
-        assert (f"Epsilon at most 1 for {covered} in all 3 synthetic data sets together." in text) == (facts.audit != "refuted")
-        if facts.audit != "refuted":
+        assert (f"Epsilon at most 1 for {covered} in all 3 synthetic data sets together." in text) == (
+            facts.crossing.audit != "refuted"
+        )
+        if facts.crossing.audit != "refuted":
             assert ("Nothing is promised for the columns age, region, sector." in text) == bool(as_is), name
     assert ("can identify rows" in texts["LEGAL.md"]) == ("can identify rows" in texts["deployment.yaml"]) == bool(as_is)
 
@@ -263,13 +269,13 @@ def test_the_texts_name_earlier_releases_and_comparisons():
     assert "The ledger of this study has no earlier release from the file." in plain["LEGAL.md"]
     assert "That they do not depend on the file cannot be checked." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
-    later = words_of(facts_of(compared=True, earlier=(EARLIER, EARLIER)))
+    later = words_of(facts_of(compared=True, earlier=EARLIER))
     assert "has 2 earlier entries for the file" in later["LEGAL.md"]
     assert "Together they may claim epsilon 3, with this release 4, of a budget of 3." in later["LEGAL.md"]
     assert "is not one guarantee" not in later["LEGAL.md"]
     assert "may depend on it. No epsilon accounts for that." in later["LEGAL.md"]
     assert "Many releases" in later["deployment.yaml"]
-    other = words_of(facts_of("other draws", earlier=(EARLIER,)))
+    other = words_of(facts_of("other draws", earlier=EARLIER.model_copy(update={"mixed": True})))
     assert "so the sum is not one guarantee" in other["LEGAL.md"]
 
 

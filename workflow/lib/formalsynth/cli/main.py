@@ -87,8 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     _of_study(_add(commands, "compare", "try the candidates on the file, and write the internal report (CONFIDENTIAL)", _compare))
     release = _of_study(_add(commands, "release", "make synthetic data, and the folder for their release", _release))
     release.add_argument("--to", type=Path, help="folder of the release (default: release/<study>)")
-    verify = _of_study(_add(commands, "verify", "search a release again for confidential content", _verify))
+    verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
+    verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
     _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
     query = _add(commands, "query", "print means over the results of a run, by mechanism and other columns", _query)
@@ -186,10 +187,9 @@ def _print_if_open(*lines: object) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from formalsynth.custodian.schema import read_declared
     from formalsynth.custodian.verify import verify
 
-    _print(*verify(read_declared(options.study), options.release))
+    _print(*verify(options.release, options.study))
     return 0
 
 

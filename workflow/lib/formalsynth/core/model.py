@@ -18,6 +18,10 @@ PATTERNS = {
     "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: small letters and digits, joined by -"),
     "shows": (r"^((figure|table) [1-9][0-9]*[a-z]?)?$", "as in figure 2 or table 1"),
     "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
+    "sha256": ("^[0-9a-f]{64}$", "64 digits from 0 to f"),
+    "version": (r"^[0-9][0-9A-Za-z.+-]{0,30}$", "a version as in 1.2.3"),
+    "date": (r"^\d{4}-\d\d-\d\d$", "a date as in 2026-11-22"),
+    "file of own code": (r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(py|stan)$", "the name of a Python file or of a Stan program"),
     "number of an erratum": (r"^E[1-9][0-9]*$", "E and a number, as in E1"),
 }
 """Patterns that text has to match, each with its meaning in words."""

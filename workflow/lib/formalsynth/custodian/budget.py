@@ -35,6 +35,8 @@ class LedgerEntry(Model):
     """Largest epsilon that it may claim: its declared ceiling."""
     outcome: str
     """State of the release: started, released or stopped; each of them counts."""
+    crossing: str = ""
+    """Sha256 of the crossing of a release."""
 
 
 class ComparisonEntry(Model):
@@ -125,12 +127,12 @@ def record_comparison(folder: Path, candidates: Sequence[str]) -> None:
         _write(folder, [*_read(folder), ComparisonEntry(date=today(), compared=tuple(candidates))])
 
 
-def finish(folder: Path, place: int, outcome: str) -> None:
-    """Record the outcome of an entry; its epsilon stays spent."""
+def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
+    """Record the outcome of an entry, and the sha256 of its crossing; its epsilon stays spent."""
     with _alone(folder):
         ledger = _read(folder)
         entry = _releases(ledger)[place]
-        finished = entry.model_copy(update={"outcome": outcome})
+        finished = entry.model_copy(update={"outcome": outcome, "crossing": crossing})
         _write(folder, [finished if line is entry else line for line in ledger])
 
 

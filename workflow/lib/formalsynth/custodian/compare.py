@@ -12,13 +12,13 @@ from formalsynth.core.progress import tell
 from formalsynth.custodian.budget import read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
+from formalsynth.custodian.cross import check_draft
 from formalsynth.custodian.internal_audit import audit_candidates
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import records_of
 from formalsynth.custodian.report import TrialInfo, page
 from formalsynth.custodian.rows import check_file, usable
 from formalsynth.custodian.schema import RELEASE, Declared, read_draft
-from formalsynth.custodian.synthetic_sets import check_draft
 from formalsynth.runtime.private import private_folder, write_private
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import Candidate
+from formalsynth.custodian.cross import crossed, with_predictors
 from formalsynth.custodian.guarantees import SAMPLER
 from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.records import design_of, names_of
 from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
-from formalsynth.custodian.synthetic_sets import synthetic_sets, with_predictors
+from formalsynth.custodian.synthetic_sets import synthetic_sets
 
 EXPOSED = 10
 """Number of listed records with the largest risk."""
@@ -114,7 +115,7 @@ def _drawn(schema: Schema, table: pd.DataFrame, candidate: Candidate, draft: Rel
     if candidate.reason:
         return _failed(candidate, candidate.reason)
     try:
-        sets = synthetic_sets(schema, draft, table, candidate)
+        sets = synthetic_sets(schema, crossed(schema, draft, table, candidate), candidate.predictor, np.random.default_rng())
     except DataError as error:
         return _failed(candidate, str(error))
     return _compared(schema, table, candidate, draft, sets)

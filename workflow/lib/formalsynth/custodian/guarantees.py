@@ -23,6 +23,8 @@ SAMPLER = (
 """Difference between a release of posterior draws and the guarantee that is proven for it."""
 Audit = Literal["passed", "none", "refuted"]
 """Outcome of the audit of a release."""
+DELTA = 1e-3
+"""Delta of the audited epsilon; strict claims are audited at delta 0, as they promise."""
 LOCAL = "{meaning} The claimed epsilon is not a guarantee for every file."
 
 

@@ -20,6 +20,7 @@ from formalsynth.core.job import AuditSearch, SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.rows import RELATIONS
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate, StudySetup, fresh_address, strict_claim
+from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.records import finished, records_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 from formalsynth.plan.audits import EXACT
@@ -29,8 +30,6 @@ from formalsynth.steps.sampling import cmdstan_sampler
 if TYPE_CHECKING:
     import pandas as pd
 
-DELTA = 1e-3
-"""Delta of the audited epsilon; strict claims are audited at delta 0, as they promise."""
 ERRORS = 4.5
 """Tolerance of a strict claim, in standard errors of a sampled loss."""
 ROUNDING = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records
 from formalsynth.custodian.rows import clipped, outcomes_of
-from formalsynth.custodian.schema import Column, Schema
+from formalsynth.custodian.schema import Column, PublicSchema, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ def records_of(schema: Schema, table: pd.DataFrame) -> Records:
     return Records(outcomes_of(schema, table), design_of(schema, table))
 
 
-def design_of(schema: Schema, table: pd.DataFrame) -> Array:
+def design_of(schema: PublicSchema, table: pd.DataFrame) -> Array:
     """Build the design (n, p): a constant, a column for each category except the first, numbers on the scale of their bounds.
 
     Nothing is centred or scaled on the data: a row's part of the design depends on that row and on the schema alone.
@@ -30,7 +30,7 @@ def design_of(schema: Schema, table: pd.DataFrame) -> Array:
     return np.column_stack(columns)
 
 
-def names_of(schema: Schema) -> list[str]:
+def names_of(schema: PublicSchema) -> list[str]:
     """List the names of the columns of the design."""
     names = ["constant"]
     for name, column in schema.predictors.items():
@@ -80,7 +80,7 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
     return clipped(schema, pd.DataFrame(columns))
 
 
-def finished(schema: Schema, outcomes: Array) -> Array:
+def finished(schema: PublicSchema, outcomes: Array) -> Array:
     """Synthetic outcomes as they are released: inside the declared bounds and rounded as declared; both without the data."""
     low, high = schema.target.ends
     return np.clip(np.round(np.clip(outcomes, low, high), schema.target.places), low, high)

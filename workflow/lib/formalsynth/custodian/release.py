@@ -1,38 +1,35 @@
-"""The command ``release``: synthetic data of a declared study, in a folder that may be published."""
+"""The command ``release``: from the file to the crossing, and from the crossing to a folder that may be published."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from formalsynth.core.job import SamplerSettings, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
-from formalsynth.custodian.budget import LedgerEntry, finish, read_comparisons, read_ledger, start, today
+from formalsynth.custodian.assemble import ReleasePlan, crossing_of, declarations_of, earlier_of, fill_folder
+from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start, today
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
-from formalsynth.custodian.compare import REPORT
-from formalsynth.custodian.csv_file import CsvFormat, read_text
-from formalsynth.custodian.guarantees import Audit, release_kind
+from formalsynth.custodian.cross import check_claim, check_draft, crossed, rows_of, with_predictors
+from formalsynth.custodian.crossing import CROSSING, ROUNDING, sha256, text_of
+from formalsynth.custodian.guarantees import Audit
 from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
-from formalsynth.custodian.leak_scan import ConfidentialContent
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import records_of
-from formalsynth.custodian.rehearsal import rehearse, rehearse_fit
-from formalsynth.custodian.release_folder import check_place, publish, published_texts
+from formalsynth.custodian.rehearsal import rehearse
+from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
 from formalsynth.custodian.rows import usable
+from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import RELEASE, Declared, ReleaseConfig, read_release
-from formalsynth.custodian.synthetic_sets import ROUNDING, check_draft, draw_sets, rows_of, with_predictors
-from formalsynth.custodian.texts import ReleaseFacts
 from formalsynth.plan.messages import refusal
 
 
 def release(declared: Declared, to: Path) -> list[str]:
     """Make a release.
+
+    The confidential side writes the ledger, draws the noise, and writes a crossing. The public side computes the folder from the
+    crossing, in a process that can open nothing else. All of it is rehearsed on made-up rows before anything counts as spent.
 
     Args:
         declared: the study.
@@ -43,7 +40,7 @@ def release(declared: Declared, to: Path) -> list[str]:
 
     Raises:
         ConfigError: something is not declared yet, or not allowed; among this every seed.
-        DataError: the file cannot be used, the budget is spent, the ceiling is too low, or confidential content was found.
+        DataError: the file cannot be used, the budget is spent, or the ceiling is too low.
     """
     config, study = read_release(declared.folder), read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
@@ -51,39 +48,48 @@ def release(declared: Declared, to: Path) -> list[str]:
     check_draft(declared.schema, config)
     _check_rows(declared, config)
     check_place(to)
+    _check_confinement(declared)
     table = usable(declared)
-    facts = facts_of(declared, config, synthesizer, rows_of(declared.schema, config, table), read_ledger(declared.folder))
-    confidential = confidential_content(declared, config, table, published_texts([facts]))
+    plan = ReleasePlan(declared, study, synthesizer, declarations_of(declared, config, study, synthesizer))
     entry = LedgerEntry(
-        date=facts.date, synthesizer=config.synthesizer, guarantee=facts.guarantee, neighbours=declared.schema.neighbours,
-        sets=config.sets, epsilon=config.ceiling, outcome="started",
+        date=today(), synthesizer=config.synthesizer, guarantee=plan.declarations.guarantee,
+        neighbours=declared.schema.neighbours, sets=config.sets, epsilon=config.ceiling, outcome="started",
     )  # fmt: skip
     # own code that breaks its contract, and what is declared, stop a release before anything counts as spent
     with compiled(declared, study) as executable:
-        rehearse(facts, synthesizer, to)
-        if not facts.direct:
-            rehearse_fit(declared, study, config, executable)
+        rehearse(plan, executable, to, rows_of(declared.schema, config, table))
         place = start(declared.folder, entry, config.budget)
         try:
-            facts = replace(facts, earlier=tuple(read_ledger(declared.folder)[:place]))
             records = records_of(declared.schema, table)
             candidate = fit(declared, study, records, executable, [config.synthesizer], SamplerSettings())[config.synthesizer]
-            drawn = draw_sets(declared, config, table, candidate)
+            numbers = crossed(declared.schema, config, table, candidate)
+            check_claim(declared.schema, config, candidate)
             audit = _audit(config, candidate, audit_chosen(declared, study, table, candidate, executable, config.sets))
-            arrays = candidate.by_record, candidate.weights, *candidate.draws.values()
-            secrets = [array for array in arrays if array is not None]
-            confidential = replace(confidential, secrets=secrets, published=published_texts([facts]))
-            publish(replace(facts, audit=audit, uses_predictors=drawn.uses_predictors), drawn, confidential, to)
+            earlier = earlier_of(read_ledger(declared.folder)[:place], plan.declarations)
+            crossing = crossing_of(declared, plan.declarations, numbers, entry.date, audit, earlier, plan.own)
+            with unpublished_folder(to) as folder:
+                fill_folder(crossing, plan.declarations, numbers, plan.own, folder)
+                publish(folder, to)
         except BaseException:  # whatever it was, it may have depended on the data
             with contextlib.suppress(OSError, DataError):
                 finish(declared.folder, place, "stopped")
             raise
-    finish(declared.folder, place, "released")
+    finish(declared.folder, place, "released", sha256(text_of(crossing)))
     return [
-        f"Released: {to}. No seed was used, and nothing that it was drawn from is kept.",
+        f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify does it again.",
         f"Let somebody else read it before it is sent, {to / 'LEGAL.md'} first.",
         f"What was spent on the file: formalsynth budget {declared.folder}",
     ]
+
+
+def _check_confinement(declared: Declared) -> None:
+    """Check that the public side cannot read the file.
+
+    Raises:
+        DataError: the file is in a folder with software, which every process may read.
+    """
+    if folders := holding(declared.csv):
+        raise DataError(f"{declared.schema.file}: is in {folders[0]}, which holds software and can be read: move the file")
 
 
 def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesizer) -> None:
@@ -143,29 +149,3 @@ def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: StudySe
     if config.synthesizer not in study.expanded.synthesizers:
         raise refusal(declared.folder / RELEASE, "synthesizer", config.synthesizer, study.ids())
     return study.expanded.synthesizers[config.synthesizer]
-
-
-def facts_of(
-    declared: Declared, config: ReleaseConfig, synthesizer: Synthesizer, rows: int, earlier: Sequence[LedgerEntry], date: str = ""
-) -> ReleaseFacts:
-    """Collect the facts for the texts of a release; the audit and the use of predictors follow when it is drawn."""
-    mechanism = MECHANISMS[synthesizer.mechanism]
-    pure = mechanism.guarantee in STRICT_KINDS
-    guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
-    return ReleaseFacts(
-        declared.name, declared, config, mechanism.name, guarantee, pure, synthesizer.parameters if pure else {}, rows,
-        date or today(), mechanism.releases, "none", False, _compared(declared), tuple(earlier),
-        strict_claim(synthesizer, declared.schema.neighbours, config.sets),
-    )  # fmt: skip
-
-
-def _compared(declared: Declared) -> bool:
-    """Return True if candidates were compared on the file; a report without an entry in the ledger is of an older version."""
-    return bool(read_comparisons(declared.folder)) or (declared.folder / REPORT).exists()
-
-
-def confidential_content(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, published: str) -> ConfidentialContent:
-    """Collect the content that must not be in a release."""
-    schema = declared.schema
-    text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
-    return ConfidentialContent(declared, table, text, (), published, config.sets, config.figure)

@@ -1,39 +1,30 @@
-"""Folder of a release: written next to its place, scanned, and moved there as a whole."""
+"""Folder of a release: written next to its place, and moved there as a whole."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
-from formalsynth.custodian.guarantees import Audit
-from formalsynth.custodian.leak_scan import MANIFEST, PICTURE, ConfidentialContent, manifest_text, refuse_leaks
-from formalsynth.custodian.synthetic_sets import SyntheticSets
+from formalsynth.custodian.crossing import Crossing, Declarations
+from formalsynth.custodian.schema import Column, PublicSchema
+from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder
 from formalsynth.runtime.scratch import scratch_folder
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 OPEN_FOLDER, OPEN_FILE = 0o755, 0o644
-
-
-def publish(facts: ReleaseFacts, drawn: SyntheticSets, confidential: ConfidentialContent, to: Path) -> None:
-    """Fill a folder that only its owner can enter, scan it, and move it to its place."""
-    with unpublished_folder(to) as folder:
-        write(folder, facts, drawn)
-        refuse_leaks(folder, confidential)
-        for path in folder.iterdir():
-            path.chmod(OPEN_FILE)
-        folder.rename(to)
-    to.chmod(OPEN_FOLDER)
+MANIFEST, PICTURE = "MANIFEST.sha256", "outcomes.png"
 
 
 def check_place(to: Path) -> None:
@@ -68,39 +59,63 @@ def unpublished_folder(to: Path) -> Iterator[Path]:
                 to.parent.rmdir()
 
 
-def write(folder: Path, facts: ReleaseFacts, drawn: SyntheticSets) -> None:
-    """Write every file of a release, the manifest last."""
-    schema = facts.declared.schema
-    for name, frame in zip(facts.files, drawn.sets, strict=True):
-        columns = {
-            column: _formatted(schema.columns[column].places, schema.columns[column].type, frame[column])
-            for column in map(str, frame)
-        }
-        pd.DataFrame(columns).to_csv(folder / name, index=False, lineterminator="\n")
+def publish(folder: Path, to: Path) -> None:
+    """Open a finished folder to everybody, and move it to its place."""
+    for path in folder.iterdir():
+        path.chmod(OPEN_FILE)
+    folder.rename(to)
+    to.chmod(OPEN_FOLDER)
+
+
+def write(
+    folder: Path, crossing: Crossing, declarations: Declarations, predictor: Predictor | None, as_is: pd.DataFrame | None
+) -> None:
+    """Write the data sets, texts and picture of a release, each of which is a function of the arguments.
+
+    Args:
+        folder: the folder to fill.
+        crossing: what crossed.
+        declarations: public declarations.
+        predictor: family of the posterior draws.
+        as_is: columns that are released as they are.
+    """
+    schema = declarations.schema_
+    crossed = Crossed(crossing.rows, declarations.release.sets, crossing.tables, crossing.draws, as_is)
+    generator = np.random.default_rng(int(crossing.seed, 16))
+    frames = synthetic_sets(schema, crossed, predictor, generator)
+    facts = ReleaseFacts(crossing, declarations, uses_predictors(schema, outcomes_of(schema, crossed, predictor)))
+    for name, frame in zip(facts.files, frames, strict=True):
+        (folder / name).write_text(formatted(schema, frame), encoding="utf-8")
     for name, text in texts_of(facts).items():
         (folder / name).write_text(text, encoding="utf-8")
-    if facts.config.figure:
-        draw_outcomes(folder / PICTURE, schema.outcome, [frame[schema.outcome].to_numpy(dtype=float) for frame in drawn.sets])
-    sums = {path.name: checksum(path) for path in folder.iterdir()}
-    (folder / MANIFEST).write_text(manifest_text(sums), encoding="utf-8")
+    if declarations.release.figure:
+        draw_outcomes(folder / PICTURE, schema.outcome, [frame[schema.outcome].to_numpy(dtype=float) for frame in frames])
 
 
-def published_texts(releases: Sequence[ReleaseFacts]) -> str:
-    """Join all possible texts of releases, whatever the outcome of drawing and audit, with the names of their files."""
-    open_facts = list(itertools.product(get_args(Audit), (False, True), (False, True)))
-    texts = [
-        texts_of(replace(facts, audit=audit, uses_predictors=used, compared=compared)) | dict.fromkeys(facts.files, "")
-        for facts in releases
-        for audit, used, compared in open_facts
-    ]
-    return "\n".join([MANIFEST, PICTURE, *(f"{name}\n{text}" for files in texts for name, text in files.items())])
+def seal(folder: Path) -> None:
+    """Write the checksums of all files, as ``sha256sum -c`` reads them."""
+    sums = "".join(f"{checksum(path)}  {path.name}\n" for path in sorted(folder.iterdir()))
+    (folder / MANIFEST).write_text(sums, encoding="utf-8")
 
 
-def _formatted(places: int, kind: str, values: pd.Series) -> pd.Series:
-    return values if kind == "category" else values.map(lambda value: f"{value:.{places}f}")
+def formatted(schema: PublicSchema, frame: pd.DataFrame) -> str:
+    """Write a data set as CSV, numbers with their declared decimal places."""
+    import pandas as pd
+
+    columns = {name: _formatted(schema.columns[name], frame[name]) for name in map(str, frame)}
+    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
 
 
-def draw_outcomes(path: Path, outcome: str, sets: list[np.ndarray]) -> None:
+def unique_rows(frame: pd.DataFrame) -> int:
+    """Count the rows that no other row equals."""
+    return int((~frame.duplicated(keep=False)).sum())
+
+
+def _formatted(column: Column, values: pd.Series) -> pd.Series:
+    return values if column.type == "category" else values.map(lambda value: f"{value:.{column.places}f}")
+
+
+def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:
     """Draw the distribution functions of the synthetic outcomes, without metadata."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -10,8 +10,7 @@ from html import escape
 from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.words import counted
 from formalsynth.custodian.comparison import CandidateSummary, Recommendation
-from formalsynth.custodian.guarantees import guarantee_sentence
-from formalsynth.custodian.internal_audit import DELTA
+from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
 
 CONFIDENTIAL = "CONFIDENTIAL: made from the data. Not for anybody outside."
 MADE_UP = "MADE-UP ROWS: nothing here was made from the data."

@@ -75,16 +75,16 @@ class Column(Model):
         """Decimal places in a release."""
         return self.decimals if self.type == "number" else 0
 
+    @property
+    def width(self) -> int:
+        """Number of its categories or bins in a noisy table."""
+        return len(self.categories or []) if self.type == "category" else self.bins
 
-class Schema(Model):
-    """Declarations of a file: its format, the protected persons, and the content of its columns."""
 
-    file: str = Field(min_length=1, description="The file, from the folder of the schema.")
-    encoding: str = Field("utf-8", description="Encoding of the file.")
-    delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
-    decimal: Literal[".", ","] = Field(".", description="Character before the decimal places of a number.")
-    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
-    rows: int = Field(ge=2, le=10**9, description="Rows of the file without its header; public where neighbours is replace.")
+class PublicSchema(Model):
+    """Declarations that may be published: the protected persons, and the content of the columns."""
+
+    rows: int | None = Field(None, ge=2, le=10**9, description="Rows of the file; left out where their number is confidential.")
     protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
     rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
     neighbours: Literal["add_remove", "replace"] = Field(
@@ -131,6 +131,24 @@ class Schema(Model):
     def released(self) -> dict[str, Column]:
         """The columns of a release, in the order of the file."""
         return {name: column for name, column in self.columns.items() if column.release != "suppressed"}
+
+
+class Schema(PublicSchema):
+    """Declarations of a file: its format, and what may be published."""
+
+    file: str = Field(min_length=1, description="The file, from the folder of the schema.")
+    encoding: str = Field("utf-8", description="Encoding of the file.")
+    delimiter: str = Field(",", min_length=1, max_length=1, description="Character between two values of a row.")
+    decimal: Literal[".", ","] = Field(".", description="Character before the decimal places of a number.")
+    missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
+    rows: int = Field(ge=2, le=10**9, description="Rows of the file without its header; public where neighbours is replace.")
+
+    @property
+    def public(self) -> PublicSchema:
+        """The part that may be published: suppressed columns, the file, and a confidential number of rows are left out."""
+        kept = {name: getattr(self, name) for name in PublicSchema.model_fields}
+        rows = self.rows if self.neighbours == "replace" else None
+        return PublicSchema.model_construct(**kept | {"rows": rows, "columns": self.released})
 
 
 class Curator(Model):

@@ -1,153 +1,162 @@
-"""Synthetic data sets of a release: drawn once, from randomness that is not kept."""
+"""Public side of a release: synthetic data sets from the numbers that crossed and from declarations, with a public seed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from formalsynth.core.arrays import Array, Integers
-from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.arrays import Array, Draws, Records, count, take
+from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
-from formalsynth.core.words import counted
-from formalsynth.custodian.candidates import HISTOGRAM, Candidate
-from formalsynth.custodian.noise import noisy_counts, shares
-from formalsynth.custodian.outcomes import released_histogram, synthetic_outcomes, uses_predictors
-from formalsynth.custodian.records import cells, design_of, from_unit
-from formalsynth.custodian.schema import Column, Declared, ReleaseConfig, ReleaseDraft, Schema
+from formalsynth.custodian.crossing import CROSSING, Part, ReleasedDraws
+from formalsynth.custodian.noise import shares
+from formalsynth.custodian.records import design_of, finished, from_unit, names_of
+from formalsynth.custodian.schema import Column, PublicSchema
 
-ROUNDING = 1 + 1e-9
-"""Factor by which a sum of claims may exceed the ceiling."""
-CELLS = 100_000
-"""Largest number of cells of a table of synthesized predictors."""
+OUTCOME, PREDICTORS = "outcome", "predictors"
+"""Names of the noisy tables."""
+PROBES = 1000
+"""Number of synthetic outcomes for the test of uses_predictors."""
 
 
 @dataclass(frozen=True)
-class SyntheticSets:
-    """Synthetic data sets with their claim."""
+class Crossed:
+    """Numbers of a release that crossed; the synthetic sets follow from them, from the declarations and from a seed."""
 
-    sets: tuple[pd.DataFrame, ...]
-    epsilon: float
-    """Claim for all sets; confidential unless the guarantee is pure."""
-    uses_predictors: bool
-    """True if outcomes were drawn given the predictors."""
+    rows: int
+    """Rows of each set."""
+    sets: int
+    tables: tuple[Part, ...] = ()
+    draws: ReleasedDraws | None = None
+    as_is: pd.DataFrame | None = field(default=None, repr=False)
+    """Columns that are released as they are, in an order of their own; None for none."""
+
+    def table(self, name: str) -> Part | None:
+        """Table of a name; None if there is none."""
+        return next((part for part in self.tables if part.name == name), None)
 
 
-def draw_sets(declared: Declared, config: ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> SyntheticSets:
-    """Synthetic data sets of a fitted candidate.
+@dataclass(frozen=True)
+class ScaledBins:
+    """Synthetic values from bin probabilities, uniform inside each bin on the declared scale."""
+
+    column: Column
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """One synthetic data set (n,) for each row of ``probability`` (S, bins)."""
+        n, rows = len(records.x), draws["probability"]
+        places = [(generator.choice(len(row), n, p=row) + generator.random(n)) / len(row) for row in rows]
+        return from_unit(self.column, np.stack(places))
+
+
+@dataclass(frozen=True)
+class MadeUpOutcomes:
+    """Outcomes between the declared bounds, in place of those of a posterior: for a rehearsal."""
+
+    column: Column
+
+    def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
+        """One data set (n,) for each draw."""
+        return generator.uniform(*self.column.ends, (count(draws), len(records)))
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Distribution of the outcomes: a draw for each set, or one for all of them."""
+
+    predictor: Predictor
+    draws: Draws
+
+    def of_set(self, k: int) -> Draws:
+        """Draw of a set."""
+        return take(self.draws, [k % count(self.draws)])
+
+
+def outcomes_of(schema: PublicSchema, crossed: Crossed, predictor: Predictor | None) -> Outcomes:
+    """Distribution of the outcomes from what crossed.
+
+    Bins are equally wide on the declared scale, and noisy counts below the scale of the noise times the log of the number of
+    bins count as 0: clamped at 0 alone, the noise of empty bins would add values, most of them far above the others.
 
     Args:
-        declared: declarations of the file.
-        config: settings of the release.
-        table: the confidential rows.
-        candidate: the chosen candidate.
+        schema: bounds and scale of the outcome.
+        crossed: a table of the outcome, or posterior draws.
+        predictor: family of the posterior draws; not used for a table.
 
     Raises:
-        DataError: it failed, its noise is not safe, or it claims more than the declared ceiling.
+        DataError: neither crossed.
     """
-    schema = declared.schema
-    if candidate.reason:
-        raise DataError(f"{candidate.synthesizer.id}: could not be fitted: {candidate.reason}; nothing is released")
-    epsilon = with_predictors(schema, config, candidate.per_release(config.sets))
-    if epsilon > config.ceiling * ROUNDING:
-        raise DataError(
-            f"{candidate.synthesizer.id}: claims more than the declared ceiling of {config.ceiling:g} for "
-            f"{counted(config.sets, 'set')}; nothing is released. Choose another candidate or fewer sets"
-        )
-    return SyntheticSets(tuple(synthetic_sets(schema, config, table, candidate)), epsilon, uses_predictors(schema, candidate))
+    if crossed.draws is not None and predictor is not None:
+        return Outcomes(predictor, crossed.draws.draws)
+    table = crossed.table(OUTCOME)
+    if table is None:
+        raise DataError(f"{CROSSING}: has neither a table of the outcome nor posterior draws with their family")
+    probability = shares(table.numbers, table.scale * math.log(len(table.numbers)))
+    return Outcomes(ScaledBins(schema.target), {"probability": probability[None]})
 
 
 def synthetic_sets(
-    schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, candidate: Candidate
+    schema: PublicSchema, crossed: Crossed, predictor: Predictor | None, generator: np.random.Generator
 ) -> list[pd.DataFrame]:
-    """Synthetic data sets of a fitted candidate, with the predictors, the noise and the number of rows of a release.
+    """Synthetic data sets, the same for the same generator.
 
-    Raises:
-        DataError: something that it needs is not declared, or its noise is not safe.
+    Args:
+        schema: public declarations.
+        crossed: numbers that crossed.
+        predictor: family of the posterior draws.
+        generator: source of randomness, which has nothing to do with the data.
     """
-    check_draft(schema, draft)
-    generator, rows = np.random.default_rng(), rows_of(schema, draft, table)
-    order = generator.permutation(rows)
-    predictors = [frame.iloc[order].reset_index(drop=True) for frame in _predictors(schema, draft, table, rows, generator)]
-    if candidate.direct:
-        if candidate.synthesizer.mechanism != HISTOGRAM:
-            raise DataError(
-                f"{candidate.synthesizer.id}: the noise of {candidate.synthesizer.mechanism} is not safe in floating point; "
-                f"nothing is released. Choose {HISTOGRAM}, or a synthesizer with a posterior"
-            )
-        candidate = released_histogram(schema, table[schema.outcome].to_numpy(dtype=float), rows, candidate)
-    outcomes = synthetic_outcomes(schema, candidate, [design_of(schema, frame) for frame in predictors], generator)
-    columns = list(schema.released)
-    return [frame.assign(**{schema.outcome: outcome})[columns] for frame, outcome in zip(predictors, outcomes, strict=True)]
+    outcomes, columns, sets = outcomes_of(schema, crossed, predictor), list(schema.released), []
+    for k in range(crossed.sets):
+        frame = _predictors(schema, crossed, generator)
+        values = synthetic_outcomes(schema, outcomes.predictor, outcomes.of_set(k), design_of(schema, frame), generator)
+        sets.append(frame.assign(**{schema.outcome: values})[columns])
+    return sets
 
 
-def with_predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, epsilon: float) -> float:
-    """Epsilon of the outcomes and of the noisy table of predictors together."""
-    return epsilon + (draft.predictors_epsilon or 0 if schema.synthesized else 0)
+def synthetic_outcomes(
+    schema: PublicSchema, predictor: Predictor, draw: Draws, design: Array, generator: np.random.Generator
+) -> Array:
+    """Synthetic outcomes (n,) of one draw, as they are released: inside the declared bounds and rounded as declared."""
+    # the outcomes of the file are not among what the predictions are made from; a program may ask for values within bounds
+    records = Records(np.full(len(design), np.rint(sum(schema.target.ends) / 2)), design)
+    return finished(schema, predictor.predict(generator, records, draw)[0])
 
 
-def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
-    """Check, without the file, that everything is declared from which sets are drawn.
-
-    Raises:
-        DataError: something is missing, or the predictors cannot be drawn.
-    """
-    if schema.neighbours == "add_remove" and draft.rows is None:
-        raise DataError(
-            "release.yaml: rows: is missing; where neighbours is add_remove the number of rows of the file is confidential: "
-            "give the number of rows that each synthetic set is to have"
-        )
-    if not schema.synthesized:
-        return
-    if len(schema.synthesized) < len(schema.predictors):
-        raise DataError(
-            "schema.yaml: columns: some predictors are as_is and some synthesized; allowed: all of one kind, since what is drawn "
-            "cannot belong to the rows of a file. Suppress one of the kinds"
-        )
-    if draft.predictors_epsilon is None:
-        raise DataError("release.yaml: predictors_epsilon: is missing; it is the budget of the noisy table of the predictors")
-    if (cells_of_table := math.prod(map(_width, schema.synthesized.values()))) > CELLS:
-        raise DataError(f"schema.yaml: columns: the synthesized ones have {cells_of_table} cells; allowed: up to {CELLS}")
+def uses_predictors(schema: PublicSchema, outcomes: Outcomes) -> bool:
+    """Compare synthetic outcomes for two values of the predictors, drawn with the same random numbers."""
+    columns, rows = len(names_of(schema)), np.arange(PROBES)
+    if columns == 1:
+        return False
+    designs = np.zeros((2, PROBES, columns))
+    designs[:, :, 0] = 1
+    designs[1, rows, 1 + rows % (columns - 1)] = 1  # one predictor at its other end in each row: no unlikely combinations
+    first, second = (
+        synthetic_outcomes(schema, outcomes.predictor, outcomes.of_set(0), design, np.random.default_rng(0)) for design in designs
+    )
+    return not np.array_equal(first, second)
 
 
-def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> int:
-    """Rows of each set: where being in the file is protected, a declared number in place of the file's."""
-    return len(table) if schema.neighbours == "replace" else int(draft.rows or 0)
-
-
-def _predictors(
-    schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, rows: int, generator: np.random.Generator
-) -> list[pd.DataFrame]:
-    """Return the predictors of each set: as they are, or drawn from one noisy table."""
-    if not schema.synthesized:
-        as_they_are = table[list(schema.predictors)]
-        return [as_they_are if len(as_they_are.columns) else pd.DataFrame(index=range(rows))] * draft.sets
-    assert draft.predictors_epsilon is not None
-    places = [_cells(column, table[name]) for name, column in schema.synthesized.items()]
-    shape = [_width(column) for column in schema.synthesized.values()]
-    counts = np.bincount(np.ravel_multi_index(tuple(places), shape), minlength=math.prod(shape))
-    probability = shares(noisy_counts([int(count) for count in counts], draft.predictors_epsilon, SENSITIVITY[schema.neighbours]))
-    return [_rows(schema.synthesized, probability, shape, rows, generator) for _ in range(draft.sets)]
-
-
-def _width(column: Column) -> int:
-    return len(column.categories or []) if column.type == "category" else column.bins
-
-
-def _cells(column: Column, values: pd.Series) -> Integers:
-    if column.type == "category":
-        return pd.Categorical(values, categories=column.categories).codes.astype(int)
-    return cells(column, values.to_numpy(dtype=float), column.bins)
+def _predictors(schema: PublicSchema, crossed: Crossed, generator: np.random.Generator) -> pd.DataFrame:
+    """Return the predictors of a set: as they are, or drawn from a noisy table."""
+    if crossed.as_is is not None:
+        return crossed.as_is
+    table = crossed.table(PREDICTORS)
+    if table is None:
+        return pd.DataFrame(index=range(crossed.rows))
+    columns = {name: schema.columns[name] for name in table.columns}
+    return _rows(columns, shares(table.numbers), table.shape, crossed.rows, generator)
 
 
 def _rows(
-    columns: Mapping[str, Column], probability: Array, shape: list[int], n: int, generator: np.random.Generator
+    columns: Mapping[str, Column], probability: Array, shape: Sequence[int], n: int, generator: np.random.Generator
 ) -> pd.DataFrame:
     """Rows drawn from a table of probabilities; numbers are uniform inside their bin on the declared scale."""
-    places = np.unravel_index(generator.choice(len(probability), n, p=probability), shape)
+    places = np.unravel_index(generator.choice(len(probability), n, p=probability), tuple(shape))
     drawn: dict[str, Array] = {}
     for (name, column), place in zip(columns.items(), places, strict=True):
         if column.type == "category":

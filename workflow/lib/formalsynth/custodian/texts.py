@@ -9,19 +9,17 @@ import functools
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from formalsynth import __version__
 from formalsynth.core.words import counted
-from formalsynth.custodian.budget import LedgerEntry, spent
-from formalsynth.custodian.guarantees import Audit, guarantee_sentence, ledger_kind
-from formalsynth.custodian.internal_audit import DELTA
+from formalsynth.custodian.crossing import Crossing, Declarations
+from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
 from formalsynth.custodian.metadata import CONTEXT, CSVW
-from formalsynth.custodian.schema import Column, Declared, ReleaseConfig
+from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
@@ -30,30 +28,37 @@ FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """Facts that the texts of a release state; all of them are public."""
+    """Facts that the texts of a release state: all of them follow from what crossed and from public declarations."""
 
-    name: str
-    declared: Declared
-    config: ReleaseConfig
-    mechanism: str
-    guarantee: str
-    pure: bool
-    """True if the guarantee is a strict one."""
-    parameters: Mapping[str, float]
-    rows: int
-    """Number of rows of each synthetic set."""
-    date: str
-    direct: bool
-    """True if all sets come from one noisy table of counts, False if they are posterior draws."""
-    audit: Audit
+    crossing: Crossing
+    declarations: Declarations
     uses_predictors: bool
     """True if outcomes were drawn given the predictors."""
-    compared: bool
-    """True if an internal report compared candidates on the file."""
-    earlier: tuple[LedgerEntry, ...] = ()
-    """Entries of the ledger before this release."""
-    claim: float | None = None
-    """Epsilon of the outcomes in all sets where it is known before the file is opened; None where it is confidential."""
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return self.declarations.name
+
+    @property
+    def schema(self) -> PublicSchema:
+        """Public schema."""
+        return self.declarations.schema_
+
+    @property
+    def config(self) -> ReleaseConfig:
+        """Settings of the release."""
+        return self.declarations.release
+
+    @property
+    def pure(self) -> bool:
+        """True if the guarantee is a strict one."""
+        return self.declarations.pure
+
+    @property
+    def direct(self) -> bool:
+        """True if all sets come from noisy tables, False if they are posterior draws."""
+        return self.crossing.draws is None
 
     @property
     def files(self) -> list[str]:
@@ -63,33 +68,22 @@ class ReleaseFacts:
     @property
     def as_is(self) -> list[str]:
         """Columns released as they are in the file."""
-        return [name for name, column in self.declared.schema.columns.items() if column.release == "as_is"]
+        return [name for name, column in self.schema.columns.items() if column.release == "as_is"]
 
     @property
     def protected(self) -> list[str]:
         """Columns that the guarantee covers."""
-        return [name for name in self.declared.schema.released if name not in self.as_is]
+        return [name for name in self.schema.released if name not in self.as_is]
 
     @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
-        return guarantee_sentence(self.guarantee, self.declared.schema.neighbours, self.direct)
+        return guarantee_sentence(self.declarations.guarantee, self.schema.neighbours, self.direct)
 
     @property
     def certainty(self) -> float:
         """Largest probability of the true answer to an even bet, after the release."""
         return 1 / (1 + math.exp(-min(self.config.ceiling, 700.0)))
-
-    @property
-    def spent(self) -> float:
-        """Epsilon of all earlier entries of the ledger."""
-        return spent(self.earlier)
-
-    @property
-    def mixed(self) -> bool:
-        """True if earlier entries have other kinds of guarantee or neighbours than this release."""
-        kinds = {(ledger_kind(entry.guarantee), entry.neighbours) for entry in self.earlier}
-        return kinds != {(ledger_kind(self.guarantee), self.declared.schema.neighbours)}
 
 
 class Sentences:
@@ -117,7 +111,8 @@ def _environment() -> Environment:
 
 def _variables(facts: ReleaseFacts) -> dict[str, object]:
     return {
-        "facts": facts, "config": facts.config, "schema": facts.declared.schema, "delta": DELTA, "version": __version__
+        "facts": facts, "crossing": facts.crossing, "declarations": facts.declarations, "config": facts.config,
+        "schema": facts.schema, "delta": DELTA, "version": facts.crossing.software["formalsynth"],
     }  # fmt: skip
 
 
@@ -156,7 +151,7 @@ def _dictionary(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
     """Describe the columns in CSVW."""
     columns = [
         {"name": name, "titles": name, "datatype": _datatype(column), "required": True}
-        for name, column in facts.declared.schema.released.items()
+        for name, column in facts.schema.released.items()
     ]
     description = f"{sentences.relations} {sentences.promise} {sentences.guarantee}"
     return {
@@ -175,7 +170,7 @@ def _datatype(column: Column) -> dict[str, object]:
 def _datapackage(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
     """Describe the sets as a Data Package."""
     config, fields = facts.config, []
-    for name, column in facts.declared.schema.released.items():
+    for name, column in facts.schema.released.items():
         limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
         fields.append({"name": name, "type": FRICTIONLESS[column.type], "constraints": {"required": True, **limits}})
     resources = [
@@ -186,7 +181,7 @@ def _datapackage(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]
     return {
         "$schema": DATA_PACKAGE, "name": _slug(facts.name), "title": config.title,
         "description": f"{sentences.relations} {sentences.promise} Made for {config.intended_use}.",
-        "created": f"{facts.date}T00:00:00Z",
+        "created": f"{facts.crossing.date}T00:00:00Z",
         "licenses": [{"name": re.sub(r"[^-\w.]+", "-", config.licence, flags=re.ASCII), "title": config.licence}],
         "contributors": [{"title": config.curator.name, "roles": ["publisher"]}], "resources": resources,
     }  # fmt: skip

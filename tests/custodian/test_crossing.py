@@ -1,0 +1,148 @@
+"""The crossing: a text that is read as it was written, and refused where it has anything else."""
+
+import re
+
+import numpy as np
+import pytest
+import yaml
+from formalsynth.core.text import DataError
+from formalsynth.custodian.crossing import (
+    AS_IS,
+    CROSSING,
+    DECLARATIONS,
+    Crossing,
+    Declarations,
+    Part,
+    ReleasedDraws,
+    read_crossing,
+    released_draws,
+    sha256,
+    text_of,
+)  # fmt: skip
+from small_release import a_config, a_schema, crossing_folder, declarations
+
+TEXTS = [
+    "Incomes: seeds 1 to 9",
+    "Seed: 12, weights: 0.5, delta = 3",
+    "Inverness / Ross / Skye",
+    "The islands of /Muck/Rum/Eigg",
+    "see C:\\data and ~/data",
+    "10.0.12.7 is a code of the classification",
+    "1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11",
+    "An \"office\" of 'quotes' <b>and</b> more, {curly} [square] | pipe & # hash * star ` tick",
+    "Incomes 2019-2026, revised 1234567 times",
+    "a@office.example and b@office.example",
+    "A" * 100,
+    "data:text/html;base64 <script>alert(1)</script> <!-- hidden -->",
+    "Ünïcödé – 日本",
+    "yes: no, on: off, null: ~, 1e5",
+    "North, South, private sector, P000017",
+    "50",
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return crossing_folder(tmp_path / "crossing")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_declared_texts_are_read_as_they_were_written(tmp_path, text):
+    curator = {"name": text, "type": "Government", "contact": text}
+    config = a_config(title=text, intended_use=text, region=text, licence=text, curator=curator)
+    crossing, public = read_crossing(crossing_folder(tmp_path / "crossing", config=config, schema=a_schema(protected=text)))
+    assert public.release == config
+    assert public.schema_.protected == text
+    assert crossing.rows == 2935
+
+
+def test_a_crossing_has_the_noisy_counts_and_no_others(folder):
+    crossing, _ = read_crossing(folder)
+    (table,) = crossing.tables
+    assert (table.name, table.columns, table.shape, table.epsilon, table.scale) == ("outcome", ("income",), (50,), 1.0, 2.0)
+    assert abs(table.counts.sum() - 2935) < 400  # the standard deviation of 50 numbers of scale 2 is 20
+    lines = (folder / CROSSING).read_text().splitlines()
+    assert lines[0] == "statement: Epsilon at most 1. Pure epsilon-DP for every file; neighbours have one record replaced."
+    assert len(lines) < 50
+
+
+def test_the_file_and_its_format_do_not_cross(folder):
+    text = (folder / CROSSING).read_text() + (folder / DECLARATIONS).read_text()
+    assert not re.search(r"income\.csv|encoding|delimiter|missing_values|decimal:", text)
+    assert "person:" not in text  # a suppressed column
+
+
+def test_a_confidential_number_of_rows_does_not_cross(tmp_path):
+    columns = {
+        name: column | {"release": "suppressed"}
+        for name, column in a_schema().model_dump()["columns"].items()
+        if name != "income"
+    }
+    columns["income"] = a_schema().columns["income"].model_dump()
+    schema = a_schema(neighbours="add_remove", columns=columns)
+    folder = crossing_folder(tmp_path / "crossing", schema=schema, config=a_config(rows=2000))
+    assert "3000" not in (folder / CROSSING).read_text() + (folder / DECLARATIONS).read_text()
+    assert read_crossing(folder)[0].rows == 2000
+
+
+CHANGES = {
+    "a comment": (CROSSING, "crossing: 1", "crossing: 1 # 30500"),
+    "a space": (CROSSING, "crossing: 1", "crossing:  1"),
+    "another writing of a number": (CROSSING, "scale: 2.0", "scale: 2.00"),
+    "a key": (CROSSING, "crossing: 1", "crossing: 1\nhidden: 30500"),
+    "a line at the end": (CROSSING, "- name: outcome", "- name: outcome\n\n"),
+    "more numbers": (CROSSING, "shape: [50]", "shape: [51]"),
+    "an unknown column": (CROSSING, "columns: [income]", "columns: [person]"),
+    "a larger epsilon": (CROSSING, "epsilon: 1.0", "epsilon: 1.5"),
+    "another declaration": (DECLARATIONS, "sets: 3", "sets: 4"),
+    "a comment in the declarations": (DECLARATIONS, "sets: 3", "sets: 3 # 30500"),
+    "a seed that is none": (CROSSING, "seed: ", "seed: x"),
+    "an infinite number": (CROSSING, "scale: 2.0", "scale: .inf"),
+    "a value of a column": (AS_IS, "\n", "\n1"),
+    "a missing file": (AS_IS, None, None),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_anything_else_in_a_crossing_is_refused(folder, kind):
+    name, old, new = CHANGES[kind]
+    if old is None:
+        (folder / name).unlink()
+    else:
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1))
+    with pytest.raises(DataError, match=re.escape(str(folder))):
+        read_crossing(folder)
+
+
+def test_draws_are_read_with_all_their_digits(tmp_path):
+    generator = np.random.default_rng(1)
+    draws = {
+        "beta": generator.standard_normal((9, 2, 3)) * 1e-9,
+        "sigma": generator.standard_normal(9) * 1e30,
+        "k": np.ones((9, 1)),
+    }
+    given = ReleasedDraws(name="draws", mechanism="weighted", epsilon=None, reason="drawn", **released_draws(draws, [4, 2]))
+    crossing, _ = read_crossing(crossing_folder(tmp_path / "crossing"))
+    text = text_of(crossing.model_copy(update={"draws": given}))
+    read = Crossing.model_validate(yaml.safe_load(text)).draws.draws
+    assert {name: values.shape for name, values in read.items()} == {"beta": (2, 2, 3), "sigma": (2,), "k": (2, 1)}
+    for name, values in read.items():
+        assert (values == draws[name][[4, 2]]).all()
+
+
+def test_a_table_has_a_line_for_each_of_its_rows(tmp_path):
+    part = Part(
+        name="age by sex", columns=("age", "sex"), epsilon=1, scale=2, reason="noisy", shape=(3, 2), numbers=(1, -2, 3, 4, 5, 6)
+    )
+    crossing, _ = read_crossing(crossing_folder(tmp_path / "crossing"))
+    text = text_of(crossing.model_copy(update={"tables": (part,)}))
+    assert text.endswith("  numbers:\n  - [1, -2]\n  - [3, 4]\n  - [5, 6]\n")
+    assert Crossing.model_validate(yaml.safe_load(text)).tables == (part,)
+
+
+def test_declarations_with_the_same_content_have_the_same_text():
+    first, second = declarations(), declarations()
+    assert sha256(text_of(first)) == sha256(text_of(second))
+    assert Declarations.model_validate(yaml.safe_load(text_of(first))) == first

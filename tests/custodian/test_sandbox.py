@@ -1,0 +1,103 @@
+"""Confinement of the public side: it opens what it was given, and nothing else, by no way that was tried."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from formalsynth.core.text import DataError
+from formalsynth.custodian import public
+from formalsynth.custodian.sandbox import holding, software
+from small_release import crossing_folder
+
+CONFINED = """
+import ctypes, os, pathlib, shutil, socket, subprocess, sys
+from formalsynth.custodian.sandbox import confine, modules
+given, to, secret = map(pathlib.Path, sys.argv[1:4])
+how = confine([given, *modules()], [to])
+def attempt():
+    {attempt}
+try:
+    attempt()
+except (OSError, subprocess.SubprocessError) as error:
+    print("refused")
+else:
+    print("done")
+"""
+READ = {
+    "open": "secret.read_text()",
+    "a file descriptor": "os.open(secret, os.O_RDONLY)",
+    "a link": "(to / 'link').symlink_to(secret); (to / 'link').read_text()",
+    "a path with dots": "(given / '..' / secret.name).read_text()",
+    "a list": "os.listdir(secret.parent)",
+    "a copy": "shutil.copyfile(secret, to / 'copy')",
+    "a hard link": "os.link(secret, to / 'hard')",
+    "a move": "os.rename(secret, to / 'moved')",
+    "another program": "subprocess.run(['cat', str(secret)], check=True, capture_output=True)",
+    "numpy": "import numpy; numpy.fromfile(secret)",
+    "pandas": "import pandas; pandas.read_csv(secret)",
+    "the library of C": (
+        "libc = ctypes.CDLL(None, use_errno=True); fd = libc.open(str(secret).encode(), 0)\n"
+        "    if fd < 0: raise OSError(ctypes.get_errno())"
+    ),
+    "a write": "secret.with_name('new').write_text('x')",
+    "a removal": "secret.unlink()",
+    "the network": "socket.create_connection(('127.0.0.1', 9), timeout=1)",
+}
+ALLOWED = {
+    "what was given": "(given / 'file').read_text()",
+    "a file of its own": "(to / 'new').write_text('x')",
+    "modules": "import scipy.stats, matplotlib.figure",
+    "a program": "subprocess.run(['true'], check=True)",
+}
+
+
+def confined(tmp_path, attempt):
+    """Run an attempt in a confined process."""
+    for name in ("given", "to", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "given" / "file").write_text("public")
+    secret = tmp_path / "elsewhere" / "secret"
+    secret.write_text("30500")
+    code = CONFINED.format(attempt=attempt)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "given", tmp_path / "to", secret],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return ran.stdout.strip() or ran.stderr
+
+
+@pytest.mark.parametrize("way", READ)
+def test_nothing_else_can_be_opened(tmp_path, way):
+    assert confined(tmp_path, READ[way]) == "refused"
+    assert (tmp_path / "elsewhere" / "secret").read_text() == "30500"
+
+
+@pytest.mark.parametrize("way", ALLOWED)
+def test_what_a_release_needs_can_be_opened(tmp_path, way):
+    assert confined(tmp_path, ALLOWED[way]) == "done"
+
+
+def test_a_file_among_software_is_noticed():
+    assert holding(Path(sys.prefix) / "income.csv")
+    assert not holding(Path("/srv/income.csv"))
+    assert all(folder.is_dir() for folder in software())
+
+
+def test_the_process_gets_neither_the_environment_nor_the_folder(tmp_path, monkeypatch):
+    seen = []
+
+    def recorded(command, **options):
+        seen.append((command, options))
+        return subprocess.CompletedProcess(command, 1, "", "ended\n")
+
+    monkeypatch.setenv("PATH_OF_THE_FILE", "/secret/income.csv")
+    monkeypatch.setattr(public.subprocess, "run", recorded)
+    with pytest.raises(DataError, match="ended"):
+        public.compute_release(crossing_folder(tmp_path / "crossing"), tmp_path)
+    ((command, options),) = seen
+    assert "/secret/income.csv" not in str(command) + str(options["env"])
+    assert options["cwd"] != str(Path.cwd())

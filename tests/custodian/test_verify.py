@@ -1,0 +1,357 @@
+"""Verification of a release: every planted change is found, and no clean release is refused."""
+
+import os
+import shutil
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.core.text import DataError
+from formalsynth.custodian import verify as command
+from formalsynth.custodian.crossing import CROSSING
+from formalsynth.custodian.public import fill
+from formalsynth.custodian.release_folder import MANIFEST, PICTURE, seal
+from formalsynth.custodian.verify import verify
+from small_release import COLUMNS, a_config, a_schema, histogram, made
+
+SET, OTHER = "synthetic_1.csv", "synthetic_2.csv"
+DECLARED = "declarations.yaml"
+TEXTS = "README.md", "LEGAL.md", "combine.py", "deployment.yaml", "metadata.json", "datapackage.json", CROSSING, DECLARED
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("clean") / "income")
+
+
+@pytest.fixture
+def folder(clean, tmp_path):
+    return Path(shutil.copytree(clean, tmp_path / "income"))
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(request, monkeypatch, tmp_path_factory):
+    """Compute each crossing once for all tests, without a process of its own; the command is tested with one below."""
+    if request.node.name == "test_the_command_computes_in_a_process_of_its_own":
+        return
+    known = tmp_path_factory.getbasetemp() / "known"
+
+    def compute(given, to):
+        key = known / "-".join(str(zlib.crc32(path.read_bytes())) for path in sorted(given.iterdir()))
+        if not key.exists():
+            key.mkdir(parents=True)
+            fill(given, key)
+        shutil.copytree(key, to, dirs_exist_ok=True)
+
+    monkeypatch.setattr(command, "compute_release", compute)
+
+
+def replaced(name, old, new):
+    """Change that replaces a part of a text."""
+
+    def change(folder):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text, name
+        (folder / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+def added(name, text):
+    """Change that adds text at the end of a file."""
+
+    def change(folder):
+        with open(folder / name, "ab") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    return change
+
+
+def of_bytes(name, function):
+    """Change of the bytes of a file."""
+
+    def change(folder):
+        content = (folder / name).read_bytes()
+        assert function(content) != content
+        (folder / name).write_bytes(function(content))
+
+    return change
+
+
+def of_lines(function):
+    """Change of the lines of a data set after its header."""
+
+    def change(folder):
+        header, *lines = (folder / SET).read_text().splitlines()
+        (folder / SET).write_text("\n".join([header, *function(lines)]) + "\n")
+
+    return change
+
+
+def new_file(name, content=b"30500"):
+    """Change that adds a file."""
+
+    def change(folder):
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (folder / name).write_bytes(content)
+
+    return change
+
+
+def png_chunk(content):
+    """Add a chunk with a comment to a picture."""
+    data = b"Comment\x0030500 41200 28800"
+    chunk = struct.pack(">I", len(data)) + b"tEXt" + data + struct.pack(">I", zlib.crc32(b"tEXt" + data))
+    return content[:33] + chunk + content[33:]
+
+
+def redrawn(folder):
+    """Draw the picture with one pixel more."""
+    from matplotlib import image
+
+    pixels = image.imread(folder / PICTURE)
+    pixels[0, 0] = 0
+    image.imsave(folder / PICTURE, pixels)
+
+
+def attribute(name):
+    """Change that adds an extended attribute."""
+    return lambda folder: os.setxattr(folder / name if name else folder, "user.rows", b"30500 41200")
+
+
+def linked(symbolic):
+    """Change that puts a link in place of a file."""
+
+    def change(folder):
+        other = folder.parent / "other"
+        (folder / SET).rename(other)
+        (folder / SET).symlink_to(other) if symbolic else os.link(other, folder / SET)
+
+    return change
+
+
+def swapped(folder):
+    (folder / SET).rename(folder / "x")
+    (folder / OTHER).rename(folder / SET)
+    (folder / "x").rename(folder / OTHER)
+
+
+def moved_columns(lines):
+    return [",".join([*line.split(",")[1:], line.split(",")[0]]) for line in lines]
+
+
+def with_value(place, function):
+    """Change one value of the first rows."""
+
+    def change(lines):
+        cells = lines[0].split(",")
+        cells[place] = function(cells[place])
+        return [",".join(cells), *lines[1:]]
+
+    return of_lines(change)
+
+
+def bits_in_order(lines):
+    """Hide bits in the order of pairs of rows."""
+    pairs = (sorted(lines[k : k + 2], reverse=bool(k % 4)) for k in range(0, len(lines), 2))
+    return [line for pair in pairs for line in pair]
+
+
+def resealed(change):
+    """Change whose checksums are renewed."""
+
+    def both(folder):
+        change(folder)
+        (folder / MANIFEST).unlink()
+        seal(folder)
+        (folder / MANIFEST).chmod(0o644)
+
+    return both
+
+
+def consistent(folder):
+    """Change the crossing, and compute everything else from it: what only the ledger of the office shows."""
+    crossing = folder / CROSSING
+    crossing.write_text(crossing.read_text().replace("compared: false", "compared: true"))
+
+
+CHANGES = {
+    "a value": with_value(0, lambda v: str(int(v) + 1)),
+    "Arabic digits": with_value(0, lambda v: v.translate({48 + k: 0x660 + k for k in range(10)})),
+    "wide digits": with_value(0, lambda v: v.translate({48 + k: 0xFF10 + k for k in range(10)})),
+    "a zero in front": with_value(0, lambda v: f"0{v}"),
+    "decimal places": with_value(0, lambda v: f"{v}.0"),
+    "a space": with_value(0, lambda v: f"{v} "),
+    "quotes": with_value(2, lambda v: f'"{v}"'),
+    "a sign of no width": with_value(2, lambda v: f"{v}\u200b"),
+    "another letter that looks the same": with_value(2, lambda v: v.translate({97: 0x430, 101: 0x435, 111: 0x43E})),
+    "capital letters": with_value(2, str.upper),
+    "a missing value": with_value(0, lambda _: ""),
+    "a row more": of_lines(lambda lines: [*lines, lines[0]]),
+    "a row less": of_lines(lambda lines: lines[1:]),
+    "the order of rows": of_lines(lambda lines: lines[::-1]),
+    "bits in the order of rows": of_lines(bits_in_order),
+    "sorted rows": of_lines(sorted),
+    "columns in another order": of_lines(moved_columns),
+    "two sets swapped": swapped,
+    "a set twice": lambda folder: shutil.copyfile(folder / SET, folder / OTHER),
+    "lines of Windows": of_bytes(SET, lambda b: b.replace(b"\n", b"\r\n")),
+    "no line at the end": of_bytes(SET, lambda b: b[:-1]),
+    "a line more at the end": added(SET, "\n"),
+    "a byte order mark": of_bytes(SET, lambda b: b"\xef\xbb\xbf" + b),
+    "another encoding": of_bytes(SET, lambda b: b.decode().encode("utf-16")),
+    "another delimiter": of_bytes(SET, lambda b: b.replace(b",", b";")),
+    "bytes after the end": added(SET, b"\x00" * 40),
+    "a comment in a set": added(SET, "# 30500\n"),
+    "one file less": lambda folder: (folder / OTHER).unlink(),
+    "one file more": new_file("notes.txt"),
+    "a hidden file": new_file(".hidden"),
+    "a file of a system": new_file(".DS_Store"),
+    "a set more": new_file("synthetic_9.csv"),
+    "an archive": new_file("income.zip", b"PK\x03\x04"),
+    "a name with a space at the end": new_file("README.md "),
+    "a name in capitals": new_file("readme.md"),
+    "a folder": lambda folder: (folder / "rows").mkdir(),
+    "a file in a folder": new_file("rows/30500.csv"),
+    "a name that tells": new_file("30500_41200_28800"),
+    "a symbolic link": linked(True),
+    "a hard link": linked(False),
+    "a pipe": lambda folder: os.mkfifo(folder / "pipe"),
+    "an executable set": lambda folder: (folder / SET).chmod(0o755),
+    "a set user id": lambda folder: (folder / SET).chmod(0o4644),
+    "a sticky folder": lambda folder: folder.chmod(0o1755),
+    "an attribute of a set": attribute(SET),
+    "an attribute of the folder": attribute(""),
+    "an attribute of a picture": attribute(PICTURE),
+    "another picture": redrawn,
+    "a comment in a picture": of_bytes(PICTURE, png_chunk),
+    "bytes after a picture": added(PICTURE, "30500"),
+    "one bit of a picture": of_bytes(PICTURE, lambda b: b[:-30] + bytes([b[-30] ^ 1]) + b[-29:]),
+    "an empty picture": of_bytes(PICTURE, lambda _: b""),
+    "the picture of another release": lambda folder: (
+        made(folder.parent / "another", seed=2) and shutil.copyfile(folder.parent / "another" / PICTURE, folder / PICTURE)
+    ),
+    "a set of another release": lambda folder: (
+        made(folder.parent / "another", seed=2) and shutil.copyfile(folder.parent / "another" / SET, folder / SET)
+    ),
+    "code": replaced("combine.py", "import math", "import math, os"),
+    "a constant of the code": replaced("combine.py", "import math", "import math  # 30500"),
+    "a sum in the manifest": of_bytes(MANIFEST, lambda b: b[::-1]),
+    "no manifest": lambda folder: (folder / MANIFEST).unlink(),
+    "the order of the manifest": of_bytes(MANIFEST, lambda b: b"\n".join(sorted(b.split(b"\n")))),
+    "a smaller epsilon in the promise": replaced("LEGAL.md", "Epsilon at most 1", "Epsilon at most 0.1"),
+    "a smaller epsilon in the card": replaced("deployment.yaml", "epsilon: 1.0", "epsilon: 0.1"),
+    "a statement that is left out": replaced("LEGAL.md", "**What is not protected**", "**Protected**"),
+    "a key in the dictionary": replaced("metadata.json", "{", '{"note": "30500",'),
+    "spaces in the dictionary": replaced("datapackage.json", "  ", "   "),
+    "a number of the crossing": replaced(CROSSING, "- [", "- [1"),
+    "a comment in the crossing": replaced(CROSSING, "crossing: 1", "crossing: 1 # 30500"),
+    "another seed": of_bytes(CROSSING, lambda b: b.replace(b"seed: ", b"seed: 0", 1).replace(b"0\nrows", b"\nrows", 1)),
+    "an earlier date": replaced(CROSSING, "2026-11-22", "2025-11-22"),
+    "another guarantee": replaced(DECLARED, "DP (replace-one)", "DP (add/remove)"),
+    "another licence": replaced(DECLARED, "CC-BY-4.0", "CC0"),
+    "a value of an unchanged column": replaced("as_is.csv", "North", "South"),
+    "a row of unchanged columns": added("as_is.csv", "30,North,public\n"),
+    "a change of the crossing alone": consistent,
+    "another statement": replaced(CROSSING, "Epsilon at most 1.", "Epsilon at most 1 (30500)."),
+    "another reason": replaced(CROSSING, "costs epsilon 1.", "costs epsilon 1: 30500."),
+    "a note with a version": replaced(CROSSING, "formalsynth: ", "formalsynth: 30500 "),
+    "less noise than is said": replaced(CROSSING, "scale: 2.0", "scale: 1.0"),
+    "fewer unique rows": replaced(CROSSING, "unique: ", "unique: 1"),
+}
+CHANGES |= {f"a line in {name}": added(name, "30500\n") for name in TEXTS}
+CHANGES |= {f"a space in {name}": added(name, " ") for name in TEXTS}
+CHANGES |= {f"{kind}, with new checksums": resealed(CHANGES[kind]) for kind in (
+    "a value", "Arabic digits", "the order of rows", "a comment in a picture", "code", "a smaller epsilon in the promise",
+    "bits in the order of rows", "one file more", "a key in the dictionary", "lines of Windows", "another picture",
+)}  # fmt: skip
+
+
+def test_there_are_a_hundred_changes():
+    assert len(CHANGES) >= 100
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_a_planted_change_is_found(folder, kind):
+    CHANGES[kind](folder)
+    with pytest.raises(DataError):
+        verify(folder)
+
+
+SYNTHESIZED = {k: c | {"release": "synthesized"} if c.get("release") == "as_is" else c for k, c in COLUMNS.items()}
+ALONE = {"income": COLUMNS["income"]}
+
+
+def income(**keys):
+    """Schema with other declarations of the outcome."""
+    return a_schema(columns=COLUMNS | {"income": COLUMNS["income"] | keys})
+
+
+CLEAN = {
+    "epsilon": [{"config": a_config(ceiling=e, budget=20), "candidate": histogram(epsilon=e)} for e in (0.01, 0.1, 1, 10)],
+    "bins": [{"candidate": histogram(bins=bins)} for bins in (2, 7, 50, 499)],
+    "sets": [{"config": a_config(sets=sets)} for sets in (1, 2, 9)],
+    "no picture": [{"config": a_config(figure=False)}],
+    "scale": [{"schema": income(scale="log")}],
+    "decimals": [{"schema": income(type="number", decimals=places)} for places in (0, 2, 5)],
+    "one column": [{"schema": a_schema(columns=ALONE)}],
+    "two columns": [
+        {"schema": a_schema(columns={k: COLUMNS[k] for k in pair})} for pair in (("income", "age"), ("region", "income"))
+    ],
+    "added or removed": [
+        {"schema": a_schema(neighbours="add_remove", columns=ALONE), "config": a_config(rows=rows)} for rows in (5, 2500)
+    ],
+    "synthesized predictors": [
+        {"schema": a_schema(columns=SYNTHESIZED), "config": a_config(predictors_epsilon=e, ceiling=1 + e, budget=9)}
+        for e in (0.5, 2)
+    ],
+    "titles": [{"config": a_config(title=title)} for title in ("seed: 7", "Ünïcödé 日本", "50")],
+    "files": [{"seed": seed} for seed in (2, 3, 4, 5)],
+}
+CASES = [(kind, k) for kind, cases in CLEAN.items() for k in range(len(cases))]
+
+
+@pytest.mark.parametrize(("kind", "k"), CASES)
+def test_a_clean_release_is_never_refused(tmp_path, kind, k):
+    folder = made(tmp_path / "income", **CLEAN[kind][k])
+    assert "byte by byte" in verify(folder)[0]
+    assert "byte by byte" in verify(Path(shutil.copytree(folder, tmp_path / "sent", copy_function=shutil.copyfile)))[0]
+
+
+def test_there_are_thirty_clean_releases():
+    assert len(CASES) >= 30
+
+
+def test_other_software_is_named(folder):
+    text = (folder / CROSSING).read_text()
+    (folder / CROSSING).write_text(text.replace("numpy: ", "numpy: 9."))
+    with pytest.raises(DataError, match=r"made with other software \(numpy 9\."):
+        verify(folder)
+
+
+def test_what_is_no_release_is_named(tmp_path):
+    with pytest.raises(DataError, match="is not a folder"):
+        verify(tmp_path / "nowhere")
+    with pytest.raises(DataError, match=CROSSING):
+        verify(tmp_path)
+
+
+def test_the_command_computes_in_a_process_of_its_own(folder, capsys):
+    assert main(["verify", str(folder)]) == 0
+    assert "ask the office that published the data" in capsys.readouterr().out
+    (folder / SET).write_text((folder / SET).read_text().replace("North", "South", 1))
+    assert main(["verify", str(folder)]) == 1
+    assert f"{SET}: differs from what crossing.yaml explains" in capsys.readouterr().err
+
+
+def test_noise_is_not_in_the_seed(tmp_path):
+    """Two releases of one file have other seeds, and other noise."""
+    first, second = (made(tmp_path / name) for name in ("a", "b"))
+    texts = [(folder / CROSSING).read_text() for folder in (first, second)]
+    seeds = [text.split("seed: ")[1][:64] for text in texts]
+    numbers = [np.array(text.split("- [")[1].split("]")[0].split(","), dtype=int) for text in texts]
+    assert seeds[0] != seeds[1]
+    assert (numbers[0] != numbers[1]).any()

@@ -1,0 +1,156 @@
+"""Confidential side of a release: from the rows and a fitted candidate to the numbers that leave."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Integers, count
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
+from formalsynth.custodian.candidates import HISTOGRAM, Candidate
+from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
+from formalsynth.custodian.noise import noisy_counts
+from formalsynth.custodian.records import cells
+from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
+from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CELLS = 100_000
+"""Largest number of cells of a table of synthesized predictors."""
+
+
+def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame, candidate: Candidate) -> Crossed:
+    """Draw the noise and choose the posterior draws of a release: nothing else of the rows is used afterwards.
+
+    Args:
+        schema: declarations of the file.
+        draft: settings of the release.
+        table: the confidential rows.
+        candidate: a fitted candidate.
+
+    Raises:
+        DataError: something that it needs is not declared, it failed, or its noise is not safe.
+    """
+    check_draft(schema, draft)
+    if candidate.reason:
+        raise DataError(f"{candidate.synthesizer.id}: could not be fitted: {candidate.reason}; nothing is released")
+    generator, rows, as_is = np.random.default_rng(), rows_of(schema, draft, table), None
+    tables = [_predictors(schema, draft, table)] if schema.synthesized else []
+    if schema.predictors and not schema.synthesized:
+        as_is = table[list(schema.predictors)].iloc[generator.permutation(rows)].reset_index(drop=True)
+    if not candidate.direct:
+        return Crossed(rows, draft.sets, tuple(tables), _draws(draft, candidate, generator), as_is)
+    if candidate.synthesizer.mechanism != HISTOGRAM:
+        raise DataError(
+            f"{candidate.synthesizer.id}: the noise of {candidate.synthesizer.mechanism} is not safe in floating point; "
+            f"nothing is released. Choose {HISTOGRAM}, or a synthesizer with a posterior"
+        )
+    outcomes = table[schema.outcome].to_numpy(dtype=float)
+    bins = int(candidate.synthesizer.parameters.get("bins", 0)) or math.isqrt(rows)
+    places = cells(schema.target, outcomes, bins)
+    tables.append(_noisy(schema, OUTCOME, [schema.outcome], [places], [bins], candidate.epsilon))
+    return Crossed(rows, draft.sets, tuple(tables), None, as_is)
+
+
+def _noisy(
+    schema: Schema, name: str, columns: Sequence[str], places: Sequence[Integers], shape: Sequence[int], epsilon: float
+) -> Part:
+    """Count rows by their place in a table, and add noise."""
+    sensitivity = SENSITIVITY[schema.neighbours]
+    counts = np.bincount(np.ravel_multi_index(tuple(places), tuple(shape)), minlength=math.prod(shape))
+    numbers = noisy_counts([int(number) for number in counts], epsilon, sensitivity)
+    scale = sensitivity / epsilon
+    return Part(
+        name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, shape=tuple(shape), numbers=tuple(numbers),
+        reason=noise_reason(sensitivity, scale, epsilon),
+    )  # fmt: skip
+
+
+def _draws(draft: ReleaseDraft | ReleaseConfig, candidate: Candidate, generator: np.random.Generator) -> ReleasedDraws:
+    """Choose posterior draws, one for each set.
+
+    Raises:
+        ValueError: there are fewer draws than sets.
+    """
+    number = count(candidate.draws)
+    if number < draft.sets:
+        raise ValueError(f"{draft.sets} sets need as many draws; there are {number}")
+    chosen = generator.permutation(number)[: draft.sets]
+    epsilon = candidate.per_release(draft.sets) if candidate.pure else None
+    return ReleasedDraws(
+        name="posterior draws", mechanism=candidate.synthesizer.mechanism, epsilon=epsilon,
+        reason=drawn_reason(draft.sets), **released_draws(candidate.draws, chosen.tolist()),
+    )  # fmt: skip
+
+
+def _predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> Part:
+    """Count the combinations of the synthesized predictors, with noise."""
+    assert draft.predictors_epsilon is not None
+    columns = schema.synthesized
+    places = [places_of(column, table[name]) for name, column in columns.items()]
+    return _noisy(
+        schema, PREDICTORS, list(columns), places, [column.width for column in columns.values()], draft.predictors_epsilon
+    )
+
+
+def places_of(column: Column, values: pd.Series) -> Integers:
+    """Category or bin of each value, from 0."""
+    import pandas as pd
+
+    if column.type == "category":
+        return pd.Categorical(values, categories=column.categories).codes.astype(int)
+    return cells(column, values.to_numpy(dtype=float), column.bins)
+
+
+def with_predictors(schema: Schema, draft: ReleaseDraft | ReleaseConfig, epsilon: float) -> float:
+    """Epsilon of the outcomes and of the noisy table of predictors together."""
+    return epsilon + (draft.predictors_epsilon or 0 if schema.synthesized else 0)
+
+
+def check_claim(schema: Schema, config: ReleaseConfig, candidate: Candidate) -> None:
+    """Check that a fitted candidate claims no more than the declared ceiling.
+
+    Raises:
+        DataError: it does.
+    """
+    if not with_predictors(schema, config, candidate.per_release(config.sets)) <= config.ceiling * ROUNDING:
+        raise DataError(
+            f"{candidate.synthesizer.id}: claims more than the declared ceiling of {config.ceiling:g} for "
+            f"{counted(config.sets, 'set')}; nothing is released. Choose another candidate or fewer sets"
+        )
+
+
+def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
+    """Check, without the file, that everything is declared from which sets are drawn.
+
+    Raises:
+        DataError: something is missing, or the predictors cannot be drawn.
+    """
+    if schema.neighbours == "add_remove" and draft.rows is None:
+        raise DataError(
+            "release.yaml: rows: is missing; where neighbours is add_remove the number of rows of the file is confidential: "
+            "give the number of rows that each synthetic set is to have"
+        )
+    if not schema.synthesized:
+        return
+    if len(schema.synthesized) < len(schema.predictors):
+        raise DataError(
+            "schema.yaml: columns: some predictors are as_is and some synthesized; allowed: all of one kind, since what is drawn "
+            "cannot belong to the rows of a file. Suppress one of the kinds"
+        )
+    if draft.predictors_epsilon is None:
+        raise DataError("release.yaml: predictors_epsilon: is missing; it is the budget of the noisy table of the predictors")
+    if (cells_of_table := math.prod(column.width for column in schema.synthesized.values())) > CELLS:
+        raise DataError(f"schema.yaml: columns: the synthesized ones have {cells_of_table} cells; allowed: up to {CELLS}")
+
+
+def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> int:
+    """Rows of each set: where being in the file is protected, a declared number in place of the file's."""
+    return len(table) if schema.neighbours == "replace" else int(draft.rows or 0)

@@ -1,0 +1,304 @@
+"""The crossing: one text file with all that leaves the confidential side of a release.
+
+The public side computes the whole release from it, from the public declarations, and from columns that are released as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import yaml
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.mechanism import SENSITIVITY, STRICT_KINDS
+from formalsynth.core.model import Identifier, Model, pattern
+from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
+from formalsynth.custodian.guarantees import Audit, guarantee_sentence
+from formalsynth.custodian.schema import Line, PublicSchema, ReleaseConfig
+from formalsynth.plan.messages import ConfigError, validated
+from formalsynth.plan.yaml_file import load_yaml
+from formalsynth.runtime.files import checksum, write_text
+
+CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
+"""Files of a crossing: the numbers, the declarations, and the columns that are released as they are."""
+NOISY = (
+    "Counts with discrete Laplace noise: neighbours differ by at most {sensitivity:g} in the sum of all counts, so that noise of "
+    "scale {scale:g} costs epsilon {epsilon:g}."
+)
+DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
+"""Reasons why numbers may leave."""
+ROUNDING = 1 + 1e-9
+"""Factor by which a sum of claims may exceed the ceiling."""
+
+
+def _flat(value: Any) -> Any:
+    """Join the rows of a table, as the file has them."""
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        return [number for row in value for number in row]
+    return value
+
+
+def _whole(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    if any(abs(number) > 2**62 for number in numbers):
+        raise ValueError("Input should be whole numbers of at most 62 bits")
+    return numbers
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Part(Model):
+    """Noisy counts of a table of some columns."""
+
+    name: Line
+    columns: tuple[str, ...]
+    """Released columns that it counts."""
+    mechanism: Literal["discrete Laplace"] = "discrete Laplace"
+    epsilon: float = Field(gt=0, allow_inf_nan=False)
+    """Cost for the declared neighbours."""
+    scale: float = Field(gt=0, allow_inf_nan=False)
+    """Scale of the noise of each number."""
+    reason: Line
+    """Why it may leave."""
+    shape: tuple[int, ...]
+    numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
+    """Noisy counts, the last column fastest."""
+
+    @property
+    def counts(self) -> Array:
+        """Noisy counts in their shape."""
+        return np.array(self.numbers, dtype=float).reshape(self.shape)
+
+
+class ReleasedDraws(Model):
+    """Posterior draws, one for each synthetic set."""
+
+    name: Line
+    mechanism: Line
+    """Mechanism of the posterior."""
+    epsilon: Finite | None
+    """Cost of all draws for the declared neighbours; None where it is confidential, at most the ceiling."""
+    reason: Line
+    """Why they may leave."""
+    parameters: dict[str, tuple[Annotated[tuple[Finite, ...], BeforeValidator(_flat)], ...]]
+    """Values of each parameter, a row for each draw."""
+    shapes: dict[str, tuple[int, ...]]
+    """Shape of each parameter."""
+
+    @property
+    def draws(self) -> dict[str, Array]:
+        """Draws (m, ...) by parameter."""
+        return {name: np.array(rows).reshape(-1, *self.shapes[name]) for name, rows in self.parameters.items()}
+
+
+class Unchanged(Model):
+    """Columns that are released as they are in the file, in a file of their own, outside the guarantee."""
+
+    columns: tuple[str, ...]
+    rows: int
+    unique: int
+    """Rows that no other row equals in these columns."""
+    sha256: str
+
+
+class Earlier(Model):
+    """Entries of the ledger before this release."""
+
+    entries: int = Field(0, ge=0)
+    epsilon: float = Field(0.0, ge=0)
+    """Their epsilon together."""
+    mixed: bool = False
+    """True if they have other kinds of guarantee or neighbours than this release."""
+
+
+class Crossing(Model):
+    """All that leaves the confidential side of a release."""
+
+    statement: Line
+    """The guarantee, or that there is none."""
+    crossing: Literal[1] = 1
+    """Version of this format."""
+    date: str = Field(pattern=pattern("date"))
+    software: dict[Identifier, Annotated[str, Field(pattern=pattern("version"))]]
+    """Versions of the software with which the public side was run."""
+    declarations: str = Field(pattern=pattern("sha256"))
+    """Sha256 of the file of declarations."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Sha256 of each file of the user's own code, by name."""
+    seed: str = Field(pattern=pattern("sha256"))
+    """Seed of the public side, drawn by the operating system: it has nothing to do with the data or the noise."""
+    rows: int = Field(ge=1)
+    """Rows of each synthetic set."""
+    audit: Audit
+    compared: bool
+    """True if an internal report compared candidates on the file."""
+    earlier: Earlier
+    unchanged: Unchanged | None = None
+    draws: ReleasedDraws | None = None
+    tables: tuple[Part, ...] = ()
+
+    @property
+    def known(self) -> float:
+        """Epsilon of all tables and, where it is known, of the draws."""
+        return sum(part.epsilon for part in self.tables) + (self.draws.epsilon or 0 if self.draws else 0)
+
+    def table(self, name: str) -> Part:
+        """Table of a name.
+
+        Raises:
+            DataError: there is none.
+        """
+        for part in self.tables:
+            if part.name == name:
+                return part
+        raise DataError(f"{CROSSING}: has no table {name!r}")
+
+
+class OwnCode(Model):
+    """A user's own code that the public side needs: Python that registers a family, or a Stan program with its fixed numbers."""
+
+    file: str = Field(pattern=pattern("file of own code"))
+    data: dict[str, float] = Field(default_factory=dict)
+
+
+class Declarations(Model):
+    """Public declarations of a release."""
+
+    name: Line
+    schema_: PublicSchema = Field(alias="schema")
+    release: ReleaseConfig
+    mechanism: Line
+    guarantee: Line
+    """Kind of guarantee for the declared neighbours."""
+    parameters: dict[str, float]
+    """Parameters of the mechanism, where its guarantee is a strict one."""
+    claim: float | None = None
+    """Epsilon of the outcomes in all sets where it is known without the file; None where it is confidential."""
+    family: str | None = None
+    """Family of the draws; None for tables alone."""
+    own: OwnCode | None = None
+
+    @property
+    def pure(self) -> bool:
+        """True if the guarantee is a strict one."""
+        return self.guarantee in STRICT_KINDS
+
+
+def text_of(model: Crossing | Declarations) -> str:
+    """Write a crossing or declarations as YAML: a line for each number or row of a table."""
+    tree = model.model_dump(mode="json", by_alias=True, exclude_none=isinstance(model, Declarations))
+    for table in tree.get("tables", []):
+        width = table["shape"][-1] if len(table["shape"]) > 1 else len(table["numbers"])
+        table["numbers"] = [table["numbers"][k : k + width] for k in range(0, len(table["numbers"]), max(width, 1))]
+    return yaml.safe_dump(tree, default_flow_style=None, sort_keys=False, allow_unicode=True, width=10**9)
+
+
+def sha256(text: str) -> str:
+    """Sha256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_crossing(folder: Path, crossing: Crossing, declarations: Declarations) -> None:
+    """Write both files."""
+    write_text(folder / CROSSING, text_of(crossing))
+    write_text(folder / DECLARATIONS, text_of(declarations))
+
+
+def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
+    """Read and check a crossing.
+
+    Raises:
+        DataError: a file is missing, damaged, or not one that the confidential side writes.
+    """
+    try:
+        crossing = validated(Crossing, load_yaml(folder / CROSSING), folder / CROSSING)
+        declarations = validated(Declarations, load_yaml(folder / DECLARATIONS), folder / DECLARATIONS)
+        for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
+            if text_of(model) != (folder / name).read_text(encoding="utf-8"):
+                raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other writing")
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise DataError(str(error)) from error
+    if problem := next(_problems(folder, crossing, declarations), None):
+        raise DataError(f"{folder / CROSSING}: {problem}")
+    return crossing, declarations
+
+
+def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> Iterator[str]:
+    """List contradictions between the files and the numbers of a crossing."""
+    if sha256(text_of(declarations)) != crossing.declarations:
+        yield f"declarations: is not the sha256 of {DECLARATIONS}"
+    yield from _wrong_files(folder, crossing, declarations)
+    if crossing.statement != statement_of(declarations, crossing.audit):
+        yield "statement: is not what the declarations and the audit say"
+    released, ceiling = declarations.schema_.released, declarations.release.ceiling
+    for part in crossing.tables:
+        yield from _wrong_noise(part, declarations)
+        if math.prod(part.shape) != len(part.numbers) or len(part.shape) != len(part.columns):
+            yield f"tables: {part.name}: its numbers or columns do not have its shape"
+        if unknown := [column for column in part.columns if column not in released]:
+            yield f"tables: {part.name}: {unknown[0]} is no released column"
+    if crossing.known > ceiling * ROUNDING:
+        yield f"its parts cost {crossing.known:g}, more than the declared ceiling of {ceiling:g}"
+    if crossing.draws and crossing.draws.reason != drawn_reason(declarations.release.sets):
+        yield "draws: reason: is not that of posterior draws"
+    if crossing.draws and {len(rows) for rows in crossing.draws.parameters.values()} != {declarations.release.sets}:
+        yield "draws: their number is not that of the sets"
+
+
+def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
+    sensitivity = SENSITIVITY[declarations.schema_.neighbours]
+    if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
+        yield f"tables: {part.name}: reason: is not that of noisy counts"
+    if part.scale * part.epsilon * ROUNDING < sensitivity:
+        yield f"tables: {part.name}: noise of scale {part.scale:g} costs more than epsilon {part.epsilon:g}"
+
+
+def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
+    """Explain why noisy counts may leave."""
+    return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
+
+
+def drawn_reason(sets: int) -> str:
+    """Explain why posterior draws may leave."""
+    return DRAWN.format(draws=counted(sets, "draw"))
+
+
+def statement_of(declarations: Declarations, audit: Audit) -> str:
+    """First line of a crossing: its guarantee, or that there is none."""
+    ceiling, direct = declarations.release.ceiling, declarations.family is None
+    meaning = guarantee_sentence(declarations.guarantee, declarations.schema_.neighbours, direct)
+    if audit == "refuted":
+        return f"No guarantee: an audit on this file found a larger loss than the claimed epsilon of {ceiling:g}."
+    if declarations.pure:
+        return f"Epsilon at most {ceiling:g}. {meaning}"
+    return f"No guarantee for every file; epsilon at most {ceiling:g} is claimed. {meaning}"
+
+
+def _wrong_files(folder: Path, crossing: Crossing, declarations: Declarations) -> Iterator[str]:
+    wanted = dict(crossing.files) | ({AS_IS: crossing.unchanged.sha256} if crossing.unchanged else {})
+    own = {declarations.own.file} if declarations.own else set()
+    if set(crossing.files) != own:
+        yield "files: are not those of the declarations"
+    for name, total in wanted.items():
+        if not (folder / name).is_file() or checksum(folder / name) != total:
+            yield f"{name} is missing, or is another file"
+
+
+def names(crossing: Crossing) -> list[str]:
+    """Names of the files of a crossing."""
+    return [CROSSING, DECLARATIONS, *([AS_IS] if crossing.unchanged else []), *crossing.files]
+
+
+def released_draws(draws: Mapping[str, Array], chosen: Sequence[int]) -> dict[str, Any]:
+    """Fields of :class:`ReleasedDraws` for the chosen draws."""
+    return {
+        "parameters": {name: [np.ravel(values[k]).tolist() for k in chosen] for name, values in draws.items()},
+        "shapes": {name: list(values.shape[1:]) for name, values in draws.items()},
+    }

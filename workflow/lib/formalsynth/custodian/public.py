@@ -1,0 +1,170 @@
+"""Public side of a release: the whole folder from a crossing, in a process of its own that can open nothing else."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formalsynth import __version__
+from formalsynth.core.family import FAMILIES, Predictor, program, program_name
+from formalsynth.core.registry import PACKAGE, REPOSITORY, load
+from formalsynth.core.text import DataError, Sentence
+from formalsynth.custodian.crossing import AS_IS, CROSSING, Crossing, Declarations, names, read_crossing
+from formalsynth.custodian.release_folder import seal, unique_rows, write
+from formalsynth.custodian.sandbox import confine, modules
+from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
+from formalsynth.plan.model import find_all
+from formalsynth.stan.build import build
+from formalsynth.stan.generate import generate
+from formalsynth.stan.install import ensure
+from formalsynth.stan.toolchain import CmdStanError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
+"""Libraries on which the bytes of a release depend."""
+START = (
+    "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
+)
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+REHEARSED = "made up"
+"""Family of a rehearsal."""
+
+
+def software() -> dict[str, str]:
+    """Versions of the software on which the bytes of a release depend."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    return {"formalsynth": __version__, "python": python} | {name: version(name) for name in LIBRARIES}
+
+
+def compute_release(crossing: Path, to: Path) -> None:
+    """Compute a release from a folder with a crossing, in a process of its own.
+
+    Args:
+        crossing: folder with the files of the crossing; of other files in it none is used.
+        to: the folder to fill; it exists and is empty.
+
+    Raises:
+        DataError: the crossing is damaged, or the process failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="formalsynth-public-") as scratch:
+        tools = _compile(crossing, Path(scratch))
+        environment = dict.fromkeys(THREADS, "1") | {
+            "PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "MPLCONFIGDIR": scratch,
+            "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0",
+        }  # fmt: skip
+        command = [sys.executable, "-I", "-c", START, str(crossing.resolve()), str(to.resolve()), *tools, str(PACKAGE.parent)]
+        ran = subprocess.run(
+            command, env=environment, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+    if ran.returncode:
+        raise DataError(ran.stderr.strip().splitlines()[-1] if ran.stderr.strip() else "the public side ended without a word")
+
+
+def _compile(crossing: Path, to: Path) -> list[str]:
+    """Compile the Stan program of a crossing, which is public, before the process is confined: compilers read much of a system.
+
+    Returns:
+        Folders with libraries that the program needs.
+
+    Raises:
+        DataError: there is no CmdStan, or the program does not compile.
+    """
+    for path in sorted(crossing.glob("*.stan")):
+        try:
+            cmdstan = ensure(REPOSITORY / ".cmdstan")
+            build(path, to / path.stem, cmdstan)
+        except (CmdStanError, RuntimeError) as error:
+            raise DataError(str(error)) from error
+        return [str(cmdstan.resolve())]
+    return []
+
+
+def main(crossing: str, to: str, *tools: str) -> int:
+    """Fill a folder from the crossing in another one; the process can open nothing else but software."""
+    os.umask(0o077)
+    try:
+        write_release(Path(crossing), Path(to), [Path(tool) for tool in tools])
+    except Exception as error:
+        text = str(error) if isinstance(error, Sentence) else f"the public side: {type(error).__name__}: {error}"
+        print(" ".join(text.split()), file=sys.stderr)
+        return 1
+    return 0
+
+
+def write_release(folder: Path, to: Path, tools: Sequence[Path]) -> None:
+    """Confine this process to a crossing, and write the release.
+
+    Args:
+        folder: folder with the crossing.
+        to: the folder to fill.
+        tools: folders with further software.
+
+    Raises:
+        DataError: the crossing is damaged.
+    """
+    confine([folder, *tools, *modules()], [to, Path(tempfile.gettempdir())])
+    fill(folder, to)
+
+
+def fill(folder: Path, to: Path) -> None:
+    """Write all files of a release: its data sets, texts and picture, the crossing itself, and their checksums.
+
+    Raises:
+        DataError: the crossing is damaged.
+    """
+    crossing, declarations = read_crossing(folder)
+    write(to, crossing, declarations, _predictor(folder, declarations), as_is(folder, crossing, declarations))
+    for name in names(crossing):
+        shutil.copyfile(folder / name, to / name)
+    seal(to)
+
+
+def _predictor(folder: Path, declarations: Declarations) -> Predictor | None:
+    """Family of the posterior draws, with the user's own code where it is one of theirs; None for tables alone."""
+    if declarations.family == REHEARSED:
+        return MadeUpOutcomes(declarations.schema_.target)
+    if declarations.family is None:
+        return None
+    find_all()
+    own = declarations.own
+    if own is None:
+        return FAMILIES[declarations.family]
+    path = (folder / own.file).resolve()
+    load([str(path)])
+    if path.suffix == ".py":
+        return FAMILIES[declarations.family]
+    family = FAMILIES[program_name(path)]
+    compiled = program(family)
+    assert compiled is not None
+    compiled.bind(functools.partial(generate, Path(tempfile.gettempdir()) / path.stem), own.data)
+    return family
+
+
+def as_is(folder: Path, crossing: Crossing, declarations: Declarations) -> pd.DataFrame | None:
+    """Columns that are released as they are; None for none.
+
+    Raises:
+        DataError: they are not what the crossing has of them.
+    """
+    import pandas as pd
+
+    if crossing.unchanged is None:
+        return None
+    columns = declarations.schema_.columns
+    frame = pd.read_csv(folder / AS_IS, dtype=str, keep_default_na=False, encoding="utf-8")
+    if list(frame) != list(crossing.unchanged.columns) or len(frame) != crossing.unchanged.rows:
+        raise DataError(f"{folder / CROSSING}: unchanged: {AS_IS} has other columns or another number of rows")
+    if unique_rows(frame) != crossing.unchanged.unique:
+        raise DataError(f"{folder / CROSSING}: unchanged: unique: is not the number of rows of {AS_IS} that no other row equals")
+    numbers = {name: float for name in frame if columns[str(name)].type != "category"}
+    return frame.astype(numbers)

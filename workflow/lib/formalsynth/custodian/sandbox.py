@@ -1,0 +1,115 @@
+"""Confinement of a process: it reads and writes what it was given, and nothing else.
+
+Landlock, where Linux has it, confines the process and all that it starts. An audit hook of Python confines everywhere what Python
+itself opens, lists, removes, connects or starts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from formalsynth.core.registry import PACKAGE, REPOSITORY
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/dev", "/proc", "/sys")
+"""Folders of the operating system."""
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+PATHS = {
+    "os.listdir": (0,), "os.scandir": (0,), "os.chdir": (0,), "shutil.copyfile": (0,), "shutil.copytree": (0,), "glob.glob": (0,)
+}  # fmt: skip
+"""Events of Python's audit that read a path, with the places of the paths among their arguments."""
+CHANGES = {
+    "os.remove": (0,), "os.rename": (0, 1), "os.mkdir": (0,), "os.rmdir": (0,), "os.link": (0, 1), "os.symlink": (0, 1),
+    "os.truncate": (0,), "os.chmod": (0,), "os.chown": (0,), "os.setxattr": (0,), "os.utime": (0,), "shutil.rmtree": (0,),
+}  # fmt: skip
+"""Events that change a path."""
+FORBIDDEN = ("socket.connect", "socket.bind", "socket.getaddrinfo", "urllib.Request", "ftplib.connect", "smtplib.connect")
+Refuse = Callable[[str, tuple[object, ...]], None]
+
+
+class ConfinedError(PermissionError):
+    """Access to a path outside of what a confined process was given."""
+
+
+def software() -> list[Path]:
+    """Folders with the software: the system, Python, this package and its Stan programs."""
+    paths = {*map(Path, SYSTEM), Path(sys.prefix), Path(sys.base_prefix), PACKAGE, REPOSITORY / "stan"}
+    return sorted(path.resolve() for path in paths if path.exists())
+
+
+def modules() -> list[Path]:
+    """Folders from which this process imports modules."""
+    return [Path(path) for path in sys.path if Path(path).is_dir()]
+
+
+def holding(path: Path) -> list[Path]:
+    """Folders with software that hold a path; a confidential file in one of them could be read by a confined process."""
+    whole = path.resolve()
+    return [folder for folder in software() if whole.is_relative_to(folder)]
+
+
+def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:
+    """Confine this process until it ends.
+
+    Args:
+        readable: folders that it may read, in addition to the software.
+        writable: folders in which it may also write.
+
+    Returns:
+        Name of what confines it.
+    """
+    written = [path.resolve() for path in writable]
+    read = [*software(), *(path.resolve() for path in readable), *written]
+    sys.addaudithook(_hook(read, written))
+    return "Landlock and an audit hook" if _landlock(read, written) else "an audit hook of Python"
+
+
+def _hook(read: Sequence[Path], written: Sequence[Path]) -> Refuse:
+    readable, writable = ([str(path) for path in paths] for paths in (read, [*written, Path(os.devnull)]))
+
+    def refuse(event: str, arguments: tuple[object, ...]) -> None:
+        if event in FORBIDDEN:
+            raise ConfinedError(f"{event}: is not allowed here")
+        if event == "open":
+            path, _, flags = arguments
+            _check(path, writable if isinstance(flags, int) and flags & WRITING else readable)
+        for events, allowed in ((PATHS, readable), (CHANGES, writable)):
+            for place in events.get(event, ()):
+                _check(arguments[place], allowed)
+
+    return refuse
+
+
+def _check(path: object, allowed: Sequence[str]) -> None:
+    """Check that a path is below an allowed folder; numbers of files that are open already are allowed.
+
+    Raises:
+        ConfinedError: it is not.
+    """
+    if path is None or isinstance(path, int) or not isinstance(path, str | bytes | os.PathLike):
+        return
+    whole = os.path.realpath(os.fsdecode(path))
+    if not any(whole == folder or whole.startswith(f"{folder.rstrip('/')}/") for folder in allowed):
+        raise ConfinedError(f"{whole}: is outside of what this process was given")
+
+
+def _landlock(read: Sequence[Path], written: Sequence[Path]) -> bool:
+    """Confine this process and all that it starts by Landlock; False where the system has none."""
+    if sys.platform != "linux":
+        return False
+    from landlock import FSAccess, Ruleset, landlock_abi_version
+
+    try:
+        if landlock_abi_version() < 1:
+            return False
+        rules = Ruleset()
+        reading = FSAccess.EXECUTE | FSAccess.READ_FILE | FSAccess.READ_DIR
+        rules.allow(*map(str, read), rules=reading)
+        rules.allow(*map(str, written))
+        rules.allow(os.devnull, rules=FSAccess.READ_FILE | FSAccess.WRITE_FILE)
+        rules.apply()
+    except OSError:
+        return False
+    return True
