@@ -7,9 +7,10 @@ import incomes
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian import budget, compare
-from formalsynth.custodian.assemble import crossing_of, declarations_of
+from formalsynth.custodian.assemble import crossing_of
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.schema import read_declared, read_release
+from formalsynth.custodian.sources import declarations_of
 from formalsynth.custodian.synthetic_sets import Crossed
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from small_release import typed_incomes

@@ -40,7 +40,7 @@ ERRORS = {
 @pytest.mark.stan
 @pytest.mark.parametrize("kind", ERRORS)
 def test_every_message_states_that_epsilon_is_spent(study, capsys, monkeypatch, cmdstan, kind):
-    monkeypatch.setattr("formalsynth.custodian.release.fit", failing(ERRORS[kind]))
+    monkeypatch.setattr("formalsynth.custodian.sources.fit", failing(ERRORS[kind]))
     assert main(["release", "studies/income"]) == 1
     error = capsys.readouterr().err
     assert (

@@ -6,10 +6,10 @@ import incomes
 import numpy as np
 import pytest
 from formalsynth.core.job import SamplerSettings
-from formalsynth.custodian.assemble import declarations_of
 from formalsynth.custodian.candidates import fit, read_study
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import read_declared, read_release
+from formalsynth.custodian.sources import declarations_of
 
 SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}
 

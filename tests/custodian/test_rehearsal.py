@@ -17,7 +17,7 @@ from formalsynth.custodian.budget import read_ledger
 def study(tmp_path, monkeypatch):
     """A declared study of a histogram, which needs no Stan, relative to the folder of its file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("formalsynth.custodian.release.compiled", lambda *_: contextlib.nullcontext(Path("none")))
+    monkeypatch.setattr("formalsynth.custodian.sources.compiled", lambda *_: contextlib.nullcontext(Path("none")))
     return incomes.declared_study()
 
 

@@ -13,12 +13,12 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.words import guarantee
-from formalsynth.custodian.assemble import declarations_of
 from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.guarantees import guarantee_sentence
 from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.schema import read_declared, read_release
+from formalsynth.custodian.sources import declarations_of
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.model import find_all
 
@@ -251,7 +251,7 @@ def test_a_sampler_that_cannot_be_started_costs_nothing(study, tmp_path, monkeyp
     program = tmp_path / "beta"
     program.write_text("not a program")
     program.chmod(0o600)
-    monkeypatch.setattr("formalsynth.custodian.release.compiled", lambda *_: contextlib.nullcontext(program))
+    monkeypatch.setattr("formalsynth.custodian.sources.compiled", lambda *_: contextlib.nullcontext(program))
     assert main(["release", str(study)]) == 1
     error = capsys.readouterr().err
     assert "beta cannot be started" in error

@@ -18,6 +18,7 @@ from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.records import cells
 from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
+from formalsynth.custodian.tables import measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,11 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
     places = cells(schema.target, outcomes, bins)
     tables.append(_noisy(schema, OUTCOME, [schema.outcome], [places], [bins], candidate.epsilon))
     return Crossed(rows, draft.sets, tuple(tables), None, as_is)
+
+
+def crossed_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> Crossed:
+    """Count all columns of a release, with noise: nothing else of the rows is used afterwards."""
+    return Crossed(rows_of(schema, config, table), config.sets, measured(schema, table, config.ceiling))
 
 
 def _noisy(

@@ -21,7 +21,7 @@ from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import Audit, guarantee_sentence
-from formalsynth.custodian.schema import Line, PublicSchema, ReleaseConfig
+from formalsynth.custodian.schema import TABLES, Line, PublicSchema, ReleaseConfig
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import checksum, write_text
@@ -29,11 +29,13 @@ from formalsynth.runtime.files import checksum, write_text
 CROSSING, DECLARATIONS, AS_IS = "crossing.yaml", "declarations.yaml", "as_is.csv"
 """Files of a crossing: the numbers, the declarations, and the columns that are released as they are."""
 NOISY = (
-    "Counts with discrete Laplace noise: neighbours differ by at most {sensitivity:g} in the sum of all counts, so that noise of "
+    "Whole numbers with discrete Laplace noise: those of neighbours differ by at most {sensitivity:g} in all, so that noise of "
     "scale {scale:g} costs epsilon {epsilon:g}."
 )
 DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
 """Reasons why numbers may leave."""
+REHEARSED = "made up"
+"""Family of a rehearsal."""
 ROUNDING = 1 + 1e-9
 """Factor by which a sum of claims may exceed the ceiling."""
 
@@ -67,6 +69,8 @@ class Part(Model):
     """Scale of the noise of each number."""
     reason: Line
     """Why it may leave."""
+    largest: int = Field(1, ge=1)
+    """Largest amount by which a row changes the one number to which it adds."""
     shape: tuple[int, ...]
     numbers: Annotated[tuple[int, ...], BeforeValidator(_flat), AfterValidator(_whole)]
     """Noisy counts, the last column fastest."""
@@ -190,6 +194,11 @@ class Declarations(Model):
         """True if the guarantee is a strict one."""
         return self.guarantee in STRICT_KINDS
 
+    @property
+    def tables(self) -> bool:
+        """True if all columns come from noisy tables."""
+        return self.mechanism == TABLES
+
 
 def text_of(model: Crossing | Declarations) -> str:
     """Write a crossing or declarations as YAML: a line for each number or row of a table."""
@@ -253,7 +262,7 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
 
 
 def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:
-    sensitivity = SENSITIVITY[declarations.schema_.neighbours]
+    sensitivity = SENSITIVITY[declarations.schema_.neighbours] * part.largest
     if part.reason != noise_reason(sensitivity, part.scale, part.epsilon):
         yield f"tables: {part.name}: reason: is not that of noisy counts"
     if part.scale * part.epsilon * ROUNDING < sensitivity:

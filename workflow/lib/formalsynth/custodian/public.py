@@ -17,7 +17,7 @@ from formalsynth import __version__
 from formalsynth.core.family import FAMILIES, Predictor, program, program_name
 from formalsynth.core.registry import PACKAGE, REPOSITORY, load
 from formalsynth.core.text import DataError, Sentence
-from formalsynth.custodian.crossing import AS_IS, CROSSING, Crossing, Declarations, names, read_crossing
+from formalsynth.custodian.crossing import AS_IS, CROSSING, REHEARSED, Crossing, Declarations, names, read_crossing
 from formalsynth.custodian.release_folder import seal, unique_rows, write
 from formalsynth.custodian.sandbox import confine, modules
 from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
@@ -36,8 +36,6 @@ START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-REHEARSED = "made up"
-"""Family of a rehearsal."""
 
 
 def software() -> dict[str, str]:

@@ -50,12 +50,18 @@ def to_unit(column: Column, values: Array) -> Array:
     low, high = column.ends
     if column.scale == "log":
         return np.asarray(np.log(values / low) / np.log(high / low))
+    if column.unit is not None:
+        first, value, last = (np.arcsinh(np.asarray(end) / column.unit) for end in (low, values, high))
+        return np.asarray((value - first) / (last - first))
     return (values - low) / (high - low)
 
 
 def from_unit(column: Column, shares: Array) -> Array:
     """Invert :func:`to_unit`."""
     low, high = column.ends
+    if column.unit is not None:
+        first, last = np.arcsinh(low / column.unit), np.arcsinh(high / column.unit)
+        return np.asarray(column.unit * np.sinh(first + (last - first) * shares))
     return low * (high / low) ** shares if column.scale == "log" else low + (high - low) * shares
 
 

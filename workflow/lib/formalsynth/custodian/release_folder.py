@@ -15,6 +15,7 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.schema import Column, PublicSchema
 from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
+from formalsynth.custodian.tables import Model
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.runtime.files import checksum
 from formalsynth.runtime.private import private_folder
@@ -82,14 +83,20 @@ def write(
     schema = declarations.schema_
     crossed = Crossed(crossing.rows, declarations.release.sets, crossing.tables, crossing.draws, as_is)
     generator = np.random.default_rng(int(crossing.seed, 16))
-    frames = synthetic_sets(schema, crossed, predictor, generator)
-    facts = ReleaseFacts(crossing, declarations, uses_predictors(schema, outcomes_of(schema, crossed, predictor)))
+    if declarations.tables:
+        model = Model.of(schema, crossing.tables)
+        frames, uses = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)], True
+    else:
+        frames = synthetic_sets(schema, crossed, predictor, generator)
+        uses = uses_predictors(schema, outcomes_of(schema, crossed, predictor))
+    facts = ReleaseFacts(crossing, declarations, uses)
     for name, frame in zip(facts.files, frames, strict=True):
         (folder / name).write_text(formatted(schema, frame), encoding="utf-8")
     for name, text in texts_of(facts).items():
         (folder / name).write_text(text, encoding="utf-8")
     if declarations.release.figure:
-        draw_outcomes(folder / PICTURE, schema.outcome, [frame[schema.outcome].to_numpy(dtype=float) for frame in frames])
+        outcomes = [frame[schema.outcome].dropna().to_numpy(dtype=float) for frame in frames]
+        draw_outcomes(folder / PICTURE, schema.outcome, outcomes)
 
 
 def seal(folder: Path) -> None:
@@ -112,7 +119,7 @@ def unique_rows(frame: pd.DataFrame) -> int:
 
 
 def _formatted(column: Column, values: pd.Series) -> pd.Series:
-    return values if column.type == "category" else values.map(lambda value: f"{value:.{column.places}f}")
+    return values if column.type == "category" else values.map(f"{{:.{column.places}f}}".format, na_action="ignore")
 
 
 def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:

@@ -159,7 +159,7 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
             checks.append(rule(lambda values: ~((numbers(values, schema) < low) | (numbers(values, schema) > high)), inside))
         if name == schema.outcome and schema.zeros == "refuse":
             checks.append(rule(lambda values: numbers(values, schema) != 0, "other than 0"))
-    return pa.Column(None, checks, nullable=schema.missing == "drop_rows", coerce=False, required=True)
+    return pa.Column(None, checks, nullable=schema.missing == "drop_rows" or column.may_be_missing, coerce=False, required=True)
 
 
 def with_points(text: pd.Series) -> pd.Series:
@@ -190,7 +190,7 @@ def _used(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
         name: text[name].astype(object) if column.type == "category" else numbers(text[name], schema)
         for name, column in schema.released.items()
     })  # fmt: skip
-    table = table.dropna()
+    table = table.dropna(subset=[name for name, column in schema.released.items() if not column.may_be_missing])
     return table[table[schema.outcome] != 0] if schema.zeros == "drop_rows" else table
 
 

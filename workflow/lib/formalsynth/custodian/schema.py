@@ -18,6 +18,10 @@ DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files in the folder of a study."""
+KIND = " kind"
+"""End of the name of what tells whether a value is missing, below 0, 0 or above it."""
+TABLES = "tables"
+"""Synthesizer of a release in which all columns come from noisy tables; no study.yaml is needed for it."""
 SETS = 5
 """Number of synthetic sets where a draft gives none."""
 Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]
@@ -42,10 +46,23 @@ class Column(Model):
     upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
     decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
     categories: Categories | None = Field(None, description="Declared categories, known without the data.")
-    scale: Literal["linear", "log"] = Field(
-        "linear", description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0."
+    ordered: bool = Field(False, description="Categories are in an order, as degrees of education are.")
+    scale: Literal["linear", "log", "signed_log"] = Field(
+        "linear",
+        description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for "
+        "amounts of both signs, a unit.",
+    )
+    unit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+        None, description="Amount around 0 within which signed_log is linear."
     )
     bins: int = Field(10, ge=1, le=1000, description="Bins of a number whose column is synthesized.")
+    own_zero: bool = Field(False, description="0 has a bin of its own in noisy tables.")
+    may_be_missing: bool = Field(
+        False, description="Values may be missing, and are in synthetic data too; only where all columns come from noisy tables."
+    )
+    weight: Annotated[float, Field(gt=0, le=100)] = Field(
+        1.0, description="Share of the budget of its margin, against those of other columns, where all come from noisy tables."
+    )
     release: Treatment | None = Field(
         None,
         description="Of a predictor: as_is leaves it as it is, outside the guarantee; suppressed leaves it out; synthesized "
@@ -61,6 +78,10 @@ class Column(Model):
                 raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
         if self.scale == "log" and (self.lower is None or self.lower <= 0):
             raise ValueError("scale can be log only for numbers with a lower bound above 0")
+        if (self.scale == "signed_log") != (self.unit is not None):
+            raise ValueError("unit has to be given for scale: signed_log, and only for it")
+        if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
+            raise ValueError("own_zero is for numbers with 0 between the lower bound, or at it, and the upper one")
         return ordered(self, "lower", "upper")
 
     @property
@@ -74,6 +95,10 @@ class Column(Model):
     def places(self) -> int:
         """Decimal places in a release."""
         return self.decimals if self.type == "number" else 0
+
+    def kind_of(self, name: str) -> list[str]:
+        """Name of the kind of a column's values, where there are several: missing, below 0, 0 or above it."""
+        return [name + KIND] if self.own_zero or self.may_be_missing else []
 
     @property
     def width(self) -> int:
@@ -94,6 +119,12 @@ class PublicSchema(Model):
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
     outcome: str = Field(min_length=1, description="The column that is confidential and made synthetic.")
+    pairs: list[tuple[str, str]] | None = Field(
+        None, description="Pairs of columns whose association noisy tables keep; by default all pairs. Fewer are kept better."
+    )
+    margins: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
+    )
     columns: dict[str, Column] = Field(min_length=1, description="The columns of the file, in its order.")
 
     @model_validator(mode="after")
@@ -105,11 +136,28 @@ class PublicSchema(Model):
         for name, column in self.columns.items():
             if (column.release is None) != (name == self.outcome):
                 raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
+            if column.may_be_missing and self.missing == "drop_rows":
+                raise ValueError(f"columns.{name}.may_be_missing needs missing: refuse, for the other columns")
             if column.release == "as_is" and self.neighbours == "add_remove":
                 raise ValueError(
                     f"neighbours cannot be add_remove where columns.{name}.release is as_is, since the released column shows who "
                     "is in the file: choose replace, or suppress or synthesize the column"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _declared_pairs(self) -> Self:
+        if self.pairs is None:
+            return self
+        known = [name for column, of_column in self.released.items() for name in [column, *of_column.kind_of(column)]]
+        for pair in self.pairs:
+            for name in pair:
+                if name not in known:
+                    raise ValueError(f"pairs has {name!r}; allowed: {', '.join(known)}")
+        if len({frozenset(pair) for pair in self.pairs}) < len(self.pairs):
+            raise ValueError("pairs has the same pair twice")
+        if any(first.removesuffix(KIND) == second.removesuffix(KIND) for first, second in self.pairs):
+            raise ValueError("pairs has a column with itself; its margin has what is kept of it")
         return self
 
     @property
@@ -178,7 +226,9 @@ class Analyses(Model):
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    synthesizer: str = Field(min_length=1, description="Which synthesizer of study.yaml is released.")
+    synthesizer: str = Field(
+        min_length=1, description="Which synthesizer of study.yaml is released, or tables: noisy tables of all columns."
+    )
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,

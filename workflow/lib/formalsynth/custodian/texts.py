@@ -76,6 +76,11 @@ class ReleaseFacts:
         return [name for name in self.schema.released if name not in self.as_is]
 
     @property
+    def pairs(self) -> list[str]:
+        """Pairs of columns of which noisy tables keep a correlation."""
+        return [part.name.replace(" by ", " and ") for part in self.crossing.tables if " by " in part.name]
+
+    @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
         return guarantee_sentence(self.declarations.guarantee, self.schema.neighbours, self.direct)
@@ -112,7 +117,7 @@ def _environment() -> Environment:
 def _variables(facts: ReleaseFacts) -> dict[str, object]:
     return {
         "facts": facts, "crossing": facts.crossing, "declarations": facts.declarations, "config": facts.config,
-        "schema": facts.schema, "delta": DELTA, "version": facts.crossing.software["formalsynth"],
+        "schema": facts.schema, "delta": DELTA, "pairs": facts.pairs, "version": facts.crossing.software["formalsynth"],
     }  # fmt: skip
 
 
@@ -150,7 +155,7 @@ def texts_of(facts: ReleaseFacts) -> dict[str, str]:
 def _dictionary(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
     """Describe the columns in CSVW."""
     columns = [
-        {"name": name, "titles": name, "datatype": _datatype(column), "required": True}
+        {"name": name, "titles": name, "datatype": _datatype(column), "required": not column.may_be_missing}
         for name, column in facts.schema.released.items()
     ]
     description = f"{sentences.relations} {sentences.promise} {sentences.guarantee}"
@@ -172,7 +177,9 @@ def _datapackage(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]
     config, fields = facts.config, []
     for name, column in facts.schema.released.items():
         limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
-        fields.append({"name": name, "type": FRICTIONLESS[column.type], "constraints": {"required": True, **limits}})
+        fields.append(
+            {"name": name, "type": FRICTIONLESS[column.type], "constraints": {"required": not column.may_be_missing, **limits}}
+        )
     resources = [
         {"name": name.removesuffix(".csv").replace("_", "-"), "type": "table", "path": name, "format": "csv",
          "mediatype": "text/csv", "encoding": "utf-8", "schema": {"fields": fields}}

@@ -1,0 +1,236 @@
+"""Several columns under one budget: what it costs, what is counted, and what synthetic rows keep."""
+
+import itertools
+import math
+
+import households
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.cli.main import main
+from formalsynth.custodian import tables
+from formalsynth.custodian.budget import read_ledger
+from formalsynth.custodian.crossing import read_crossing
+from formalsynth.custodian.levels import MISSING, levels_of
+from formalsynth.custodian.margins import smoothed
+from formalsynth.custodian.relations import STEPS, Variable, completed, correlations, drawn, products
+from formalsynth.custodian.schema import Column, Schema
+from formalsynth.custodian.tables import Model, measured
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+DECLARED = {
+    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "columns": households.COLUMNS,
+}  # fmt: skip
+
+
+def a_schema(**changes):
+    return Schema.model_validate(DECLARED | changes)
+
+
+def typed(text):
+    """Rows of households with their types."""
+    numbers = [name for name, column in households.COLUMNS.items() if column["type"] != "category" and name != "id"]
+    return text.drop(columns="id").assign(**{name: pd.to_numeric(text[name].replace("", np.nan)) for name in numbers})
+
+
+SMALL = {
+    "kind": {"type": "category", "categories": ["a", "b", "c"], "release": "synthesized"},
+    "group": {"type": "category", "categories": ["x", "y", "z"], "release": "synthesized"},
+    "size": {"type": "whole", "lower": 0, "upper": 3, "bins": 4, "own_zero": True, "may_be_missing": True},
+    "age": {"type": "number", "lower": 0, "upper": 10, "bins": 3, "release": "synthesized"},
+}
+VALUES = [["a", "b", "c"], ["x", "y", "z"], [math.nan, 0.0, 1.0, 3.0], [0.0, 5.0, 10.0, 1e9]]
+WIDTHS = {"kind": 3, "group": 3, "size": 4, "age": 3}
+"""Levels of each variable; those of size are the ones above 0."""
+ROWS = list(itertools.product(*VALUES))
+
+
+def small(neighbours):
+    return a_schema(columns=SMALL, outcome="size", rows=4, neighbours=neighbours)
+
+
+def exact(schema, rows, monkeypatch, reference):
+    """Numbers of all parts without noise, with the scores of a reference, each divided by its scale."""
+    frame = pd.DataFrame(rows, columns=list(SMALL))
+    with monkeypatch.context() as patch:
+        patch.setattr(tables, "noisy_counts", lambda counts, epsilon, sensitivity: list(counts))
+        patch.setattr(tables, "_variables", lambda *_: reference)
+        return np.concatenate([np.array(part.numbers) / part.scale for part in measured(schema, frame, 1.5)])
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_the_composed_ratio_of_neighbours_never_exceeds_epsilon(neighbours, monkeypatch):
+    """Discrete Laplace noise reaches every whole number: the largest log ratio of outputs is the L1 distance over the scales.
+
+    The scores depend on the noisy margins, which are part of the output: for each of their values the ratio is bounded.
+    """
+    schema, generator, largest = small(neighbours), np.random.default_rng(1), 0.0
+    for _ in range(6):
+        shares = {name: generator.dirichlet(np.ones(width)) for name, width in WIDTHS.items()}
+        reference = {name: Variable(name, share, 1.0, name in ("size", "age")) for name, share in shares.items()}
+        reference["size kind"] = Variable("size kind", generator.dirichlet(np.ones(3)), 1.0, False)
+        base = [ROWS[k] for k in generator.choice(len(ROWS), 3)]
+        of_base = exact(schema, base, monkeypatch, reference)
+        for row in ROWS:
+            neighbour = [*base[1:], row] if neighbours == "replace" else [*base, row]
+            largest = max(largest, np.abs(exact(schema, neighbour, monkeypatch, reference) - of_base).sum())
+    assert largest <= 1.5 + 1e-9
+    assert largest > 1.2  # the bound is nearly reached
+
+
+@pytest.mark.parametrize(("neighbours", "sensitivity"), [("replace", 2), ("add_remove", 1)])
+def test_each_part_has_the_noise_that_its_epsilon_asks_for(neighbours, sensitivity):
+    rows = pd.DataFrame(ROWS[:40], columns=list(SMALL))
+    parts = measured(small(neighbours), rows, 1.5)
+    assert math.fsum(part.epsilon for part in parts) == pytest.approx(1.5, abs=1e-12)
+    assert {part.largest for part in parts} == {1, STEPS, STEPS**2}
+    for part in parts:
+        assert part.scale == pytest.approx(sensitivity * part.largest / part.epsilon)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.floats(-1e12, 1e12) | st.just(math.nan) | st.sampled_from([0.0, -0.0, 1e-300]), min_size=1, max_size=30))
+def test_every_number_has_a_level_and_comes_back_inside_it(values):
+    column = Column.model_validate({"type": "number", "lower": -50, "upper": 500, "decimals": 2, "scale": "signed_log", "unit": 1,
+                                    "bins": 9, "own_zero": True, "may_be_missing": True})  # fmt: skip
+    levels = levels_of(column)
+    places = levels.of(pd.Series(values, dtype=float))
+    there = ~np.isnan(values)
+    assert ((places == MISSING) == ~there).all()
+    again = levels.of(pd.Series(levels.values(places[there], np.full(there.sum(), 0.5))))
+    assert (again == places[there]).all()
+    assert (np.sign(np.array(values)[there]) == np.sign(places[there] - levels.below)).all()
+
+
+@pytest.mark.parametrize("column", [
+    {"type": "whole", "lower": 1, "upper": 7, "bins": 7},
+    {"type": "whole", "lower": 0, "upper": 80, "bins": 16, "own_zero": True},
+    {"type": "number", "lower": 1, "upper": 100, "scale": "log", "bins": 4, "decimals": 3},
+    {"type": "category", "categories": ["x", "y"]},
+])  # fmt: skip
+def test_levels_of_other_columns_come_back(column):
+    levels = levels_of(Column.model_validate(column))
+    places = np.arange(len(levels))
+    assert (levels.of(pd.Series(levels.values(places, np.full(len(levels), 0.4)))) == places).all()
+
+
+def test_latent_correlations_are_found_from_sums_without_noise():
+    generator = np.random.default_rng(1)
+    truth = np.array([[1, 0.6, -0.3], [0.6, 1, 0.0], [-0.3, 0.0, 1]])
+    shares = [np.array([0.2, 0.5, 0.3]), np.full(8, 1 / 8), np.array([0.9, 0.1])]
+    variables = [Variable(str(k), share, 1.0, True) for k, share in enumerate(shares)]
+    places = [place for place, _ in drawn(variables, truth, 200_000, generator)]
+    scores = [variable.indicators(place) for variable, place in zip(variables, places, strict=True)]
+    sums = {pair: products(scores[pair[0]], scores[pair[1]]) for pair in itertools.combinations(range(3), 2)}
+    matrix = correlations(variables, sums, 200_000, dict.fromkeys(sums, 1e-6))
+    assert matrix == pytest.approx(truth, abs=0.03)
+
+
+def test_categories_keep_their_relation_to_an_ordered_column():
+    generator = np.random.default_rng(2)
+    category = generator.choice(3, 100_000, p=[0.5, 0.3, 0.2])
+    score = np.digitize(generator.standard_normal(100_000) + 0.8 * (category == 1) - 0.5 * (category == 2), [-1, 0, 1])
+    shares = [np.bincount(values) / 100_000 for values in (category, score)]
+    variables = [Variable("c", shares[0], 1.0, False), Variable("s", shares[1], 1.0, True)]
+    sums = {(0, 1): products(variables[0].indicators(category), variables[1].indicators(score))}
+    matrix = correlations(variables, sums, 100_000, {(0, 1): 1e-6})
+    (place, _), (level, _) = drawn(variables, matrix, 100_000, generator)
+    for k in range(3):
+        assert (place == k).mean() == pytest.approx(shares[0][k], abs=0.01)
+        assert level[place == k].mean() == pytest.approx(score[category == k].mean(), abs=0.1)
+
+
+def test_unmeasured_pairs_follow_from_the_measured_ones():
+    matrix, measured_pairs = np.array([[1, 0.5, 0], [0.5, 1, 0.6], [0, 0.6, 1]]), np.ones((3, 3), dtype=bool)
+    measured_pairs[0, 2] = measured_pairs[2, 0] = False
+    assert completed(matrix, measured_pairs)[0, 2] == pytest.approx(0.3, abs=1e-3)  # independent given the second
+
+
+def test_smoothing_is_as_strong_as_the_noise_asks_for():
+    generator, bins = np.random.default_rng(3), np.linspace(-3, 3, 30)
+    true = 400 * np.exp(-(bins**2) / 2)
+    noisy = true + generator.laplace(0, 30, 30)
+    assert np.abs(smoothed(noisy, 1800.0) - true).mean() < 0.6 * np.abs(np.maximum(noisy, 0) - true).mean()
+    sharp = np.where(np.arange(30) == 12, 5000.0, 100.0)
+    assert smoothed(sharp, 0.5)[12] > 4000
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Model of the households at an epsilon so large that noise plays no part, with their rows."""
+    rows = typed(households.households(8000))
+    return Model.of(a_schema(rows=8000).public, measured(a_schema(rows=8000), rows, 2000.0)), rows
+
+
+def test_shares_tails_and_ranks_are_kept_without_noise(model):
+    fitted, rows = model
+    drawn_rows = fitted.rows(8000, np.random.default_rng(1))
+    ours, theirs = drawn_rows["income"], rows["income"]
+    assert ours.isna().mean() == pytest.approx(theirs.isna().mean(), abs=0.015)
+    assert (ours == 0).mean() == pytest.approx((theirs == 0).mean(), abs=0.02)
+    assert (ours < 0).mean() == pytest.approx((theirs < 0).mean(), abs=0.02)
+    assert ours.quantile(0.9) == pytest.approx(theirs.quantile(0.9), rel=0.06)
+    assert (drawn_rows["region"] == "Islands").mean() == pytest.approx(0.01, abs=0.006)
+    codes = {name: k for names in (households.EDUCATION, ["female", "male"]) for k, name in enumerate(names)}
+    ranks = [frame.drop(columns="region").replace(codes).astype(float).corr(method="spearman") for frame in (drawn_rows, rows)]
+    for first, second in (("age", "size"), ("age", "hours"), ("sex", "hours"), ("education", "age"), ("age", "weight")):
+        assert ranks[0].loc[first, second] == pytest.approx(ranks[1].loc[first, second], abs=0.07), (first, second)
+
+
+def test_the_same_generator_gives_the_same_rows(model):
+    first, second = (model[0].rows(50, np.random.default_rng(7)) for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"pairs": [["age", "ages"]]}, "pairs has 'ages'; allowed: region, size, age"),
+    ({"pairs": [["age", "size"], ["size", "age"]]}, "the same pair twice"),
+    ({"pairs": [["income", "income kind"]]}, "a column with itself"),
+    ({"missing": "drop_rows"}, "may_be_missing needs missing: refuse"),
+    ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"scale": "signed_log"}}}, "unit has to be given"),
+    ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"own_zero": True}}}, "own_zero is for numbers with 0"),
+])  # fmt: skip
+def test_contradicting_declarations_are_refused(changes, part):
+    with pytest.raises(ValueError, match=part):
+        a_schema(**changes)
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Declared study of the households."""
+    monkeypatch.chdir(tmp_path)
+    return households.declared_study()
+
+
+def test_households_are_released_and_verified(study, capsys):
+    assert main(["check", "studies/households"]) == 0, capsys.readouterr()
+    assert main(["release", "studies/households"]) == 0, capsys.readouterr().err
+    assert [entry.epsilon for entry in read_ledger(study)] == [2.0]
+    folder = study.parents[1] / "release" / "households"
+    crossing, declarations = read_crossing(folder)
+    assert crossing.statement.startswith("Epsilon at most 2. Pure epsilon-DP for every file")
+    assert len((folder / "crossing.yaml").read_text().splitlines()) <= 300
+    assert math.fsum(part.epsilon for part in crossing.tables) == pytest.approx(2.0)
+    assert "id" not in declarations.schema_.columns
+    frame = pd.read_csv(folder / "synthetic_1.csv")
+    assert list(frame) == [name for name in households.COLUMNS if name != "id"]
+    assert len(frame) == 4000
+    assert 0.02 < frame["income"].isna().mean() < 0.12
+    assert frame.drop(columns="income").notna().all().all()
+    assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
+    readme = " ".join((folder / "README.md").read_text().split())
+    assert "one correlation is kept for each of the declared pairs, with noise: region and age, " in readme
+    assert "combine.py gives no interval" in readme
+
+
+def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
+    households.declare(study, {"schema.yaml": {"columns.age.release": "as_is"}})
+    assert main(["release", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert (
+        "columns.age.release: given 'as_is'; allowed: synthesized or suppressed, where release.yaml has synthesizer: tables"
+        in error
+    )
+    assert error.splitlines()[-1] == "No epsilon is spent."

@@ -1,0 +1,86 @@
+"""A made-up households.csv: 4,000 rows with incomes of 0, losses and missing incomes. No row is real.
+
+``python tests/households.py households.csv`` writes it.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from incomes import declare
+
+REGIONS = ["North", "East", "South", "West", "Islands"]
+EDUCATION = ["primary", "secondary", "college", "university"]
+
+
+def households(n=4000, seed=1):
+    """The rows: ids, region with a rare level, size, age, sex, education, hours, weight, income of two modes, zeros, losses."""
+    generator = np.random.default_rng(seed)
+    region = generator.choice(REGIONS, n, p=[0.33, 0.27, 0.22, 0.17, 0.01])
+    age = np.clip(generator.normal(48 + 4 * (region == "South") - 3 * (region == "North"), 16, n), 18, 95).round()
+    sex = generator.choice(["female", "male"], n)
+    degree = np.clip((generator.normal(1.9 - 0.018 * (age - 48) + 0.25 * (region == "North"), 1.0, n)).round(), 0, 3).astype(int)
+    size = 1 + np.minimum(generator.poisson(np.where(age > 65, 0.6, 1.7)), 6)
+    hours = np.where(age > 67, 0, np.clip(generator.normal(33 + 5 * (sex == "male") - 2 * (size > 3), 11, n), 0, 80)).round()
+    lower_mode = generator.random(n) < np.where(hours < 10, 0.6, 0.15)
+    amount = np.exp(np.where(lower_mode, 8.6, 10.0) + 0.16 * degree + 0.006 * (age - 48) + 0.5 * generator.standard_normal(n))
+    kind = generator.random(n)
+    income = np.where(
+        kind < 0.09 + 0.05 * (hours == 0), 0.0, np.where(kind < 0.16, -generator.gamma(2.0, 2000.0, n), amount)
+    ).round()
+    weight = (400 + 300 * (region == "Islands") + 60 * (age < 30)) * generator.gamma(25.0, 1 / 25.0, n)
+    table = pd.DataFrame({
+        "id": generator.permutation(np.arange(100_000, 100_000 + n)), "region": region, "size": size, "age": age.astype(int),
+        "sex": sex, "education": np.array(EDUCATION)[degree], "hours": hours.astype(int), "weight": weight.round(1),
+        "income": income.astype(int),
+    }).astype(str)  # fmt: skip
+    table.loc[generator.random(n) < np.where(age < 30, 0.09, 0.05), "income"] = ""
+    return table
+
+
+COLUMNS = {
+    "id": {"type": "whole", "release": "suppressed"},
+    "region": {"type": "category", "categories": REGIONS, "release": "synthesized"},
+    "size": {"type": "whole", "lower": 1, "upper": 7, "bins": 7, "release": "synthesized"},
+    "age": {"type": "whole", "lower": 18, "upper": 95, "bins": 16, "release": "synthesized"},
+    "sex": {"type": "category", "categories": ["female", "male"], "release": "synthesized"},
+    "education": {"type": "category", "categories": EDUCATION, "ordered": True, "release": "synthesized"},
+    "hours": {"type": "whole", "lower": 0, "upper": 80, "bins": 16, "own_zero": True, "release": "synthesized"},
+    "weight": {"type": "number", "lower": 100, "upper": 2000, "decimals": 1, "scale": "log", "bins": 16,
+               "release": "synthesized"},
+    "income": {"type": "whole", "lower": -50_000, "upper": 500_000, "scale": "signed_log", "unit": 1000, "bins": 30,
+               "own_zero": True, "may_be_missing": True, "weight": 3},
+}  # fmt: skip
+"""Declarations of the columns."""
+
+PAIRS = [
+    ["region", "age"], ["region", "income"], ["size", "age"], ["size", "income"], ["age", "education"], ["age", "hours"],
+    ["age", "hours kind"], ["age", "income"], ["age", "income kind"], ["sex", "hours"], ["sex", "income"],
+    ["education", "income"], ["hours", "income"], ["hours kind", "income"],
+]  # fmt: skip
+"""Pairs whose association is declared."""
+RELEASE = {
+    "synthesizer": "tables", "sets": 2, "ceiling": 2, "budget": 4, "title": "Households", "intended_use": "teaching",
+    "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
+    "curator.contact": "data@office.example",
+}  # fmt: skip
+
+
+def declared_study(rows=4000):
+    """The folder, seen from here, of a study of households.csv in which everything is declared; both are made."""
+    from formalsynth.cli.main import main
+
+    households(rows).to_csv("households.csv", index=False)
+    assert main(["inspect", "households.csv", "--outcome", "income"]) == 0
+    folder = Path("studies/households").resolve()
+    schema = {
+        "rows": rows, "protected": "household", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
+        "missing": "refuse", "zeros": "keep", "pairs": PAIRS, "columns": COLUMNS,
+    }  # fmt: skip
+    declare(folder, {"schema.yaml": schema, "release.yaml": RELEASE})
+    return folder
+
+
+if __name__ == "__main__":
+    households().to_csv(sys.argv[1], index=False)

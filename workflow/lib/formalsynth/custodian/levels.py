@@ -1,0 +1,112 @@
+"""Levels of a column in noisy tables: its categories, or its bins on the declared scale, with 0 apart where that is declared."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.custodian.records import from_unit, to_unit
+from formalsynth.custodian.schema import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING = -1
+"""Level of a missing value."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Levels of one column, in the order of its values."""
+
+    column: Column
+    spans: Array
+    """(levels, 2) ends of each level on the unit scale of the column; not used for categories."""
+    below: int
+    """Levels below 0, where 0 has a level of its own; otherwise -1."""
+
+    def __len__(self) -> int:
+        """Count the levels."""
+        return len(self.spans)
+
+    @property
+    def ordered(self) -> bool:
+        """True if the levels have an order: numbers, two categories, or categories that are declared in order."""
+        return self.column.type != "category" or self.column.ordered or len(self) == 2
+
+    @property
+    def runs(self) -> list[slice]:
+        """Runs of levels by kind: those below 0, 0 and those above it where 0 has a level of its own, otherwise all."""
+        if self.below < 0:
+            return [slice(0, len(self))]
+        ends = [0, self.below, self.below + 1, len(self)]
+        return [slice(start, end) for start, end in itertools.pairwise(ends) if end > start]
+
+    def kinds(self, places: Integers) -> Integers:
+        """Run (n,) of each level; one more for a missing value."""
+        starts = np.array([run.start for run in self.runs])
+        return np.where(places == MISSING, len(starts), np.searchsorted(starts, places, side="right") - 1)
+
+    @property
+    def smooth(self) -> list[slice]:
+        """Runs of levels whose counts change gradually: bins of numbers, on either side of 0."""
+        return [] if self.column.type == "category" else self.runs
+
+    def of(self, values: pd.Series) -> Integers:
+        """Level (n,) of each value; :data:`MISSING` for a missing one."""
+        import pandas as pd
+
+        if self.column.type == "category":
+            return np.asarray(pd.Categorical(values, categories=self.column.categories).codes, dtype=np.int64)
+        numbers = values.to_numpy(dtype=float)
+        there = ~np.isnan(numbers)
+        low, high = self.column.ends
+        inside = np.where(there, np.clip(numbers, low, high), low)
+        place = np.searchsorted(self.spans[1:, 0], to_unit(self.column, inside), side="right")
+        if self.below >= 0:
+            place = np.where(inside == 0, self.below, np.where(inside < 0, np.minimum(place, self.below - 1), place))
+            place = np.where(inside > 0, np.maximum(place, self.below + 1), place)
+        return np.where(there, place, MISSING).astype(np.int64)
+
+    def values(self, places: Integers, shares: Array) -> Array:
+        """Values (n,) of levels, with the share of the way through each level; places are not missing."""
+        if self.column.type == "category":
+            return np.array(self.column.categories, dtype=object)[places]
+        low, width = self.spans[places, 0], np.diff(self.spans[places], axis=1)[:, 0]
+        values = np.round(from_unit(self.column, low + shares * width), self.column.places)
+        if self.below >= 0:
+            step = 10.0**-self.column.places
+            values = np.where(places > self.below, np.maximum(values, step), values)
+            values = np.where(places < self.below, np.minimum(values, -step), values)
+            values = np.where(places == self.below, 0.0, values)
+        return np.clip(values, *self.column.ends)
+
+
+def levels_of(column: Column) -> Levels:
+    """Levels of a column from its declarations."""
+    if column.type == "category":
+        return Levels(column, np.zeros((len(column.categories or []), 2)), -1)
+    low, high = column.ends
+    if column.type == "whole" and column.scale == "linear" and not column.own_zero and high - low < column.bins:
+        return _values(column, int(low), int(high))
+    if not column.own_zero:
+        return Levels(column, _spans(0.0, 1.0, column.bins), -1)
+    zero = float(to_unit(column, np.array(0.0)))
+    negative = max(1, min(round(column.bins * zero), column.bins - 1)) if low < 0 else 0
+    parts = [_spans(0.0, zero, negative), np.full((1, 2), zero), _spans(zero, 1.0, max(column.bins - negative, 1))]
+    return Levels(column, np.concatenate(parts), negative)
+
+
+def _spans(start: float, end: float, number: int) -> Array:
+    """Divide a span into adjacent ones (number, 2) of equal width."""
+    edges = np.linspace(start, end, number + 1)
+    return np.column_stack([edges[:-1], edges[1:]])[:number]
+
+
+def _values(column: Column, low: int, high: int) -> Levels:
+    """Give each whole number a level; their spans have no width."""
+    return Levels(column, np.repeat(to_unit(column, np.arange(low, high + 1.0)), 2).reshape(-1, 2), -1)

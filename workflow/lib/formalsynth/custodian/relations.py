@@ -1,0 +1,252 @@
+"""Relations between columns: sums of products of scores for each pair, and latent normal correlations that explain them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from formalsynth.core.arrays import Array, Integers
+
+STEPS = 20
+"""Scores are whole numbers from -STEPS to STEPS."""
+LIMIT = 0.97
+"""Largest absolute latent correlation."""
+LEAST_EIGENVALUE = 1e-3
+TERMS = 24
+"""Terms of the expansion of a covariance in powers of the correlation."""
+SPREADS = np.geomspace(0.01, 1.0, 41)
+"""Standard deviations of latent correlations that are tried."""
+GRID = np.linspace(-LIMIT, LIMIT, 389)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column in pairs, or whether its value is missing."""
+
+    name: str
+    shares: Array
+    """(levels,) shares of its levels among the values that are there."""
+    there: float
+    """Share of the rows with a value."""
+    ordered: bool
+
+    @functools.cached_property
+    def scores(self) -> Integers:
+        """Scores (levels,) of an ordered variable: middle ranks, whose mean is about 0, from -STEPS to STEPS."""
+        ranks = np.cumsum(self.shares) - self.shares / 2 - 0.5
+        return np.asarray(np.clip(np.rint(STEPS * ranks / max(np.abs(ranks).max(), 1e-9)), -STEPS, STEPS), dtype=np.int64)
+
+    @property
+    def width(self) -> int:
+        """Number of its indicators."""
+        return 1 if self.ordered else len(self.shares)
+
+    @property
+    def largest(self) -> int:
+        """Largest absolute value of its indicators."""
+        return STEPS if self.ordered else 1
+
+    def indicators(self, places: Integers) -> Integers:
+        """Scores (n, 1), or indicators (n, levels) of categories; 0 for a missing value."""
+        if self.ordered:
+            return np.where(places < 0, 0, self.scores[places])[:, None]
+        return np.asarray(places[:, None] == np.arange(len(self.shares)), dtype=np.int64)
+
+    @functools.cached_property
+    def splits(self) -> Array:
+        """Probability (levels - 1,) of each category among it and those after it; of one split for an ordered variable."""
+        if self.ordered:
+            return np.array([0.5])
+        after = np.cumsum(self.shares[::-1])[::-1]
+        return np.clip(self.shares[:-1] / np.maximum(after[:-1], 1e-12), 1e-6, 1 - 1e-6)
+
+    @functools.cached_property
+    def coefficients(self) -> Array:
+        """Coefficients (splits, TERMS) of scores, or of the indicator of each split, in orthonormal Hermite polynomials."""
+        if self.ordered:
+            edges = special.ndtri(np.clip(np.cumsum(self.shares)[:-1], 1e-9, 1 - 1e-9))
+            return (np.diff(self.scores) @ _steps(edges))[None, :]
+        return _steps(special.ndtri(1 - self.splits))
+
+    def mean(self) -> float:
+        """Mean score of an ordered variable."""
+        return float(self.scores @ self.shares)
+
+
+def _steps(edges: Array) -> Array:
+    """Coefficients (k, TERMS) of the functions that step from 0 to 1 at edges (k,)."""
+    polynomials = np.zeros((len(edges), TERMS))
+    polynomials[:, 0] = 1.0
+    if TERMS > 1:
+        polynomials[:, 1] = edges
+    for order in range(2, TERMS):
+        polynomials[:, order] = (edges * polynomials[:, order - 1] - np.sqrt(order - 1) * polynomials[:, order - 2]) / np.sqrt(
+            order
+        )
+    density = np.exp(-(edges**2) / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(density[:, None] * polynomials / np.sqrt(np.arange(1, TERMS + 1)))
+
+
+def products(first: Integers, second: Integers) -> Integers:
+    """Sum the products (a, b) of the indicators of two variables over the rows; a row adds to one of the sums, or to none."""
+    return np.asarray(first.T @ second, dtype=np.int64)
+
+
+def correlations(
+    variables: Sequence[Variable], sums: Mapping[tuple[int, int], Array], rows: float, variances: Mapping[tuple[int, int], float]
+) -> Array:
+    """Latent correlations (d, d) of all splits of all variables.
+
+    Args:
+        variables: the variables.
+        sums: noisy sums of products by the indices of two variables, the first one smaller.
+        rows: number of rows.
+        variances: variance of the noise of each sum.
+    """
+    starts = np.concatenate([[0], np.cumsum([len(variable.splits) for variable in variables])])
+    matrix, measured = np.eye(starts[-1]), np.eye(starts[-1], dtype=bool)
+    for start, end in itertools.pairwise(starts):
+        measured[start:end, start:end] = True
+    latents = [
+        (starts[i] + a, starts[j] + b, *latent)
+        for (i, j), of_pair in sums.items()
+        for (a, b), latent in _estimates(variables[i], variables[j], of_pair, rows, np.sqrt(variances[i, j]))
+    ]
+    if latents:
+        row, column, values, errors = (np.array(part) for part in zip(*latents, strict=True))
+        matrix[row, column] = matrix[column, row] = shrunk(values, errors)
+        measured[row, column] = measured[column, row] = True
+    return completed(matrix, measured)
+
+
+def shrunk(values: Array, errors: Array) -> Array:
+    """Shrink estimates to 0 by their standard errors and their spread, which the marginal likelihood chooses."""
+    total = SPREADS[:, None] ** 2 + errors**2
+    spread = SPREADS[np.argmin((np.log(total) + values**2 / total).sum(axis=1))] ** 2
+    return np.asarray(values * spread / (spread + errors**2))
+
+
+Latent = tuple[float, float]
+"""Latent correlation, and its standard error due to noise."""
+
+
+def _estimates(
+    first: Variable, second: Variable, sums: Array, rows: float, error: float
+) -> Iterator[tuple[tuple[int, int], Latent]]:
+    """Yield the indices of two splits and their latent correlation."""
+    n = rows * first.there * second.there
+    if first.ordered and second.ordered:
+        covariance = float(sums[0, 0]) / n - first.mean() * second.mean()
+        yield (0, 0), _latent(first.coefficients[0], second.coefficients[0], covariance, error / n)
+    elif first.ordered:
+        for (a, b), latent in _estimates(second, first, sums.T, rows, error):
+            yield (b, a), latent
+    elif second.ordered:
+        yield from _with_categories(first, second, sums[:, 0], n, error)
+    else:
+        yield from _of_categories(first, second, sums, n, error)
+
+
+def _with_categories(
+    first: Variable, second: Variable, sums: Array, n: float, error: float
+) -> Iterator[tuple[tuple[int, int], Latent]]:
+    """Yield correlations of the splits of categories with an ordered variable."""
+    mean = second.mean()
+    for level, share in enumerate(first.splits):
+        left = max(n * first.shares[level:].sum(), 1.0)
+        inside = sums[level] - n * first.shares[level] * mean
+        outside = sums[level + 1 :].sum() - n * first.shares[level + 1 :].sum() * mean
+        others = len(first.shares) - level - 1
+        wrong = error * np.sqrt((1 - share) ** 2 + share**2 * others) / left
+        covariance = float(inside * (1 - share) - outside * share) / left
+        yield (level, 0), _latent(first.coefficients[level], second.coefficients[0], covariance, wrong)
+
+
+def _of_categories(
+    first: Variable, second: Variable, table: Array, n: float, error: float
+) -> Iterator[tuple[tuple[int, int], Latent]]:
+    """Yield correlations of the splits of two variables with categories."""
+    for a, share in enumerate(first.splits):
+        for b, other in enumerate(second.splits):
+            left = max(n * first.shares[a:].sum() * second.shares[b:].sum(), 1.0)
+            covariance = float(table[a, b]) / left - share * other
+            yield (a, b), _latent(first.coefficients[a], second.coefficients[b], covariance, error / left)
+
+
+def _latent(first: Array, second: Array, covariance: float, error: float) -> Latent:
+    """Latent correlation that gives two functions of normal variables a covariance.
+
+    Args:
+        first: coefficients (TERMS,) of a function in Hermite polynomials, from the first order on.
+        second: coefficients of the other one.
+        covariance: their covariance.
+        error: standard error of the covariance.
+    """
+    terms = first * second
+    powers = np.polynomial.polynomial.polyval(GRID, np.concatenate([[0.0], terms]))
+    value = float(np.interp(covariance, np.maximum.accumulate(powers), GRID))
+    return value, float(error / max(terms[0], 1e-12))
+
+
+def completed(matrix: Array, measured: Array) -> Array:
+    """Make a positive definite correlation matrix; what was not measured follows from what was, with the largest entropy.
+
+    Args:
+        matrix: (d, d) correlations.
+        measured: (d, d) True where a correlation was measured.
+    """
+    matrix = positive(matrix)
+    if measured.all():
+        return matrix
+    # iterative proportional scaling (Speed and Kiiveri 1986, Annals of Statistics 14, 138-150)
+    precision = np.eye(len(matrix))
+    edges = [(i, j) for i, j in itertools.combinations(range(len(matrix)), 2) if measured[i, j]]
+    for _ in range(50):
+        before = precision.copy()
+        for i, j in edges:
+            pair = np.ix_([i, j], [i, j])
+            fitted = np.linalg.inv(precision)[pair]
+            precision[pair] += np.linalg.inv(matrix[pair]) - np.linalg.inv(fitted)
+        if np.abs(precision - before).max() < 1e-6:
+            break
+    return positive(np.asarray(np.linalg.inv(precision), dtype=float))
+
+
+def positive(matrix: Array) -> Array:
+    """Replace small and negative eigenvalues of a symmetric matrix, and scale it to correlations."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    repaired = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
+    size = np.sqrt(np.diag(repaired))
+    return np.asarray(repaired / size / size[:, None])
+
+
+def drawn(
+    variables: Sequence[Variable], matrix: Array, rows: int, generator: np.random.Generator
+) -> Iterator[tuple[Integers, Array]]:
+    """Yield the levels (rows,) of each variable with the share of the way through them, from normal variables."""
+    normal = special.ndtr(generator.standard_normal((rows, len(matrix))) @ np.linalg.cholesky(matrix).T)
+    start = 0
+    for variable in variables:
+        end = start + len(variable.splits)
+        uniform = normal[:, start:end]
+        yield _ordered(variable, uniform[:, 0]) if variable.ordered else (_category(variable, uniform), np.zeros(rows))
+        start = end
+
+
+def _ordered(variable: Variable, uniform: Array) -> tuple[Integers, Array]:
+    edges = np.cumsum(variable.shares)
+    place = np.minimum(np.searchsorted(edges, uniform, side="right"), len(edges) - 1)
+    low = np.concatenate([[0.0], edges])[place]
+    share = (uniform - low) / np.maximum(variable.shares[place], 1e-12)
+    return place.astype(np.int64), np.clip(share, 0.0, 1 - 1e-12)
+
+
+def _category(variable: Variable, uniform: Array) -> Integers:
+    """First category whose split is passed; the last one where none is."""
+    passed = np.column_stack([uniform > 1 - variable.splits, np.ones(len(uniform), dtype=bool)])
+    return np.asarray(np.argmax(passed, axis=1), dtype=np.int64)

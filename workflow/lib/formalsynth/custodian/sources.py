@@ -1,0 +1,256 @@
+"""Sources of a release: a synthesizer that is fitted to the rows, or noisy tables of all columns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from formalsynth.contract.family import LENGTHS, RECORDS
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import SamplerSettings, Synthesizer
+from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
+from formalsynth.core.registry import is_own
+from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
+from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
+from formalsynth.custodian.cross import check_claim, check_draft, crossed, crossed_tables, with_predictors
+from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode
+from formalsynth.custodian.guarantees import RELEASE_KIND, Audit, release_kind
+from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
+from formalsynth.custodian.program import compiled
+from formalsynth.custodian.records import made_up, records_of
+from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
+from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
+from formalsynth.plan.messages import refusal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Source(Protocol):
+    """Source of the numbers of a release."""
+
+    @property
+    def declarations(self) -> Declarations:
+        """Public declarations of the release."""
+
+    @property
+    def own(self) -> Path | None:
+        """File of the user's own code that the public side needs; None for none."""
+
+    def ready(self) -> AbstractContextManager[None]:
+        """Prepare programs, and check own code against its contract; nothing of the file is used."""
+
+    def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
+        """Numbers from made-up rows, with declarations for their release."""
+
+    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
+        """Numbers from the confidential rows, and the outcome of their audit."""
+
+
+def source(declared: Declared, config: ReleaseConfig) -> Source:
+    """Return the source of a release, with its declarations checked.
+
+    Raises:
+        ConfigError: something is not declared yet, or not allowed.
+        DataError: declarations contradict each other.
+    """
+    return _tables(declared, config) if config.synthesizer == TABLES else _candidate(declared, config)
+
+
+@dataclass(frozen=True)
+class TablesSource:
+    """Noisy tables of all columns."""
+
+    declared: Declared
+    config: ReleaseConfig
+    declarations: Declarations
+    own: None = None
+
+    def ready(self) -> AbstractContextManager[None]:
+        """Prepare nothing."""
+        return contextlib.nullcontext()
+
+    def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
+        """Count made-up rows."""
+        rows = made_up(schema, np.random.default_rng())
+        return crossed_tables(schema, config, rows), self.declarations
+
+    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
+        """Count the rows; the guarantee has a proof and an exact test, and no audit."""
+        return crossed_tables(self.declared.schema, self.config, table), "none"
+
+
+def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
+    """Return the source of noisy tables.
+
+    Raises:
+        ConfigError: a column is released as it is.
+    """
+    schema = declared.schema
+    kept = [name for name, column in schema.predictors.items() if column.release != "synthesized"]
+    if kept:
+        allowed = [f"synthesized or suppressed, where release.yaml has synthesizer: {TABLES}"]
+        raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
+    _check_number_of_rows(declared, config)
+    public = Declarations(
+        name=declared.name, schema=schema.public, release=config, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
+        parameters={"epsilon": config.ceiling}, claim=config.ceiling,
+    )  # fmt: skip
+    return TablesSource(declared, config, public)
+
+
+@dataclass
+class CandidateSource:
+    """A synthesizer of the study."""
+
+    declared: Declared
+    study: StudySetup
+    config: ReleaseConfig
+    synthesizer: Synthesizer
+    declarations: Declarations
+    executable: Path = field(default=Path(), init=False)
+    """Compiled Stan program of the family, while it is ready."""
+
+    @property
+    def direct(self) -> bool:
+        """True if all sets come from noisy tables, False if they are posterior draws."""
+        return self.declarations.family is None
+
+    @property
+    def own(self) -> Path | None:
+        """File of the user's own code that the public side needs; None for none."""
+        return Path(FAMILIES.module(self.study.family)) if self.declarations.own else None
+
+    @contextlib.contextmanager
+    def ready(self) -> Iterator[None]:
+        """Compile the Stan program, and check own code against its contract."""
+        with compiled(self.declared, self.study) as executable:
+            self.executable = executable
+            yield
+
+    def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
+        """Fit made-up rows; outcomes are uniform where the posterior of so few rows has poor diagnostics."""
+        candidate, public = None if self.direct else self._fitted(), self.declarations
+        if candidate is None or candidate.reason:
+            candidate = self._made_up()
+            public = public.model_copy(update={"own": None} | ({} if self.direct else {"family": REHEARSED}))
+        return crossed(schema, config, made_up(schema, np.random.default_rng()), candidate), public
+
+    def _fitted(self) -> Candidate:
+        """Fit the synthesizer to a few made-up rows."""
+        schema, id = self.declared.schema.model_copy(update={"rows": RECORDS}), self.synthesizer.id
+        records = records_of(schema, made_up(schema, np.random.default_rng()))
+        return fit(self.declared, self.study, records, self.executable, [id], LENGTHS)[id]
+
+    def _made_up(self) -> Candidate:
+        """Candidate with outcomes that are uniform between the declared bounds."""
+        schema, draws = self.declared.schema, {"made_up": np.zeros((self.config.sets, 1))}
+        claim = strict_claim(self.synthesizer, schema.neighbours)
+        return Candidate(
+            self.synthesizer, self.declarations.guarantee, "", claim or 0.0, draws,
+            MadeUpOutcomes(schema.target), None if self.direct else np.zeros(schema.rows), None,
+        )  # fmt: skip
+
+    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
+        """Fit the rows, draw the noise, and audit the synthesizer.
+
+        Raises:
+            DataError: it claims more than the ceiling, or the audit found more than it claims.
+        """
+        schema, id = self.declared.schema, self.synthesizer.id
+        records = records_of(schema, table)
+        candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings())[id]
+        numbers = crossed(schema, self.config, table, candidate)
+        check_claim(schema, self.config, candidate)
+        audited = audit_chosen(self.declared, self.study, table, candidate, self.executable, self.config.sets)
+        return numbers, _audit(self.config, candidate, audited)
+
+
+def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
+    study = read_study(declared)
+    synthesizer = chosen_synthesizer(declared, config, study)
+    _check_ceiling(declared, config, synthesizer)
+    check_draft(declared.schema, config)
+    _check_number_of_rows(declared, config)
+    return CandidateSource(declared, study, config, synthesizer, declarations_of(declared, config, study, synthesizer))
+
+
+def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup, synthesizer: Synthesizer) -> Declarations:
+    """Collect what is declared and published."""
+    mechanism = MECHANISMS[synthesizer.mechanism]
+    guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
+    family = None if mechanism.releases else study.family
+    own = None
+    if family is not None and is_own(module := FAMILIES.module(family)):
+        own = OwnCode(file=Path(module).name, data=dict(study.priors) if study.use else {})
+    return Declarations(
+        name=declared.name, schema=declared.schema.public, release=config, mechanism=mechanism.name, guarantee=guarantee,
+        parameters=synthesizer.parameters if mechanism.guarantee in STRICT_KINDS else {}, family=family, own=own,
+        claim=strict_claim(synthesizer, declared.schema.neighbours, config.sets),
+    )  # fmt: skip
+
+
+def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesizer) -> None:
+    """Check a claim that is known before the file is opened.
+
+    Raises:
+        ConfigError: it is more than the declared ceiling.
+    """
+    claim = strict_claim(chosen, declared.schema.neighbours, config.sets)
+    if claim is None:
+        return
+    epsilon = with_predictors(declared.schema, config, claim)
+    if epsilon > config.ceiling * ROUNDING:
+        allowed = (
+            f"at least {epsilon:g}, which {chosen.id} claims for {counted(config.sets, 'set')} and neighbours: "
+            f"{declared.schema.neighbours}"
+        )
+        raise refusal(declared.folder / RELEASE, "ceiling", config.ceiling, [allowed])
+
+
+def _check_number_of_rows(declared: Declared, config: ReleaseConfig) -> None:
+    """Check that the declared number of synthetic rows does not give that of the file away.
+
+    Raises:
+        ConfigError: it is the same.
+    """
+    if declared.schema.neighbours == "add_remove" and config.rows == declared.schema.rows:
+        allowed = ["a number that does not depend on the file: that of its rows is confidential with neighbours: add_remove"]
+        raise refusal(declared.folder / RELEASE, "rows", config.rows, allowed)
+
+
+def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | None) -> Audit:
+    """Return the outcome of an audit, which depends on the data: its entry in the ledger exists already.
+
+    Raises:
+        DataError: the audit found more than the claim, and accept_refuted is not set.
+    """
+    if audited is None or not audited.done:
+        return "none"
+    if not audited.refutes(candidate.per_release(config.sets)):
+        return "passed"
+    if not config.accept_refuted:
+        raise DataError(
+            f"{candidate.synthesizer.id}: the audit found more on this file than is claimed; nothing is released. The report of "
+            "formalsynth compare shows how much. Choose another candidate, or set accept_refuted: true in release.yaml: every "
+            "text of the release then states that the claim does not hold"
+        )
+    return "refuted"
+
+
+def chosen_synthesizer(declared: Declared, config: ReleaseConfig, study: StudySetup) -> Synthesizer:
+    """Return the synthesizer of the release.
+
+    Raises:
+        ConfigError: the study does not have it.
+    """
+    if config.synthesizer not in study.expanded.synthesizers:
+        raise refusal(declared.folder / RELEASE, "synthesizer", config.synthesizer, study.ids())
+    return study.expanded.synthesizers[config.synthesizer]

@@ -1,0 +1,195 @@
+"""Several columns under one budget: noisy margins, noisy sums for pairs, and rows drawn from them.
+
+The confidential side counts the levels of each column, and for each declared pair sums the products of scores, all with discrete
+Laplace noise. Scores are middle ranks in the noisy margins, so that they depend on the rows in no other way. The public side
+draws rows with these margins and latent normal correlations that explain the sums.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.private import discrete_laplace_variance
+from formalsynth.custodian.crossing import Part, noise_reason
+from formalsynth.custodian.levels import MISSING, Levels, levels_of
+from formalsynth.custodian.margins import shares_of
+from formalsynth.custodian.noise import noisy_counts
+from formalsynth.custodian.relations import Variable, correlations, drawn, products
+from formalsynth.custodian.schema import KIND, PublicSchema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = Mapping[str, Levels]
+
+
+def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple[Part, ...]:
+    """Count and sum the rows, with noise: nothing else of them is used afterwards.
+
+    Args:
+        schema: declarations.
+        table: the confidential rows.
+        epsilon: cost of all parts.
+    """
+    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    places = {name: levels.of(table[name]) for name, levels in columns.items()}
+    share = 1.0 if len(columns) == 1 or schema.pairs == [] else schema.margins
+    total = sum(schema.columns[name].weight for name in columns)
+    margins = tuple(
+        _part(schema, f"margin of {name}", [name], [_width(schema, columns, name)], _counted(schema, columns, name, places[name]),
+              1, epsilon * share * schema.columns[name].weight / total)
+        for name in columns
+    )  # fmt: skip
+    variables = _variables(schema, columns, margins)
+    pairs = _pairs(schema, list(variables))
+    if not pairs:
+        return margins
+    scores = {name: variable.indicators(_places(columns, places, name)) for name, variable in variables.items()}
+    of_pair = epsilon * (1 - share) / len(pairs)
+    return margins + tuple(
+        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair)
+        for first, second in pairs
+    )
+
+
+def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float) -> Part:
+    columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
+    return _part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
+
+
+def synthetic_rows(schema: PublicSchema, parts: Sequence[Part], rows: int, generator: np.random.Generator) -> pd.DataFrame:
+    """Draw rows from noisy parts, the same for the same generator; missing values are None or NaN."""
+    return Model.of(schema, parts).rows(rows, generator)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Margins and latent correlations that noisy parts give."""
+
+    columns: Columns
+    variables: Mapping[str, Variable]
+    shares: Mapping[str, Array]
+    """Shares (levels,) of each column among the values that are there."""
+    matrix: Array
+    """(d, d) latent correlations of the splits of all variables."""
+
+    @classmethod
+    def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
+        """Fit the model to noisy parts."""
+        columns = {name: levels_of(column) for name, column in schema.released.items()}
+        shares, variables = _shares(schema, columns, parts), _variables(schema, columns, parts)
+        number = {name: k for k, name in enumerate(variables)}
+        pairs = [(number[first], number[second]) for first, second in _pairs(schema, list(variables))]
+        of_pairs = dict(zip(pairs, parts[len(columns) :], strict=True))
+        matrix = correlations(
+            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, _rows(parts[: len(columns)]),
+            {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
+        )  # fmt: skip
+        return cls(columns, variables, shares, matrix)
+
+    def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
+        """Draw rows."""
+        import pandas as pd
+
+        levels_of_all = drawn(list(self.variables.values()), self.matrix, number, generator)
+        drawn_of = dict(zip(self.variables, levels_of_all, strict=True))
+        return pd.DataFrame({name: self._values(name, drawn_of, generator) for name in self.columns})
+
+    def _values(self, name: str, drawn_of: Mapping[str, tuple[Integers, Array]], generator: np.random.Generator) -> pd.Series:
+        """Values of a column from the levels of its variables."""
+        import pandas as pd
+
+        levels, (place, share) = self.columns[name], drawn_of[name]
+        place = place + levels.runs[-1].start
+        kind = drawn_of.get(name + KIND)
+        if kind is None:
+            return pd.Series(levels.values(place, share))
+        for number, run in enumerate(levels.runs[:-1]):
+            weights = np.maximum(self.shares[name][run], 1e-12)
+            other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
+            place = np.where(kind[0] == number, other, place)
+        return pd.Series(levels.values(place, share)).mask(kind[0] == len(levels.runs))
+
+
+def _part(
+    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int, epsilon: float
+) -> Part:
+    """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
+    sensitivity = SENSITIVITY[schema.neighbours] * largest
+    noisy = noisy_counts([int(number) for number in numbers], epsilon, sensitivity)
+    scale = sensitivity / epsilon
+    return Part(
+        name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
+        largest=largest, shape=tuple(shape), numbers=tuple(noisy),
+    )  # fmt: skip
+
+
+def _width(schema: PublicSchema, columns: Columns, name: str) -> int:
+    return len(columns[name]) + schema.columns[name].may_be_missing
+
+
+def _counted(schema: PublicSchema, columns: Columns, name: str, places: Integers) -> Integers:
+    """Count the rows of each level, and at the end those with a missing value."""
+    last = len(columns[name])
+    return np.bincount(np.where(places == MISSING, last, places), minlength=_width(schema, columns, name))
+
+
+def _shares(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
+    """Shares (levels,) of each column among the values that are there."""
+    named = zip(columns.items(), margins, strict=False)
+    return {name: shares_of(levels, part.counts[: len(levels)], part.scale) for (name, levels), part in named}
+
+
+def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Variable]:
+    """Variables by name: each column, and the kind of its values where there are several."""
+    variables = {}
+    all_shares = _shares(schema, columns, margins)
+    for (name, levels), part in zip(columns.items(), margins, strict=False):
+        shares, missing = all_shares[name], 0.0
+        if schema.columns[name].may_be_missing:
+            missing = float(np.clip(part.counts[-1] / max(part.counts.sum(), 1.0), 1e-4, 1 - 1e-4))
+        kinds = (1 - missing) * np.array([shares[run].sum() for run in levels.runs])
+        last = shares[levels.runs[-1]]
+        variables[name] = Variable(name, last / max(last.sum(), 1e-12), float(max(kinds[-1], 1e-4)), levels.ordered)
+        kinds = np.append(kinds, missing) if missing else kinds
+        if len(kinds) > 1:
+            kinds = np.maximum(kinds, 1e-6) / np.maximum(kinds, 1e-6).sum()
+            variables[name + KIND] = Variable(name + KIND, kinds, 1.0, len(kinds) == 2)
+    return variables
+
+
+def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of variables that are declared, in the order of the columns; none of a column with the kind of its own values."""
+    declared = None if schema.pairs is None else {frozenset(pair) for pair in schema.pairs}
+    return [
+        (first, second)
+        for first, second in itertools.combinations(names, 2)
+        if _column(first) != _column(second) and (declared is None or {first, second} in declared)
+    ]
+
+
+def _column(name: str) -> str:
+    return name.removesuffix(KIND)
+
+
+def _places(columns: Columns, places: Mapping[str, Integers], name: str) -> Integers:
+    """Levels of a variable; those of a column count from its last run, and others are not there."""
+    levels, of_column = columns[_column(name)], places[_column(name)]
+    if name not in columns:
+        return levels.kinds(of_column)
+    return np.asarray(np.maximum(of_column - levels.runs[-1].start, MISSING), dtype=np.int64)
+
+
+def _rows(margins: Sequence[Part]) -> float:
+    """Estimate the number of rows: the mean of the noisy totals, each with its precision."""
+    totals = np.array([part.counts.sum() for part in margins])
+    precision = np.array([1 / (part.scale**2 * math.prod(part.shape)) for part in margins])
+    return float(max((totals * precision).sum() / precision.sum(), 1.0))
