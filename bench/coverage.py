@@ -131,7 +131,8 @@ CASES = {
 
 def named(density: TablesDensity, model: TablesModel, points: Array) -> dict[str, Array]:
     """Name the parameters (S,) of the family and of its predictor."""
-    draws = dict(model.draws(density.sampled(points)))
+    sampled = density.sampled(points)
+    draws = dict(model.tabled.of(sampled["coefficient"], sampled.get("spread", np.ones(len(points)))))
     if "beta" not in draws:
         return draws
     mean, sd = density.predictor_draws(points)
