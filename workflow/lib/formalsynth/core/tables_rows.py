@@ -1,9 +1,9 @@
 """Posterior given noisy tables for any family that declares a distribution function.
 
 The family's own Stan program is sampled on made-up records: middles of bins, as often as the noisy counts say, with small
-weights. Its draws are weighted by the likelihood of the noisy counts over that of these records, and where few of them have
-weight, are sampled once more with the expected counts of these few. The prior cancels, so that a
-distribution function is all that a family declares. Nothing but public tables is used.
+weights. Its draws are weighted by the likelihood of the noisy counts over that of these records. Where few of them have weight,
+it is sampled again on records that these few predict. The prior cancels, so that a distribution function is all that a family
+declares. Nothing but public tables is used.
 
 Source: importance sampling as in Robert and Casella (2004), Section 3.3.
 """
@@ -19,21 +19,29 @@ import numpy as np
 from scipy.special import logsumexp
 
 from formalsynth.core.arrays import Array, Draws, Integers, Records, blocks, count, take
-from formalsynth.core.family import Family, StanData, log_likelihood
+from formalsynth.core.family import Family, StanData, log_likelihood, program
 from formalsynth.core.private import PublicTables, discrete_laplace_variance
 from formalsynth.core.tables import is_whole, lowest
 from formalsynth.core.tables_model import predictor_points, small_cells, small_polynomials
 
 WEIGHT = 0.2
 """Weight of a made-up record: below 1, so that the draws are more dispersed than the posterior."""
+CLEAR = 3.0
+"""Noisy counts below this number of standard deviations of the noise get no made-up records: noise in a tail has much weight."""
 TOTALS = 31
 """Points of the sum over the number of records in a row."""
 REACH = 6.0
 """Distance of the first and the last of them from the noisy number, in standard deviations."""
 FEWEST = 40.0
 """Least effective number of draws."""
-ENOUGH = 150.0
+ENOUGH = 80.0
 """Effective number of draws above which no further made-up records are tried."""
+SEED = 1
+"""Seed of predicted records, a constant: they depend on nothing but public tables."""
+BEST = 5.0
+"""Least effective number of different draws among these: few, since the weights may be largest at the edge of the draws."""
+PREDICTING = 50
+"""Number of draws that predict them."""
 HALVINGS = 20
 """Halvings of the exponent of the weights in search of enough effective draws."""
 
@@ -48,8 +56,8 @@ class RowsModel:
     family: Family
     discrete: bool = False
     """True if all records of a row have the middle of its bin as their predictor."""
-    counts: Array | None = None
-    """Numbers (rows, bins) of made-up records; None for those of the noisy counts."""
+    made_up: Records | None = None
+    """Made-up records; None for the middles of bins, as often as the noisy counts say."""
 
     @property
     def program(self) -> str:
@@ -87,17 +95,30 @@ class RowsModel:
         return take(sampled, np.minimum(chosen, size - 1))
 
     def refined(self, sampled: Draws, public: PublicTables) -> RowsModel | None:
-        """Find a model whose made-up records are the expected counts of better draws; None where the draws are good enough."""
+        """Find a model whose made-up records are predicted by better draws; None where the draws are good enough."""
         log_weight = self._log_weight(sampled, public)
         weight, effective = _normalised(log_weight)
         if effective >= ENOUGH:
             return None
         for halving in range(1, HALVINGS):
-            if effective >= FEWEST:
+            if effective >= BEST:
                 break
             weight, effective = _normalised(log_weight / 2**halving)
-        shares = np.einsum("s,srb->rb", weight, self.cells(sampled, public))
-        return replace(self, counts=shares * np.maximum(public.noisy.outcome[0].sum(axis=1), 1)[:, None])
+        chosen = np.searchsorted(np.cumsum(weight), (np.arange(PREDICTING) + 0.5) / PREDICTING * (1 - 1e-12))
+        better = take(sampled, np.minimum(chosen, count(sampled) - 1))
+        return replace(self, made_up=self._predicted(better, public))
+
+    def _predicted(self, draws: Draws, public: PublicTables) -> Records:
+        """Draw as many records as the noisy counts say, by constant random numbers; those of a user's program within the bins."""
+        points, share, row = self._points(public)
+        totals = np.maximum(public.noisy.outcome[0].sum(axis=1), 1)
+        design = np.repeat(points, np.rint(share * totals[row]).astype(int), axis=0)
+        records, generator = Records(np.zeros(len(design)), design), np.random.default_rng(SEED)
+        if program(self.family):
+            records = replace(records, x=np.full(len(design), np.rint((public.outcome.low + public.outcome.high) / 2)))
+        index = np.arange(len(design))
+        x = self.family.predict(generator, records, draws)[index % PREDICTING, index]
+        return replace(records, x=np.clip(x, public.outcome.low, public.outcome.high) if program(self.family) else x)
 
     def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
         """Compute expected counts (cells,) of the best draw, in the order of ``by_column``, and the number of free values."""
@@ -134,8 +155,11 @@ class RowsModel:
 
     def _made_up(self, public: PublicTables) -> tuple[Records, Array]:
         """Make records at the middles of bins, and their weights."""
+        if self.made_up is not None:
+            return self.made_up, np.full(len(self.made_up), WEIGHT)
         noisy = public.noisy.outcome[0]
-        kept = np.array([_projected(line) for line in noisy]) if self.counts is None else self.counts
+        least = CLEAR * math.sqrt(discrete_laplace_variance(public.scale))
+        kept = np.array([_projected(np.where(line > least, line, 0)) for line in noisy])
         copies: Integers = np.ceil(WEIGHT * kept).astype(int)
         row, column = (np.repeat(index.ravel(), copies.ravel()) for index in np.indices(noisy.shape))
         edges = public.outcome.edges
