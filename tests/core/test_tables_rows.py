@@ -1,7 +1,12 @@
 """Noisy tables by a declared distribution function: weights, refusals, and fits with the family's own program."""
 
+import math
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
+from formalsynth.contract.program import ProgramUse, broken
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, program, program_name
 from formalsynth.core.job import SamplerSettings, Synthesizer
@@ -125,25 +130,8 @@ def test_a_predictor_of_two_values_has_the_right_slope(compiled):
     assert posterior.fit_p > 1e-5
 
 
-GUMBEL = """
-data {
-  int<lower=0> n; vector[n] x; vector<lower=0>[n] weights; int<lower=1> p; matrix[n, p] design;
-}
-parameters { vector[p] beta; real<lower=0> sigma; }
-model {
-  beta ~ normal(0, 5);
-  sigma ~ lognormal(0, 1);
-  for (i in 1:n) target += weights[i] * gumbel_lpdf(x[i] | design[i] * beta, sigma);
-}
-generated quantities {
-  vector[n] log_lik; vector[n] log_cdf; vector[n] x_rep;
-  for (i in 1:n) {
-    log_lik[i] = gumbel_lpdf(x[i] | design[i] * beta, sigma);
-    log_cdf[i] = gumbel_lcdf(x[i] | design[i] * beta, sigma);
-    x_rep[i] = gumbel_rng(design[i] * beta, sigma);
-  }
-}
-"""
+PAGE = Path(__file__).parents[2].joinpath("docs", "OWN_STAN.md").read_text(encoding="utf-8")
+GUMBEL = next(code for code in re.findall(r"^```stan\n(.*?)^```$", PAGE, re.M | re.S) if "log_cdf" in code)
 
 
 @pytest.mark.stan
@@ -154,13 +142,15 @@ def test_a_program_with_log_cdf_is_fitted_to_noisy_tables(cmdstan, tmp_path):
     try:
         load([str(path)])
         family = FAMILIES[program_name(path)]
+        use = ProgramUse(data={}, lower=-math.inf, upper=math.inf, predictors=2)
+        assert broken(family, path.with_suffix(""), [use]) == []
         program(family).bind(lambda data, draws, seed: generate(path.with_suffix(""), data, draws, seed), {})
         records = two_groups(generator, generator.gumbel(scale=0.6, size=2000))
         posterior = fitted(family, records, TWO, path.with_suffix(""), {})
         for name, truth in (("beta", [1.0, 0.8]), ("sigma", 0.6)):
             draws = posterior.draws[name]
             assert (np.abs(draws.mean(axis=0) - truth) < 4.5 * draws.std(axis=0)).all(), name
-            assert (draws.std(axis=0) < 0.06).all()
+            assert (draws.std(axis=0) < 0.08).all()
         assert posterior.fit_p > 1e-5
     finally:
         forget_own()
