@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.inference import Interval, combined, without_draws
+from formalsynth.core.inference import Interval, interval_with_draws, without_draws
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables
 from formalsynth.core.tables import tabled
 from formalsynth.core.tables_density import TablesDensity, importance_draws
@@ -131,7 +131,8 @@ CASES = {
 
 def named(density: TablesDensity, model: TablesModel, points: Array) -> dict[str, Array]:
     """Name the parameters (S,) of the family and of its predictor."""
-    draws = dict(model.draws(density.sampled(points)))
+    sampled = density.sampled(points)
+    draws = dict(model.tabled.of(sampled["coefficient"], sampled.get("spread", np.ones(len(points)))))
     if "beta" not in draws:
         return draws
     mean, sd = density.predictor_draws(points)
@@ -169,7 +170,7 @@ def simulation(name: str, n: int, epsilon: float, number: int) -> list[tuple[Any
         rows.append((quantity, "posterior", *np.quantile(values, [0.025, 0.975])))
         estimates, variances = np.array([of_set[quantity] for of_set in sets]).T
         given: dict[str, Interval | None] = {
-            f"m = {m}": combined(estimates[:m], variances[:m], float(values.var())) for m in (1, 5, 20)
+            f"m = {m}": interval_with_draws(estimates[:m], variances[:m], float(values.var())) for m in (1, 5, 20)
         }
         given |= {f"bare {m}": without_draws(estimates[:m], variances[:m]) for m in (5, 20)}
         given["data"] = Interval(of_data[0], math.sqrt(of_data[1]))

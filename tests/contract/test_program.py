@@ -41,11 +41,16 @@ model {
 generated quantities {
   vector[n] log_lik;
   vector[fault == 4 ? n - 1 : n] x_rep;
+  vector[fault == 13 ? n + 1 : n] log_cdf;
+  if (fault == 13) log_cdf[n + 1] = 0;
   for (i in 1:n) {
     real mu = z[i] * beta;
     log_lik[i] = normal_lpdf(x[i] | mu, sigma) + (fault == 6 ? log(2) : 0) + (fault == 9 ? log(2) : 0);
     if (fault == 2) log_lik[i] *= weights[i];
     if (fault == 8 && x[i] == 0) log_lik[i] = negative_infinity();
+  }
+  for (i in 1:n) {
+    log_cdf[i] = normal_lcdf(x[i] | z[i] * beta + (fault == 12 ? x[1] : 0), fault == 11 ? 1.1 * sigma : sigma);
   }
   for (i in 1:num_elements(x_rep)) {
     x_rep[i] = normal_rng(z[i] * beta, fault == 7 ? 2 * sigma : sigma);
@@ -94,6 +99,9 @@ def faults_of(cmdstan, tmp_path_factory):
         (8, "log_lik is not finite at the declared bound lower: 0"),
         (9, "the target does not hold weights[i] * log_lik[i]"),
         (10, "when a record of weight 0 is taken out"),
+        (11, "declares the probability"),
+        (12, "log_cdf of a record moves when another record changes"),
+        (13, "log_cdf has 7 values for 6 records: declare vector[n] log_cdf"),
     ],
 )
 def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
@@ -105,7 +113,7 @@ def test_a_fault_is_reported_with_the_change_it_needs(faults_of, fault, words):
         assert words in problems[0]
         assert "\n" not in problems[0]
         # a density is looked at in three places
-        assert len(problems) == 1 or fault in (6, 7), problems
+        assert len(problems) == 1 or fault in (6, 7, 11), problems
 
 
 COUNTS = """

@@ -4,20 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.core.inference import combined, without_draws
+from formalsynth.core.inference import interval_with_draws, without_draws
 from hypothesis import given
 from hypothesis import strategies as st
 
 
 def test_one_data_set_has_twice_the_posterior_variance_and_that_of_its_analysis():
-    interval = combined(np.array([3.0]), np.array([0.5]), 2.0)
+    interval = interval_with_draws(np.array([3.0]), np.array([0.5]), 2.0)
     assert interval.estimate == 3
     assert interval.error == pytest.approx(math.sqrt(4.5))
     assert (interval.low, interval.high) == pytest.approx((3 - 1.959964 * math.sqrt(4.5), 3 + 1.959964 * math.sqrt(4.5)))
 
 
 def test_many_data_sets_approach_the_posterior_variance():
-    interval = combined(np.full(10_000, 1.0), np.full(10_000, 0.5), 2.0)
+    interval = interval_with_draws(np.full(10_000, 1.0), np.full(10_000, 0.5), 2.0)
     assert interval.error == pytest.approx(math.sqrt(2), rel=1e-3)
 
 
@@ -39,6 +39,6 @@ def test_intervals_cover_in_the_normal_case(m, posterior_sd, sampling_sd):
     rng = np.random.default_rng(m)
     truth = rng.normal(0, posterior_sd, 2000)
     estimates = rng.normal(0, posterior_sd, (2000, m)) + rng.normal(0, sampling_sd, (2000, m))
-    intervals = [combined(row, np.full(m, sampling_sd**2), posterior_sd**2) for row in estimates]
+    intervals = [interval_with_draws(row, np.full(m, sampling_sd**2), posterior_sd**2) for row in estimates]
     covered = np.mean([interval.low <= value <= interval.high for interval, value in zip(intervals, truth, strict=True)])
     assert abs(covered - 0.95) < 0.025

@@ -177,7 +177,7 @@ def test_a_table_of_expected_counts_gives_back_the_parameters(name, compiled):
     settings = SamplerSettings(draws=400, warmup=300, ess_min=50, rhat_max=1.1)
     fit = sample(compiled("noisy_tables"), data, model.inits(public, data), model.parameters, 1, settings)
     assert fit.status == "ok", fit.reason
-    draws = model.draws(fit.draws)
+    draws = model.draws(fit.draws, public)
     assert set(draws) == set(truth)
     assert np.abs(fit.draws["total"].mean() / 400_000 - 1) < 0.01
     for parameter, value in truth.items():

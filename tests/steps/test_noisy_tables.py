@@ -3,8 +3,8 @@
 import shutil
 
 import pytest
-from formalsynth.core.registry import load
-from formalsynth.plan.load import read_plan
+from formalsynth.core.registry import REPOSITORY, forget_own, load
+from formalsynth.plan.load import plan_of, read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.steps.run import run_batch
 from small_study import PAPER, RUN, SETTINGS, as_passed
@@ -65,3 +65,33 @@ def test_a_batch_has_noisy_tables_fitted_measured_and_audited(tmp_path, compiled
 def test_scenarios_that_cannot_have_noisy_tables_are_refused(tmp_path, changes, message):
     with pytest.raises(ConfigError, match=message):
         planned(tmp_path, **changes)
+
+
+PROGRAM = """
+data { int<lower=0> n; vector[n] x; vector<lower=0>[n] weights; }
+parameters { real mu; }
+model { mu ~ normal(0, 9); for (i in 1:n) target += weights[i] * normal_lpdf(x[i] | mu, 1); }
+generated quantities { vector[n] log_lik; vector[n] x_rep; MORE }
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "lower", "message"),
+    [("", 0, "generate vector\\[n\\] log_cdf"), ("vector[n] log_cdf;", 1, "bins from 0.05 to 8000 inside the declared bounds")],
+)
+def test_programs_without_a_distribution_function_or_with_other_bounds_are_refused(tmp_path, more, lower, message):
+    import yaml
+
+    (tmp_path / "own.stan").write_text(PROGRAM.replace("MORE", more), encoding="utf-8")
+    population = {"name": "lognormal_on_normal", "predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 1}
+    scenario = {
+        "family": {"stan": "own.stan", "lower": lower}, "population": population, "n": 50, "replicates": 2,
+        "synthesizers": ["tables"],
+    }  # fmt: skip
+    study = tmp_path / "own.yaml"
+    study.write_text(yaml.safe_dump({"title": "Own", "synthesizers": {"tables": TABLES}, "scenarios": {"s": scenario}}))
+    try:
+        with pytest.raises(ConfigError, match=message):
+            plan_of(REPOSITORY / "config", papers=[], study=str(study))
+    finally:
+        forget_own()

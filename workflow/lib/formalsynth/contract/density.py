@@ -12,6 +12,8 @@ from formalsynth.core.arrays import Array, Draws, Records
 
 LogDensity = Callable[[Array], Array]
 """Function of m values that returns their log density (m,)."""
+ByRecord = Callable[[Records], Array]
+"""Function of m records at one draw that returns an array (1, m)."""
 NODES = 4001
 MOST = 20_000
 """Largest number of integers in a sum."""
@@ -19,6 +21,10 @@ FAR = 14.0
 """Powers of e that the nodes reach beyond the scale of the predictive values."""
 WRONG = 2e-3
 """Distance of the total probability from 1 that is reported."""
+APART = 0.01
+"""Distance of a declared distribution function from the integral of the density that is reported."""
+LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Levels of the quantiles of predictive values at which both are compared."""
 UNLIKELY = 1e-6
 """Probability below which predictive values do not follow a density."""
 
@@ -47,6 +53,34 @@ def check_record(
     """
     problems = check_density(lambda values: log_likelihood(record.repeated(values))[0], predicted, support)
     return [f"at {in_words(draw)} {who}{problem}" for problem in problems]
+
+
+def check_distribution(
+    record: Records, log_likelihood: ByRecord, distribution: ByRecord, predicted: Array, support: Support
+) -> list[str]:
+    """List the faults of a declared distribution function at one draw, each as the end of a sentence.
+
+    Args:
+        record: a data set of one record, whose density has passed :func:`check_density`.
+        log_likelihood: log-likelihood (1, m) of m records at the draw.
+        distribution: probability (1, m) of an outcome up to that of each of m records.
+        predicted: (m,) predictive values of the record at the draw.
+        support: possible outcomes.
+    """
+    with np.errstate(over="ignore"):
+        values, masses = _masses(lambda values: log_likelihood(record.repeated(values))[0], predicted, support)
+    at = np.unique(np.quantile(predicted, LEVELS, method="inverted_cdf"))
+    declared = distribution(record.repeated(at))[0]
+    for value, probability in zip(at, declared, strict=True):
+        expected = float(masses[values <= value].sum())
+        near = np.searchsorted(values, value) + np.array([-1, 0])
+        coarse = 0.0 if value in values else float(masses[np.clip(near, 0, len(masses) - 1)].max())
+        if not abs(probability - expected) <= APART + coarse:
+            return [
+                f"declares the probability {probability:.3g} of outcomes up to {value:.3g}, where its density integrates to "
+                f"{expected:.3g}"
+            ]
+    return []
 
 
 def in_words(draw: Draws) -> str:

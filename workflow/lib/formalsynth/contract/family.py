@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.contract.density import Support, check_record, in_words
+from formalsynth.contract.density import Support, check_distribution, check_record, in_words
 from formalsynth.core.arrays import Array, Draws, Records, take
 from formalsynth.core.family import Family, log_likelihood
 from formalsynth.core.job import SamplerSettings
+from formalsynth.core.tables import has_distribution, is_whole, lowest
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import evaluate, gradient_error, visited
 from formalsynth.stan.sample import sample
@@ -72,7 +73,7 @@ def check_family(fitted: Fitted) -> list[str]:
     """List the faults of a family, each as a sentence."""
     try:
         problems = list(_shapes(fitted))
-        return problems or [*_density(fitted), *_intervals(fitted), *_program(fitted)]
+        return problems or [*_density(fitted), *_intervals(fitted), *_distribution(fitted), *_program(fitted)]
     except ChainFailed as error:
         return [f"its Stan program stops: {error}"]
     except Exception as error:  # any error of the user's own code
@@ -84,7 +85,7 @@ def support(family: Family) -> Support:
     holds = family.outcomes.holds
     negative = any(holds(np.array([value])) for value in (-1.0, -0.5))
     below_one = not any(holds(np.array([value])) for value in (1.5, 2.0))
-    return Support(-np.inf if negative else 0.0, 1.0 if below_one else np.inf, not holds(np.array([0.5])))
+    return Support(-np.inf if negative else 0.0, 1.0 if below_one else np.inf, is_whole(family))
 
 
 def _shapes(fitted: Fitted) -> Iterator[str]:
@@ -160,6 +161,27 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
                 f"{in_words(draw)}: see log_interval_probability"
             )
             return
+
+
+def _distribution(fitted: Fitted) -> Iterator[str]:
+    """Check that a distribution function for noisy tables is that of the density."""
+    family, record = fitted.family, fitted.records.take(slice(0, 1))
+    if not has_distribution(family):
+        return
+    for k in range(DRAWS):
+        draw = take(fitted.draws, [k])
+        many, likelihood = record.take(np.zeros(PREDICTED, dtype=int)), partial(log_likelihood, family, draws=draw)
+        predicted = family.predict(np.random.default_rng([SEED, k]), many, draw)[0]
+        faults = check_distribution(record, likelihood, partial(_upto, family, draw), predicted, support(family))
+        yield from (f"{fault}, at {in_words(draw)}: see log_interval_probability" for fault in faults)
+        if faults:
+            return
+
+
+def _upto(family: Family, draw: Draws, records: Records) -> Array:
+    """Probabilities (1, n) of outcomes up to those of the records."""
+    lower = np.full(len(records), lowest(family))
+    return np.asarray(np.exp(family.log_interval_probability(records, draw, lower, records.x)))
 
 
 def _program(fitted: Fitted) -> Iterator[str]:

@@ -27,7 +27,7 @@ from formalsynth.core.mechanism import (
     Parent,
 )  # fmt: skip
 from formalsynth.core.neighbours import Neighbours
-from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
+from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit, Tables
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 
@@ -331,25 +331,31 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         streams.append((address.taken, calls[0].state))
     if any(stream != streams[0] for stream in streams):
         return "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
-    if any(not _same_draws(outputs[0], more) or not _same_fit(trial, outputs[0], more) for more in outputs[2:]):
+    if any(not _same_draws(outputs[0], more) for more in outputs[2:]) or not _same_fits(trial, outputs[0], outputs[2:]):
         return "uses the records as well as its noisy counts: make the draws of counts.noisy(generator, 1) alone"
     return "" if size == 1 or not _same_draws(outputs[0], outputs[1]) else "gives draws that do not follow its noisy counts"
 
 
-def _same_fit(trial: _Trial, base: DirectRelease | PrivateFit, other: DirectRelease | PrivateFit) -> bool:
-    """Check that private fits have the same declarations, program, data and starting point."""
-    if not isinstance(base, PrivateFit) or not isinstance(other, PrivateFit):
+def _fit_input(trial: _Trial, made: DirectRelease | PrivateFit, noisy: Tables) -> tuple[object, dict[str, Array]]:
+    """Collect declarations and program of a private fit, with given noisy tables, and its data with the starting point."""
+    if not isinstance(made, PrivateFit):
+        return None, {}
+    data = made.model.stan_data(made.public, trial.family.priors)
+    start = {f"start of {name}": value for name, value in made.model.inits(made.public, data).items()}
+    declared = replace(made.public, noisy=noisy), made.model.program, made.model.parameters
+    return declared, {name: np.asarray(value) for name, value in {**data, **start}.items()}
+
+
+def _same_fits(trial: _Trial, base: DirectRelease | PrivateFit, others: Sequence[DirectRelease | PrivateFit]) -> bool:
+    """Check that private fits have the same declarations, program, data and starting point; the data of each are built once."""
+    if not isinstance(base, PrivateFit):
         return True
-    ours, theirs = (replace(made.public, noisy=base.public.noisy) for made in (base, other))
-    if ours != theirs or base.model.program != other.model.program or base.model.parameters != other.model.parameters:
-        return False
-    inputs = []
-    for made in (base, other):
-        data = made.model.stan_data(made.public, trial.family.priors)
-        inputs.append({**data, **{f"start of {name}": value for name, value in made.model.inits(made.public, data).items()}})
-    return set(inputs[0]) == set(inputs[1]) and all(
-        _equal(np.asarray(inputs[0][name]), np.asarray(inputs[1][name])) for name in inputs[0]
-    )
+    declared, ours = _fit_input(trial, base, base.public.noisy)
+    for other in others:
+        its_declared, theirs = _fit_input(trial, other, base.public.noisy)
+        if its_declared != declared or set(ours) != set(theirs) or any(not _equal(ours[name], theirs[name]) for name in ours):
+            return False
+    return True
 
 
 @dataclass(frozen=True)

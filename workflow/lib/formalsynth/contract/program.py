@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from formalsynth.contract.density import Support, check_record
+from formalsynth.contract.density import Support, check_distribution, check_record, in_words
 from formalsynth.core.arrays import Array, Draws, Records, count, joined, take
 from formalsynth.core.family import Family, ProgramFamily, StanData, program
 from formalsynth.core.inputs import RecordInput
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.model import JobInput
+from formalsynth.core.tables import has_distribution
 from formalsynth.stan.chain import ChainFailed
 from formalsynth.stan.generate import Point, evaluate, generate, visited
 from formalsynth.stan.sample import sample
@@ -76,6 +77,11 @@ class Checked:
         """Evaluate its log-likelihood (S, n)."""
         data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
         return generate(self.executable, data, draws, SEED)["log_lik"]
+
+    def distribution(self, draws: Draws, records: Records) -> Array:
+        """Evaluate its distribution function (S, n)."""
+        data = self.family.stan_data(records, np.ones(len(records)), self.use.data)
+        return np.asarray(np.exp(generate(self.executable, data, draws, SEED)["log_cdf"]))
 
     def predicted(self, draws: Draws, records: Records, seed: int = SEED) -> Array:
         """Draw its predictive values (S, n)."""
@@ -188,7 +194,10 @@ def _problems(checked: Checked, prior: Draws) -> Iterator[str]:
             yield from broken  # the next checks would fail for the same reason
             return
     yield from _ends(checked, draws)
-    yield from _density(checked, draws)
+    if broken := list(_density(checked, draws)):
+        yield from broken
+    elif has_distribution(checked.family):
+        yield from _distribution(checked, draws, records)
 
 
 def _differ(values: Array | float, other: Array | float) -> bool:
@@ -354,6 +363,26 @@ def _density(checked: Checked, draws: Draws) -> Iterator[str]:
         predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
         support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
         yield from check_record(record, draw, partial(checked.log_lik, draw), predicted, support, "the program ")
+
+
+def _distribution(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
+    """Check that log_cdf depends on its own record alone, and is the distribution function of the density."""
+    before = checked.distribution(draws, records)
+    if before.shape[1:] != (RECORDS,):
+        yield f"log_cdf has {before[0].size} values for {RECORDS} records: declare vector[n] log_cdf"
+        return
+    others = [(i, other) for i in (0, RECORDS - 1) for other in _with_others(checked, records, i)]
+    if any(_differ(before[:, i], checked.distribution(draws, other)[:, i]) for i, other in others):
+        yield "log_cdf of a record moves when another record changes: make it of the record and the parameters alone"
+        return
+    record = records.take(slice(0, 1))
+    for k in range(POINTS):
+        draw = take(draws, [k])
+        predicted = checked.predicted(draw, record.take(np.zeros(PREDICTED, dtype=int)))[0]
+        support = _reached(checked, predicted, float(checked.use.highest(record)[0]))
+        likelihood, distribution = partial(checked.log_lik, draw), partial(checked.distribution, draw)
+        faults = check_distribution(record, likelihood, distribution, predicted, support)
+        yield from (f"at {in_words(draw)} the program {fault}: see log_cdf" for fault in faults)
 
 
 def _reached(checked: Checked, predicted: Array, upper: float) -> Support:

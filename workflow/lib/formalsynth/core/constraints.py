@@ -46,4 +46,6 @@ OpenProportion = Annotated[float, Field(strict=True, gt=0, lt=1), AsGiven]
 Count = Annotated[float, Field(strict=True, ge=1, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
 """Integer of at least 1; a sweep may give it as 10.0."""
 CountOfTwo = Annotated[float, Field(strict=True, ge=2, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
+ZeroOrOne = Annotated[float, Field(strict=True, ge=0, le=1, multiple_of=1), AfterValidator(_whole), AsGiven]
+"""Switch: 1 is on."""
 CountOrZero = Annotated[float, Field(strict=True, ge=0, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]

@@ -32,7 +32,7 @@ class Interval:
         return self.estimate + NORMAL_95 * self.error
 
 
-def combined(estimates: Array, variances: Array, posterior_variance: float) -> Interval:
+def interval_with_draws(estimates: Array, variances: Array, posterior_variance: float) -> Interval:
     """Combine the analyses of m synthetic data sets, each from a posterior draw of its own.
 
     The estimate of a data set differs from the value at its draw by sampling (variance ``variances``), its draw from the
@@ -59,4 +59,4 @@ def without_draws(estimates: Array, variances: Array) -> Interval | None:
     if len(estimates) < 2:
         return None
     between = float(np.var(estimates, ddof=1)) - float(np.mean(variances))
-    return combined(estimates, variances, between) if between > 0 else None
+    return interval_with_draws(estimates, variances, between) if between > 0 else None

@@ -82,6 +82,8 @@ class FitCache:
     """Value of the searched parameter."""
     search_steps: int | None = None
     """Number of refits of the search."""
+    fit_p: float | None = None
+    """p value of the test of fit to noisy tables."""
 
 
 @dataclass

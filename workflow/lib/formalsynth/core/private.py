@@ -164,8 +164,18 @@ class PublicModel(Protocol):
     def inits(self, public: PublicTables, stan_data: StanData) -> StanData:
         """Choose a starting point in the bulk of the posterior."""
 
-    def draws(self, sampled: Draws) -> Draws:
-        """Convert what the sampler returned to draws of the family's parameters."""
+    def draws(self, sampled: Draws, public: PublicTables) -> Draws:
+        """Convert what the sampler returned to draws of the family's parameters.
+
+        Raises:
+            ValueError: there are too few effective draws.
+        """
+
+    def refined(self, sampled: Draws, public: PublicTables) -> PublicModel | None:
+        """Find a model that is to be sampled instead of this one; None if these draws are good enough."""
+
+    def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
+        """Compute expected counts (cells,) where the fit is best, in the order of ``by_column``, and count free values."""
 
 
 @dataclass(frozen=True)

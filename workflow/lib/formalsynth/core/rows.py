@@ -25,7 +25,7 @@ _SAMPLE = (*_REPLICATE, "synthesizer")
 REPLICATE_COLUMNS = (
     *_SAMPLE, "seed", "status", "delta", "epsilon", "audited", "guarantee",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
-    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", *SHAPE_COLUMNS, "reason",
+    *COLUMNS, "delta_mcse", "affected", "draws", "attempts", "searched", "search_steps", "fit_p", *SHAPE_COLUMNS, "reason",
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")

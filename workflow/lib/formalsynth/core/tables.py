@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,40 @@ def tabled(family: Family) -> Tabled | None:
     declared = getattr(family, "tabled", None)
     assert declared is None or isinstance(declared, Tabled)
     return declared
+
+
+def has_distribution(family: Family) -> bool:
+    """Check if a family without :class:`Tabled` declares its interval probabilities for noisy tables: ``distribution = True``."""
+    return tabled(family) is None and bool(getattr(family, "distribution", False))
+
+
+def fits_itself(family: Family, parameters: Mapping[str, float]) -> bool:
+    """Check if the family's own Stan program is sampled for noisy tables, and not the program ``noisy_tables``."""
+    return has_distribution(family) or bool(parameters.get("x_discrete", 0))
+
+
+def is_whole(family: Family) -> bool:
+    """Check if outcomes of a family are whole numbers."""
+    return not family.outcomes.holds(np.array([0.5]))
+
+
+def lowest(family: Family) -> float:
+    """Lower end of the outcomes of a family: 0 or minus infinity."""
+    return -math.inf if family.outcomes.holds(np.array([-1.0])) else 0.0
+
+
+def check_rows(family: Family, outcome: Bins, predictors: tuple[Bins, ...]) -> None:
+    """Check tables of a family that is fitted by its own program.
+
+    Raises:
+        ValueError: there is more than one predictor, or the bins are not those of its outcomes.
+    """
+    if len(predictors) > 1:
+        raise ValueError(f"noisy tables of this family allow at most 1 predictor, and the design has {len(predictors)}")
+    edges = np.exp(outcome.edges) if outcome.log else outcome.edges
+    inside = np.rint(edges[1:-1]) if is_whole(family) else (edges[1:] + edges[:-1]) / 2
+    if not family.outcomes.holds(inside):
+        raise ValueError(f"noisy tables: bins from {outcome.low:g} to {outcome.high:g}, and outcomes are {family.outcomes.what}")
 
 
 def check(declared: Tabled, outcome: Bins, predictors: tuple[Bins, ...]) -> None:

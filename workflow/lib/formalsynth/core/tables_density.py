@@ -14,7 +14,7 @@ from scipy.special import expit, gammaln, log_expit, ndtr
 
 from formalsynth.core.arrays import Array, Draws, Integers
 from formalsynth.core.family import StanData
-from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NEGATIVE_BINOMIAL, NORMAL, POISSON
+from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, NORMAL, POISSON
 
 STEP = 1e-4
 """Step of numerical derivatives, on scales on which parameters are about 1."""
@@ -77,6 +77,13 @@ class TablesDensity:
     def x_edges(self) -> Array:
         """Inner edges (rows - 1,) of the predictors' bins, on the scale of the bounds."""
         return self._array("x_edges")
+
+    def without_hierarchy(self) -> TablesDensity:
+        """Return the density with a flat prior of the coefficients, where their prior has parameters of its own."""
+        if self.kind != NEGATIVE_BINOMIAL_REGRESSION:
+            return self
+        settings = np.array([0.0, 0.0, self._array("prior")[0], 0.0])
+        return TablesDensity({**self.data, "kind": NEGATIVE_BINOMIAL, "prior": settings})
 
     @property
     def dimension(self) -> int:

@@ -24,7 +24,7 @@ from formalsynth.core.tables import (
     check,
 )  # fmt: skip
 from formalsynth.core.tables_covariance import whitening
-from formalsynth.core.tables_density import TablesDensity
+from formalsynth.core.tables_density import TablesDensity, find_mode
 
 Data = dict[str, int | float | Array | Integers]
 INSIDE = 12
@@ -85,7 +85,7 @@ class TablesModel:
         nodes = _nodes(self.tabled.kind, public.outcome)
         settings = np.zeros(PRIORS)
         settings[: len(self.tabled.priors)] = [priors[name] for name in self.tabled.priors]
-        points, log_weight, row = _points(rows)
+        points, log_weight, row = predictor_points(rows)
         return {
             "kind": self.tabled.kind,
             "q": len(public.predictors),
@@ -131,16 +131,25 @@ class TablesModel:
             "correlation_factor": np.eye(q + 1 if hierarchical else 1),
         }
 
-    def draws(self, sampled: Draws) -> Draws:
+    def draws(self, sampled: Draws, public: PublicTables) -> Draws:
         """Convert coefficients and spread to draws of the family's parameters."""
         return self.tabled.of(sampled["coefficient"], sampled.get("spread", np.ones(len(sampled["coefficient"]))))
+
+    def refined(self, sampled: Draws, public: PublicTables) -> None:
+        """Return None: the draws are those of the posterior."""
+
+    def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
+        """Compute expected counts (cells,) at the mode, column after column, and the number of free values."""
+        density = TablesDensity(stan_data).without_hierarchy()
+        mode = find_mode(density, density.point(self.inits(public, stan_data)))
+        return density.expected(mode[None])[0], density.dimension
 
 
 def _each_cell(public: PublicTables) -> Data:
     """Noisy counts, and the likelihood of each on its own: exact for small counts, if there is a single table."""
     noisy = public.noisy.by_column
-    small = _small(noisy, public.scale) & (len(public.noisy) == 1)
-    polynomials = _polynomials(noisy[small], min(public.scale, LARGEST_SCALE))
+    small = small_cells(noisy, public.scale) & (len(public.noisy) == 1)
+    polynomials = small_polynomials(noisy[small], public.scale)
     counts: Data = {"noisy": noisy, "noise_variance": discrete_laplace_variance(public.scale)}
     return counts | _likelihood(np.flatnonzero(small) + 1, np.flatnonzero(~small) + 1, polynomials, np.empty((0, 0)))
 
@@ -153,7 +162,7 @@ def _likelihood(small: Integers, large: Integers, polynomials: Array, whiten: Ar
     }  # fmt: skip
 
 
-def _small(noisy: Array, scale: float) -> NDArray[np.bool_]:
+def small_cells(noisy: Array, scale: float) -> NDArray[np.bool_]:
     """Cells (cells,) whose noisy count gets the exact likelihood."""
     return (noisy <= _most_small(scale)) & (scale <= LARGEST_SCALE)
 
@@ -163,11 +172,12 @@ def _most_small(scale: float) -> int:
     return SMALL[0] + math.ceil(SMALL[1] * scale)
 
 
-def _polynomials(noisy: Array, scale: float) -> Array:
+def small_polynomials(noisy: Array, scale: float) -> Array:
     """Coefficients (cells, degree + 1) of ``exp(m) P(noisy | m)`` in the expected count m, up to a factor for each cell.
 
     A Poisson count j has the probability ``exp(-m) m^j / j!``, and discrete Laplace noise the probability of ``noisy - j``.
     """
+    scale = min(scale, LARGEST_SCALE)
     j = np.arange(_most_small(scale) + math.ceil(TAIL * scale) + 1)
     nearest = -np.minimum(noisy, 0) / scale
     coefficients: Array = np.exp(nearest[:, None] - np.abs(noisy[:, None] - j) / scale - gammaln(j + 1))
@@ -218,7 +228,7 @@ def _line(inner: Array, farthest: float) -> tuple[Array, Array, Integers]:
     return points, weights, np.repeat(np.arange(len(inner) + 1), sizes)
 
 
-def _points(rows: int) -> tuple[Array, Array, Integers]:
+def predictor_points(rows: int) -> tuple[Array, Array, Integers]:
     """Quadrature over a predictor from -1 to 1 in bins of equal width, those at the ends open.
 
     In an open bin at distance ``t`` from its edge, the points are those of Gauss and Legendre in ``t / (t + scale)``.

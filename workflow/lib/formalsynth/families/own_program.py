@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Integers, Records
+from formalsynth.core.arrays import Array, Draws, Integers, Records, count
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import FAMILIES, Evaluate, StanData, program_name
 from formalsynth.core.registry import OwnCodeError
@@ -47,6 +47,9 @@ class OwnProgram:
     evaluate: Evaluate | None = None
     start: Callable[[StanData], StanData] | None = None
     """Function that chooses a starting point; None lets Stan choose it in each chain."""
+
+    distribution: bool = False
+    """True if it generates ``log_cdf``, the logarithm of the distribution function of each record's outcome."""
 
     @property
     def whole(self) -> bool:
@@ -102,8 +105,26 @@ class OwnProgram:
         raise ValueError(f"the Stan program {self.program} gives no factors of its log-likelihood, which this mechanism needs")
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """Refuse: programs of the contract do not integrate their density."""
+        """Log probability (S, n) of closed intervals, from ``log_cdf``; its differences are not accurate far in the upper tail.
+
+        Raises:
+            ValueError: the program does not generate ``log_cdf``.
+        """
+        if self.distribution:
+            below = self._upto(records, draws, lower - 1 if self.whole else lower)
+            with np.errstate(divide="ignore"):
+                result: Array = np.log(np.maximum(self._upto(records, draws, upper) - below, 0))
+            return result
         raise ValueError(f"the Stan program {self.program} gives no interval probabilities, which this mechanism needs")
+
+    def _upto(self, records: Records, draws: Draws, ends: Array) -> Array:
+        """Probabilities (S, n) of outcomes up to the ends (n,)."""
+        finite = np.isfinite(ends)
+        upto = np.broadcast_to(np.where(ends > 0, 1.0, 0.0), (count(draws), len(ends))).copy()
+        if finite.any():
+            at = replace(records.take(finite), x=ends[finite])
+            upto[:, finite] = np.exp(self._generated("log_cdf", at, draws, 1))
+        return upto
 
     def _generated(self, name: str, records: Records, draws: Draws, seed: int) -> Array:
         if self.evaluate is None:
@@ -142,7 +163,7 @@ def _family(name: str, text: str) -> OwnProgram:
     if problems:
         raise OwnCodeError("; ".join(problems))
     integers = tuple(variable for variable, kind in data.items() if re.search(r"\bint\b", kind))
-    return OwnProgram(name, tuple(parameters), tuple(data), integers, inputs)
+    return OwnProgram(name, tuple(parameters), tuple(data), integers, inputs, distribution="log_cdf" in generated)
 
 
 def _declared(text: str, block: str) -> dict[str, str]:

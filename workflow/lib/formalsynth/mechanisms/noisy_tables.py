@@ -11,42 +11,61 @@ from collections.abc import Mapping
 import numpy as np
 
 from formalsynth.core.arrays import Array, Integers, Records
-from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber
+from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber, ZeroOrOne
+from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, mechanism
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
 from formalsynth.core.streams import number_of, parameter_words
-from formalsynth.core.tables import check, tabled
+from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
 from formalsynth.core.tables_model import TablesModel
+from formalsynth.core.tables_rows import RowsModel
 
 
 @mechanism("DP (add/remove)", parents=0, strict={"add_remove": 1.0, "replace": 2.0}, program="noisy_tables")
 def noisy_tables(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOfTwo,
-    x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8,
+    x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8, x_discrete: ZeroOrOne = 0,
 ) -> PrivateFit:  # fmt: skip
     """Tables of the outcome by each predictor with discrete Laplace noise, and the family's posterior given these tables.
 
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
     Several predictors have tables of each pair of them too, since their correlations are needed for the coefficients.
-    The budget is split equally over the tables. Without predictors there is one histogram.
+    The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1`` the one
+    predictor has the middles of its bins as its only values, each with a number of records of its own.
 
     Raises:
         ValueError: the family cannot be fitted to noisy tables, or not with so many predictors.
     """
     declared = tabled(context.family)
-    if declared is None:
+    if declared is None and not has_distribution(context.family):
         raise ValueError("this family cannot be fitted to noisy tables")
-    outcome = Bins(low, high, int(bins), declared.log)
+    outcome = Bins(low, high, int(bins), declared is not None and declared.log)
     predictors = (Bins(x_low, x_high, int(x_bins)),) * (context.records.design.shape[1] - 1)
-    check(declared, outcome, predictors)
+    model = _model(context.family, declared, outcome, predictors, x_discrete == 1)
     exact = tables(context.records, outcome, predictors)
     scale = len(exact) / epsilon
     counts = DiscreteLaplaceCounts(exact.flat, scale)
     settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
     generator = context.address.generator("mechanism", parameter_words(number_of("noisy_tables"), settings))
     noisy = exact.with_counts(counts.noisy(generator, 1)[0])
-    return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), TablesModel(declared), counts)
+    return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), model, counts)
+
+
+def _model(
+    family: Family, declared: Tabled | None, outcome: Bins, predictors: tuple[Bins, ...], discrete: bool
+) -> TablesModel | RowsModel:
+    """Choose the model of a family.
+
+    Raises:
+        ValueError: it has no model of such tables.
+    """
+    if declared is not None:
+        check(declared, outcome, predictors)
+    if declared is None or discrete:
+        check_rows(family, outcome, predictors)
+        return RowsModel(family, discrete)
+    return TablesModel(declared)
 
 
 def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:

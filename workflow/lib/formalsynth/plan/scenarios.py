@@ -16,7 +16,7 @@ from formalsynth.core.job import FromFile, ScenarioKey, Simulated, with_parents
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.streams import number_of
-from formalsynth.core.tables import tabled
+from formalsynth.core.tables import has_distribution, tabled
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.data.files import FILES, check, find, sha256s
@@ -171,6 +171,28 @@ def _check_family(entry: _Entry, config: FittedScenario) -> None:
         raise entry.refuse("exact", config.exact, [f"false: no exact posterior is known for family {config.model}"])
     for name in config.synthesizers:
         _check_likelihood(entry, config.model, name, config.exact)
+        if isinstance(config.family, OwnStan):
+            _check_bins(entry, config.family, name)
+
+
+def _check_bins(entry: _Entry, own: OwnStan, name: str) -> None:
+    """Check that noisy tables of a program have no further columns, and bins whose edges are possible outcomes."""
+    for id in entry.expanded.groups[name]:
+        synthesizer = entry.expanded.synthesizers[id]
+        if not MECHANISMS[synthesizer.mechanism].fits_public:
+            continue
+        if own.inputs:
+            raise entry.refuse("synthesizers", name, ["no noisy tables: the program has further columns of the records"])
+        low, high = (synthesizer.parameters[end] for end in ("low", "high"))
+        if _outside(low, high, own.lower, own.upper):
+            allowed = f"bins from {low:g} to {high:g} inside the declared bounds of the outcome, lower and upper"
+            raise entry.refuse("synthesizers", name, [allowed])
+
+
+def _outside(low: float, high: float, lower: object, upper: object) -> bool:
+    """Check if bins are beyond declared bounds, of which each may be missing."""
+    below = isinstance(lower, int | float) and low < lower
+    return below or (isinstance(upper, int | float) and high > upper)
 
 
 def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None:
@@ -182,8 +204,11 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
     if whole(family) and program(family) and any(mechanism.truncates for mechanism in mechanisms):
         allowed = f"no truncation: the Stan program {model} gives no interval probabilities"
         raise entry.refuse("synthesizers", name, [allowed])
-    if tabled(family) is None and any(mechanism.fits_public for mechanism in mechanisms):
-        raise entry.refuse("synthesizers", name, [f"no noisy tables: family {model} cannot be fitted to them"])
+    fits_public = any(mechanism.fits_public for mechanism in mechanisms)
+    if fits_public and tabled(family) is None and not has_distribution(family):
+        how = "generate vector[n] log_cdf" if program(family) else "declare distribution = True"
+        allowed = f"no noisy tables: family {model} cannot be fitted to them; to change that, {how} (docs/OWN_STAN.md)"
+        raise entry.refuse("synthesizers", name, [allowed])
     if exact and any(mechanism.fits_public for mechanism in mechanisms):
         raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: Stan alone fits them"])
 

@@ -27,7 +27,9 @@ class Fit:
     attempts: int = 0
     """Number of times it was sampled."""
     seconds: float = 0.0
+    fit_p: float | None = None
+    """p value of the test of fit to noisy tables; no diagnostic of the sampler."""
 
 
-DIAGNOSTICS = tuple(field.name for field in fields(Fit) if field.name not in ("status", "reason", "draws"))
+DIAGNOSTICS = tuple(field.name for field in fields(Fit) if field.name not in ("status", "reason", "draws", "fit_p"))
 """Columns recorded for every fit."""

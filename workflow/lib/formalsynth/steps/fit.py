@@ -10,12 +10,16 @@ from formalsynth.core.arrays import Draws
 from formalsynth.core.family import StanData
 from formalsynth.core.job import FitJob, SamplerSettings
 from formalsynth.core.mechanism import DirectRelease, FitCache
+from formalsynth.core.tables_fit import p_value
 from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, PublicRequest, Request, Step
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted, context_in
 from formalsynth.steps.data import DataBatch
 from formalsynth.steps.parts import EXACT, POSTERIORS
+
+ROUNDS = 6
+"""Largest number of times that a fit to public tables is sampled."""
 
 
 def unmoved(inits: StanData) -> StanData:
@@ -52,12 +56,18 @@ class StanPosteriors:
 
         Raises:
             NoPosterior: it did not pass.
-            ValueError: the model refuses the tables.
+            ValueError: the model refuses the tables, or has too few effective draws.
         """
-        model, seed = request.model, request.address.stan_seed(request.synthesizer.words)
-        data = model.stan_data(request.public, self.priors)
-        fit = self._sampled(data, model.inits(request.public, data), model.parameters, seed)
-        return replace(fit, draws=dict(model.draws(fit.draws)))
+        model, public, seed = request.model, request.public, request.address.stan_seed(request.synthesizer.words)
+        for attempt in range(ROUNDS):
+            data = model.stan_data(public, self.priors)
+            fit = self._sampled(data, model.inits(public, data), model.parameters, seed)
+            better = model.refined(fit.draws, public) if attempt < ROUNDS - 1 else None
+            if better is None:
+                break
+            model = better
+        draws = dict(model.draws(fit.draws, public))
+        return replace(fit, draws=draws, fit_p=p_value(model, public, data, draws))
 
     def _sampled(self, data: StanData, inits: StanData, parameters: tuple[str, ...], seed: int) -> Fit:
         fit = sample(self.executable, data, self.moved(inits), parameters, seed, self.settings)
@@ -99,4 +109,5 @@ def _fit_replicate(job: FitJob, data: DataBatch, k: int, fitted: Mapping[str, Fi
     if isinstance(result, DirectRelease):
         seed = context.address.stan_seed(synthesizer.words)
         return FitResult(Fit("ok", draws=dict(result.draws), seed=seed, attempts=1), cache)
+    cache.fit_p = result.posterior.fit_p
     return FitResult(result.posterior, cache)

@@ -78,6 +78,8 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
     if cache.searched is not None and cache.search_steps is not None:
         shared |= {"searched": float(cache.searched), "search_steps": float(cache.search_steps)}
+    if cache.fit_p is not None:
+        shared |= {"fit_p": float(cache.fit_p)}
     if not isinstance(form, Form):
         columns, members, failed = {owner.id: Row(epsilon=form.epsilon)}, dict[str, Member](), dict[str, Row]()
     else:

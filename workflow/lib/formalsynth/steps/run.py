@@ -16,6 +16,7 @@ from formalsynth.core.family import FAMILIES, program
 from formalsynth.core.job import AuditJob, BatchJob, FitJob, MeasureJob, SimulateJob, specification
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.rows import AUDIT, audit_table
+from formalsynth.core.tables import fits_itself
 from formalsynth.engine.chain import children_of
 from formalsynth.runtime.files import checksum, holds, read_table, unbroken, write_table
 from formalsynth.runtime.sources import code_digest, sources
@@ -87,7 +88,8 @@ class _Batch:
 
     def fit(self, job: FitJob, data: DataBatch, fitted: Mapping[str, Fitted]) -> FitBatch:
         path = self.folder / f"{job.synthesizer.id}.fit.npz"
-        name = MECHANISMS[job.synthesizer.mechanism].program
+        itself = fits_itself(FAMILIES[job.family], job.synthesizer.parameters)
+        name = "" if itself else MECHANISMS[job.synthesizer.mechanism].program
         executable = self.public[name] if name else self.executable
         origin = _origin(job, "fit", data.digest, checksum(executable), *_digests(job, fitted))
         self._keep([path], origin, lambda: fit_batch(job, data, fitted, executable).write(path, origin))
