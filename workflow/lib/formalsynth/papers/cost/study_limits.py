@@ -72,7 +72,7 @@ class Limit(Parameters):
 ARMS = {"tables": Arm("DP (add/remove)", "Noisy tables, without data.", Limit)}
 
 
-@study(arms=ARMS, data=lambda settings: "computed, without data")
+@study(arms=ARMS, data=lambda settings: "exact calculation without data")
 def limits(run: Run) -> Outcome:
     """Error to expect from noisy tables over that without privacy: the column ``factor``, the same in every replicate.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.arrays import Array, Records, intercept_only
 from formalsynth.core.text import DataError
 from formalsynth.data.files import FILES, Columns, Dataset
 
@@ -48,20 +49,22 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
     return {name: table[j].to_numpy(dtype=str) for j, name in enumerate(names)}
 
 
-_adult_training = partial(read_columns, names=ADULT_COLUMNS, n=32_561)
-_german = partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" ")
+def _number(path: Path, name: str, names: Sequence[str], separator: str = ",") -> Array:
+    """Read one column of numbers (n,), without pandas: a plan reads the records of its scenarios."""
+    place = names.index(name)
+    with open(path, newline="", encoding="utf-8") as file:
+        return np.array([float(row[place]) for row in csv.reader(file, delimiter=separator, skipinitialspace=True) if row])
 
 
 def read_hours(path: Path) -> Records:
     """Read the weekly hours of the training part of Adult, without predictors."""
-    return intercept_only(_adult_training(path)["hours_per_week"].astype(float))
+    return intercept_only(_number(path, "hours_per_week", ADULT_COLUMNS))
 
 
 def read_amounts(path: Path) -> Records:
     """Read the amounts of German Credit, with a constant and the duration in months as predictors."""
-    columns = _german(path)
-    duration = columns["duration"].astype(float)
-    return Records(columns["amount"].astype(float), np.column_stack([np.ones(len(duration)), duration]))
+    amount, duration = (_number(path, name, GERMAN_COLUMNS, " ") for name in ("amount", "duration"))
+    return Records(amount, np.column_stack([np.ones(len(duration)), duration]))
 
 
 ADULT_TRAINING = Dataset(
@@ -69,7 +72,7 @@ ADULT_TRAINING = Dataset(
     32_561,
     "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "UCI Machine Learning Repository, Adult (CC BY 4.0)",
-    _adult_training,
+    partial(read_columns, names=ADULT_COLUMNS, n=32_561),
     f"{UCI}/adult/adult.data",
     holds="columns",
     confidential=False,
@@ -95,7 +98,7 @@ GERMAN = Dataset(
     1_000,
     "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
     "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
-    _german,
+    partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
     f"{UCI}/statlog/german/german.data",
     holds="columns",
     confidential=False,
