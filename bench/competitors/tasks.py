@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from formalsynth.core.arrays import Array, Records, intercept_only
+from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import Bins
@@ -15,7 +15,7 @@ from formalsynth.core.registry import load as load_modules
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
 from formalsynth.data import files
 
-HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_training", "german_credit", "fatigue_cycles"
+HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_hours", "german_amounts", "fatigue_cycles"
 """Registered files of the comparison; they are searched in FORMALSYNTH_DATA."""
 
 COUNTS = (POISSON, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION)
@@ -93,40 +93,18 @@ def three_predictors(generator: np.random.Generator, correlation: float) -> Reco
     return Records(x, np.column_stack([np.ones(3000), z]))
 
 
-def incomes(generator: np.random.Generator) -> Records:
-    """Draw 2000 incomes plus 1: one in ten is zero, a quarter is in a lower mode, and two in a hundred have a Pareto tail."""
-    n = 2000
-    kind = generator.choice(4, n, p=[0.1, 0.25, 0.63, 0.02])
-    body = np.exp(np.where(kind == 1, 8.5, 9.9) + np.where(kind == 1, 0.3, 0.45) * generator.standard_normal(n))
-    tail = 50_000 * (1 + generator.pareto(1.5, n))
-    return intercept_only(1 + np.select([kind == 0, kind == 3], [np.zeros(n), tail], body))
-
-
-def hours(generator: np.random.Generator) -> Records:
-    """Read the weekly hours of the training part of Adult."""
-    return intercept_only(_column(HOURS_FILE, "hours_per_week"))
-
-
-def credit(generator: np.random.Generator) -> Records:
-    """Read the amounts of German Credit with their durations in months."""
-    duration = _column(CREDIT_FILE, "duration")
-    return Records(_column(CREDIT_FILE, "amount"), np.column_stack([np.ones(len(duration)), duration]))
-
-
-def cycles(generator: np.random.Generator) -> Records:
-    """Read the cycles of the fatigue data, all 22 rows."""
-    return files.load(CYCLES_FILE, os.curdir)
-
-
-def _column(file: str, name: str) -> Array:
-    return np.asarray(files.load_columns(file, os.curdir)[name]).astype(float)
-
-
 def _population(name: str, n: int, **parameters: float) -> Callable[[np.random.Generator], Records]:
     def draw(generator: np.random.Generator) -> Records:
         return POPULATIONS[name].function(generator, n, **parameters)
 
     return draw
+
+
+def _file(name: str) -> Callable[[np.random.Generator], Records]:
+    def read(generator: np.random.Generator) -> Records:
+        return files.load(name, os.curdir)
+
+    return read
 
 
 def _three(correlation: float) -> Callable[[np.random.Generator], Records]:
@@ -156,14 +134,20 @@ def tasks() -> Mapping[str, Task]:
         Task("correlated", "Three predictors, correlations 0.5, n = 3000", "normal", 3000, _three(0.5), *normal),
         Task("counts", "Negative binomial, n = 1000", "negative_binomial", 1000, counts, (0, 400, 31), (0, 400, 31)),
         Task("mixture", "Negative binomial mixture, n = 1000", "negative_binomial", 1000, mixture, (0, 400, 31), (0, 400, 31)),
-        Task("incomes", "Incomes with zeros, two modes and a tail", "lognormal", 2000, incomes, (1, 1e6, 20), (0, 2e5, 44)),
-        Task("cycles", "Fatigue cycles, n = 22", "lognormal", 22, cycles, (100, 1e7, 8), (0, 1e6, 10), file=CYCLES_FILE),
         Task(
-            "hours", "Adult hours, n = 32,561", "negative_binomial", 32_000, hours,
+            "incomes", "Incomes with zeros, two modes and a tail", "lognormal", 2000, _population("incomes", 2000),
+            (1, 1e6, 20), (0, 2e5, 44),
+        ),
+        Task(
+            "cycles", "Fatigue cycles, n = 22", "lognormal", 22, _file(CYCLES_FILE),
+            (100, 1e7, 8), (0, 1e6, 10), file=CYCLES_FILE,
+        ),
+        Task(
+            "hours", "Adult hours, n = 32,561", "negative_binomial", 32_000, _file(HOURS_FILE),
             (0, 100, 20), (-0.5, 99.5, 100), file=HOURS_FILE,
         ),
         Task(
-            "credit", "German credit, amount on duration, n = 1000", "lognormal_regression", 1000, credit,
+            "credit", "German credit, amount on duration, n = 1000", "lognormal_regression", 1000, _file(CREDIT_FILE),
             (148.4, 36316.0, 14), (0, 20_000, 44), (0, 72, 9), file=CREDIT_FILE,
         ),
     ]  # fmt: skip

@@ -114,6 +114,12 @@ def test_a_statistic_of_a_user_is_a_column_of_its_name_with_words():
     assert metric("top_share").name == "top_share"
 
 
+def test_the_spread_and_the_upper_tail_can_be_requested():
+    values = own.own_utility(np.arange(101.0), ["sd", "q99"])
+    assert values == {"sd": pytest.approx((101 * 102 / 12) ** 0.5), "q99": 99}
+    assert metric("q99").name == "99 % quantile" and metric("sd").name == "Standard deviation"
+
+
 @pytest.mark.parametrize("name", ["Gini", "p90/p10", "", "9th", "mean", "ecdf_max", "q90_centre"])
 def test_a_statistic_needs_a_name_of_its_own(name):
     with pytest.raises(ValueError, match="allowed: small letters, digits and _"):

@@ -52,8 +52,8 @@ def test_all_readers_can_distinguish_mechanisms_in_one_frame(plan_of, key):
             if display.figure.kind == "frontier":
                 of = shapes(display)
                 assert of[looks[0].label] != of[looks[1].label] or nearest(looks[0].colour, looks[1].colour) >= APART
-            elif display.figure.kind == "budgets":
-                continue  # a row for each, with its name next to it
+            elif display.figure.kind in ("budgets", "guaranteed"):
+                continue  # each has its name next to it
             elif display.figure.kind in WITH_MARKERS:
                 places = [line_place(display, id) % len(MARKERS) for id in (first, second)]
                 apart = nearest(looks[0].colour, looks[1].colour) >= APART

@@ -1,13 +1,16 @@
 """Measure: one row for result replicate and synthesizer, from the draws of the fit that they share."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from formalsynth.core.arrays import take
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.rows import REPLICATE_COLUMNS
+from formalsynth.core.rows import COEFFICIENT, REPLICATE_COLUMNS
 from formalsynth.core.streams import Address
 from formalsynth.core.utility import CENTRES, statistics, utility_columns
 from formalsynth.steps import fit as fit_step
+from formalsynth.steps import measure
 from oracles import log_likelihood
 from small_study import exact_sample, run_batch, small_paper
 
@@ -159,3 +162,27 @@ def test_centres_are_further_columns_and_change_no_other(tmp_path):
     expected = np.exp(data.design[1] @ draws["beta"].T + draws["sigma"] ** 2 / 2).mean()
     assert mean == pytest.approx(expected, rel=0.2)
     assert mean < beyond
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]), [2.0, 1.05, 2.95]),
+        (np.array([[5.0, 4.0]]), [4.0, np.nan, np.nan]),  # a selected candidate has no interval
+        (np.array([1.0, 2.0]), []),  # a mean is no coefficient
+        (None, []),  # a histogram has no parameters
+    ],
+)
+def test_the_last_coefficient_has_the_interval_of_its_draws(values, expected):
+    columns = measure._last_coefficient(values)
+    assert list(columns) == list(COEFFICIENT[: len(expected)])
+    assert list(columns.values()) == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_scenario_can_request_the_last_coefficient(scenario):
+    _, fitted, rows = run_batch(replace(scenario, coefficient=True), [0, 1])
+    for k, row in rows["Unweighted"].iterrows():
+        slope = fitted["Unweighted"].fit.draws_of(k)["beta"][:, -1]
+        assert row["coefficient"] == pytest.approx(slope.mean())
+        assert row["coefficient_low"] < row["coefficient"] < row["coefficient_high"]
+    assert "coefficient" not in run_batch(scenario, [0])[2]["Unweighted"]

@@ -3,7 +3,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES
+from formalsynth.data.files import FILES, load
 from formalsynth.papers.reps.datasets import (
     _CATEGORY_EFFECTS,
     _SLOPES,
@@ -80,6 +80,15 @@ def test_german_is_the_published_data(generator):
     assert np.bincount(table.label).tolist() == [300, 700]
     assert (len(GERMAN_SCHEMA.continuous), len(GERMAN_SCHEMA.categorical)) == (7, 13)
     assert frame_of(table)["amount"].sum() == 3_271_258
+
+
+@needs("adult.data", "german.data")
+def test_hours_and_amounts_are_records_of_the_same_files():
+    hours, amounts = load("adult_hours", ""), load("german_amounts", "")
+    assert (len(hours), hours.design.shape, hours.x.max()) == (32_561, (32_561, 1), 99)
+    assert hours.x.mean() == pytest.approx(40.437, abs=1e-3)
+    assert (len(amounts), amounts.x.max(), amounts.design[:, 1].max()) == (1000, 18_424, 72)
+    assert (amounts.design[:, 0] == 1).all()
 
 
 def test_config_may_name_every_data_set():

@@ -238,7 +238,9 @@ class MeasureJob(Job):
     unit: float
     """Value of 1 in the unit of figures and tables."""
     utility: tuple[str, ...] = ()
-    """Names of own utility statistics."""
+    """Names of further utility statistics."""
+    coefficient: bool = False
+    """True if there are columns for the last coefficient of a regression."""
 
 
 class ArmChoice(JobInput):
@@ -306,7 +308,9 @@ class TablesJob(Job):
     centre_sets: int
     unit: float
     utility: tuple[str, ...] = ()
-    """Names of own utility statistics."""
+    """Names of further utility statistics."""
+    coefficient: bool = False
+    """True if there are columns for the last coefficient of a regression."""
 
 
 class BatchJob(Job):

@@ -20,6 +20,8 @@ SHAPE = ("q2.5", "q15", "median", "iqr", "spread")
 """Statistics of the Lipschitz bounds of the records of one data set, as shares of the largest, which is Δ."""
 SHAPE_COLUMNS = tuple(f"bound_{name}" for name in SHAPE)
 """Columns of these statistics in ``replicates.csv``."""
+COEFFICIENT = ("coefficient", "coefficient_low", "coefficient_high")
+"""Posterior mean of the last coefficient of a regression and the ends of its 95 % interval, in tables that request them."""
 _REPLICATE = ("paper", "scenario", "n", "replicate")
 _SAMPLE = (*_REPLICATE, "synthesizer")
 REPLICATE_COLUMNS = (

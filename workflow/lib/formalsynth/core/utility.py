@@ -35,7 +35,7 @@ class OwnUtility:
 
 
 OWN_UTILITY: Registry[OwnUtility] = Registry("utility statistic")
-"""Utility statistics of users' code files, which scenarios select by name."""
+"""Utility statistics that scenarios select by name: ``sd``, ``q99``, and those of users' code files."""
 
 
 def utility(name: str, label: str = "", meaning: str = "") -> Callable[[Statistic], Statistic]:
@@ -59,6 +59,16 @@ def utility(name: str, label: str = "", meaning: str = "") -> Callable[[Statisti
         return statistic
 
     return register
+
+
+@utility("sd", "Standard deviation", "The standard deviation of a data set; it shows whether the spread is preserved.")
+def _standard_deviation(x: Array) -> float:
+    return float(np.std(x, ddof=1))
+
+
+@utility("q99", "99 % quantile", "The 99 % quantile of a data set; it shows whether the upper tail is preserved.")
+def _upper_tail(x: Array) -> float:
+    return float(np.quantile(x, 0.99))
 
 
 def own_utility(x: Array, names: Sequence[str]) -> dict[str, float]:

@@ -26,6 +26,8 @@ class Look(JobInput):
     colour: str
     guarantee: str
     """Kind of guarantee."""
+    epsilon: float | None = None
+    """Epsilon that is guaranteed for every data set when a record is added or removed; None without such a guarantee."""
 
 
 class Panel(JobInput):

@@ -92,8 +92,8 @@ def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
             yield f"family {name}", _check_family(name, plan, trials)
     for name in _own(MECHANISMS):
         yield f"mechanism {name}", _check_mechanism(name, plan, trials)
-    for name, statistic in OWN_UTILITY.items():
-        yield f"utility statistic {name}", _check_utility(statistic, plan)
+    for name in _own(OWN_UTILITY):
+        yield f"utility statistic {name}", _check_utility(OWN_UTILITY[name], plan)
 
 
 def _own(register: Registry[Any]) -> list[str]:

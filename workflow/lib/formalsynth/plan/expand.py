@@ -157,13 +157,18 @@ def _add(point: _Point, colour: str, expanded: Expanded) -> str:
     label = point.filled("label", entry.label or id)
     if id in expanded.looks:
         raise point.refuse("id", id, ["an id that is not used already"])
-    expanded.looks[id] = Look(label=label, colour=colour, guarantee=guarantee)
+    expanded.looks[id] = Look(label=label, colour=colour, guarantee=guarantee, epsilon=_guaranteed(point, entry))
     if isinstance(entry, ArmEntry):
         expanded.arms[id] = ArmChoice(id=id, arm=entry.arm, parameters=point.parameters)
         expanded.studies[id] = entry.study
     else:
         expanded.synthesizers[id] = _synthesizer(point, entry, id)
     return id
+
+
+def _guaranteed(point: _Point, entry: SynthesizerEntry | ArmEntry) -> float | None:
+    """Epsilon that is guaranteed for every data set when a record is added or removed; None without such a guarantee."""
+    return None if isinstance(entry, ArmEntry) else MECHANISMS[entry.mechanism].claim(point.parameters, "add_remove")
 
 
 def _check_arm(point: _Point, entry: ArmEntry) -> str:

@@ -330,7 +330,12 @@ class FittedScenario(ScenarioConfig):
         0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
     )
     utility: Annotated[list[str], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Utility statistics of your own, by the names that a code file registers."
+        default_factory=list,
+        description="Further utility statistics: sd, q99, and the names that a code file of yours registers.",
+    )
+    coefficient: bool = Field(
+        False,
+        description="Whether replicates.csv has the last coefficient of a regression, with the ends of its 95 % interval.",
     )
     n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
     exact: bool = Field(

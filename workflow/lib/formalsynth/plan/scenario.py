@@ -72,6 +72,8 @@ class Scenario:
     """Replicates that one job handles."""
     synthetic_sets: int
     centre_sets: int
+    coefficient: bool
+    """True if its table of replicates has the last coefficient of a regression."""
     data_folder: str
     files: dict[str, str]
     """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
@@ -190,6 +192,7 @@ class Scenario:
             key=self.key, modules=(*self._modules(members), *self._own_utility()), family=self.family, members=tuple(members),
             parents=tuple(member.id for member in members if member.id in built_on), fits=self._fits_of_parents(members),
             synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
+            coefficient=self.coefficient,
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
@@ -234,6 +237,7 @@ class Scenario:
             key=self.key, modules=(FAMILIES.module(self.family), *self._own_utility()), family=self.family, priors=self.priors,
             fits={id: synthesizer.fit for id, synthesizer in self.synthesizers.items()},
             synthetic_sets=self.synthetic_sets, centre_sets=self.centre_sets, unit=self.unit, utility=self.utility,
+            coefficient=self.coefficient,
         )  # fmt: skip
 
     def _own_utility(self) -> tuple[str, ...]:

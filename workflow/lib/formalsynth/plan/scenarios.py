@@ -268,6 +268,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place, label=config.label or entry.name,
         family="", priors={}, data=None, stand_in=False, study=ChosenStudy(config.study.name, config.study.as_given()),
         unit=1.0, size=size, replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
+        coefficient=False,
         data_folder=entry.run.data_folder, files=sha256s(entry.requires, entry.run.data_folder), doubt="",
         audit=None, use=None, synthesizers={}, arms={id: entry.expanded.arms[id] for id in entry.ids},
     )  # fmt: skip
@@ -287,7 +288,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
         size=n if from_file or size is None else size, replicates=_replicates(entry), batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
-        centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets),
+        centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets), coefficient=config.coefficient,
         data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
         doubt=_doubt(data, len(records)) if isinstance(data, FromFile) else "",
         audit=_audit(entry, config, records, size, own), exact=config.exact, utility=tuple(config.utility),

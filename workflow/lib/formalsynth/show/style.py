@@ -30,6 +30,7 @@ PALETTE = {
     "censored": ("#82398b", "#c081e7"),
     "declared constants": ("#5b7a00", "#a4c639", "#334400", "#d6e7a1"),
     "added noise": ("#35c9bd", "#0e6b64"),
+    "selected candidates": ("#609060",),
     "weights by isolation": ("#9d2f3a", "#f8a2ac"),
 }
 """Colours by family of mechanisms, the main one first. Studies without such a mechanism use them in this order."""

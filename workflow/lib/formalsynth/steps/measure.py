@@ -13,7 +13,7 @@ from formalsynth.core.bounds import Bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made
-from formalsynth.core.rows import SHAPE, SHAPE_COLUMNS, Row, replicate_table
+from formalsynth.core.rows import COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.utility import CENTRES, centres, own_utility, statistics_by_set, utility_columns
 from formalsynth.engine.chain import FAILURES, bounds_of, form_of, sharing
@@ -59,7 +59,7 @@ def measure_batch(
             rows.append(row | diagnostics | dict(measured.columns.get(member.id, {})))
         members.append(measured.members)
         sample = measured.sample or sample
-    more = (*(CENTRES if job.centre_sets else ()), *job.utility)
+    more = (*(CENTRES if job.centre_sets else ()), *(COEFFICIENT if job.coefficient else ()), *job.utility)
     return replicate_table(rows, more), MeasureBatch.of(members, sample)
 
 
@@ -76,6 +76,8 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     shared |= own_utility(synthetic[0], job.utility)
     if job.centre_sets:
         shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
+    if job.coefficient:
+        shared |= _last_coefficient(draws.get(context.family.parameters[0]))
     if cache.searched is not None and cache.search_steps is not None:
         shared |= {"searched": float(cache.searched), "search_steps": float(cache.search_steps)}
     if cache.fit_p is not None:
@@ -88,6 +90,17 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     kept = {id: member for id, member in members.items() if id in job.parents}
     sample = _sample(synthetic, form, members) if is_sample else None
     return _Measured({id: shared | column for id, column in columns.items()} | failed, kept, sample)
+
+
+def _last_coefficient(values: Array | None) -> Row:
+    """Mean of the last coefficient over draws (S, p), and the ends of its 95 % interval; nothing without coefficients.
+
+    The interval of a single draw, such as a selected candidate, is not known.
+    """
+    if values is None or values.ndim < 2:
+        return {}
+    low, high = np.quantile(values[:, -1], [0.025, 0.975]) if len(values) > 1 else (np.nan, np.nan)
+    return dict(zip(COEFFICIENT, (float(values[:, -1].mean()), float(low), float(high)), strict=True))
 
 
 def _forms(

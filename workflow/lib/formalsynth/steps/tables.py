@@ -11,7 +11,7 @@ from formalsynth.core.arrays import Array, Draws, count
 from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
+from formalsynth.core.rows import COEFFICIENT, CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
 from formalsynth.core.streams import Address
 from formalsynth.core.utility import CENTRES, UTILITY, centres, own_utility, statistics, statistics_by_set
 from formalsynth.steps.batch import Fitted
@@ -46,7 +46,7 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
 
 def _more_columns(job: TablesJob) -> tuple[str, ...]:
     """Columns that the scenario requests."""
-    return (*(CENTRES if job.centre_sets else ()), *job.utility)
+    return (*(CENTRES if job.centre_sets else ()), *(COEFFICIENT if job.coefficient else ()), *job.utility)
 
 
 def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
+from formalsynth.core.arrays import Array, Records, intercept_only
 from formalsynth.core.text import DataError
 from formalsynth.data.files import FILES, Columns, Dataset
 
@@ -44,20 +49,36 @@ def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = "
     return {name: table[j].to_numpy(dtype=str) for j, name in enumerate(names)}
 
 
-FILES.add(
-    "adult_training",
-    Dataset(
-        "adult.data",
-        32_561,
-        "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-        "UCI Machine Learning Repository, Adult (CC BY 4.0)",
-        partial(read_columns, names=ADULT_COLUMNS, n=32_561),
-        f"{UCI}/adult/adult.data",
-        holds="columns",
-        confidential=False,
-    ),
-    __name__,
+def _number(path: Path, name: str, names: Sequence[str], separator: str = ",") -> Array:
+    """Read one column of numbers (n,), without pandas: a plan reads the records of its scenarios."""
+    place = names.index(name)
+    with open(path, newline="", encoding="utf-8") as file:
+        return np.array([float(row[place]) for row in csv.reader(file, delimiter=separator, skipinitialspace=True) if row])
+
+
+def read_hours(path: Path) -> Records:
+    """Read the weekly hours of the training part of Adult, without predictors."""
+    return intercept_only(_number(path, "hours_per_week", ADULT_COLUMNS))
+
+
+def read_amounts(path: Path) -> Records:
+    """Read the amounts of German Credit, with a constant and the duration in months as predictors."""
+    amount, duration = (_number(path, name, GERMAN_COLUMNS, " ") for name in ("amount", "duration"))
+    return Records(amount, np.column_stack([np.ones(len(duration)), duration]))
+
+
+ADULT_TRAINING = Dataset(
+    "adult.data",
+    32_561,
+    "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+    "UCI Machine Learning Repository, Adult (CC BY 4.0)",
+    partial(read_columns, names=ADULT_COLUMNS, n=32_561),
+    f"{UCI}/adult/adult.data",
+    holds="columns",
+    confidential=False,
 )
+FILES.add("adult_training", ADULT_TRAINING, __name__)
+FILES.add("adult_hours", replace(ADULT_TRAINING, read=read_hours, holds="records"), __name__)
 FILES.add(
     "adult_test",
     Dataset(
@@ -72,17 +93,15 @@ FILES.add(
     ),
     __name__,
 )
-FILES.add(
-    "german_credit",
-    Dataset(
-        "german.data",
-        1_000,
-        "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
-        "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
-        partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
-        f"{UCI}/statlog/german/german.data",
-        holds="columns",
-        confidential=False,
-    ),
-    __name__,
+GERMAN = Dataset(
+    "german.data",
+    1_000,
+    "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871",
+    "UCI Machine Learning Repository, Statlog German Credit Data (CC BY 4.0)",
+    partial(read_columns, names=GERMAN_COLUMNS, n=1_000, separator=" "),
+    f"{UCI}/statlog/german/german.data",
+    holds="columns",
+    confidential=False,
 )
+FILES.add("german_credit", GERMAN, __name__)
+FILES.add("german_amounts", replace(GERMAN, read=read_amounts, holds="records"), __name__)

@@ -1,0 +1,1 @@
+"""Studies of what a record costs, beyond the audits."""

@@ -1,0 +1,167 @@
+"""Utility against a guaranteed epsilon: a line for each mechanism, named at its mark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.two_samples import two_samples
+from formalsynth.displays.figures.guaranteed import Guaranteed
+from formalsynth.show.drawing import by_frame, frames, headed, sizes
+from formalsynth.show.groups import by_name, by_number
+from formalsynth.show.painter import Painter, painter
+from formalsynth.show.style import COLUMN, FAINT, INK, Mark, mark_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase as Canvas
+
+HEIGHT = 2.5
+"""Height of a frame in inches."""
+NAMES, STRIP = 1.18, 1.5
+"""Width of the names on the left, and of the strip on the right, over the width of the range of epsilon."""
+TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
+"""Values with a tick where they are drawn: all numbers of a frame in one style."""
+APART = 0.075
+"""Least distance of two names, as a share of the height of a frame."""
+
+
+@dataclass(frozen=True)
+class _Name:
+    """Name of a mechanism at its mark."""
+
+    text: str
+    colour: str
+    x: float
+    y: float
+    """Height of the mark, as a share of that of the frame."""
+    side: str
+    """Alignment: right for a name left of the mark, left for one right of it."""
+
+
+@painter("guaranteed")
+class GuaranteedPainter(Painter[Guaranteed]):
+    """Painter of utility against a guaranteed epsilon."""
+
+    def line_words(self) -> str:
+        """Words of the caption on lines and markers."""
+        return (
+            "Across: the ε that is guaranteed for every data set when one record is added or removed; right of it, mechanisms "
+            "without such a guarantee. Markers: medians over data sets; bars: their middle half; dotted: what two samples of "
+            "one population have between them"
+        )
+
+    def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Add the guaranteed epsilon, empty without one, and the distance of two samples."""
+        guaranteed = {id: np.nan if look.epsilon is None else look.epsilon for id, look in self.display.looks.items()}
+        return tidy.assign(
+            x=[guaranteed[id] for id in tidy["synthesizer"]],
+            line=[two_samples(int(n))[self.figure.value] for n in tidy["n"]],
+        )
+
+    def inches(self, table: pd.DataFrame) -> tuple[float, float]:
+        """Width of a column, with frames below each other."""
+        return COLUMN, HEIGHT * len(by_frame(self.display, table)) + 0.2
+
+    def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
+        """Draw a frame for each scenario."""
+        groups = by_frame(self.display, table)
+        ends = math.log(table["x"].min()), math.log(table["x"].max())
+        rows = frames(canvas, [1] * len(groups))
+        for (axis,), (title, group) in zip(rows, groups, strict=True):
+            self._frame(axis, group, ends)
+            headed(axis, title, sizes(self.display, group))
+            axis.set_ylabel(self.figure.y)
+        rows[-1][0].set_xlabel("guaranteed ε, one record added or removed")
+
+    def _frame(self, axis: Axes, table: pd.DataFrame, ends: tuple[float, float]) -> None:
+        """Draw the mechanisms of one frame on a linear axis of log epsilon."""
+        low, high = ends
+        span = max(high - low, 1.0)
+        strip = high + 0.32 * span
+        of_each = table.groupby("synthesizer")["value"]
+        bottom = 0.78 * min(of_each.quantile(0.25).min(), table["line"].iloc[0])
+        top = 1.35 * of_each.quantile(0.75).max()
+        axis.set(yscale="log", ylim=(bottom, top), xlim=(low - NAMES * span, high + STRIP * span))
+        epsilons = [tick for tick in TICKS if low - 0.01 <= math.log(tick) <= high + 0.01]
+        axis.set_xticks([*np.log(epsilons), strip], [*(f"{tick:g}" for tick in epsilons), "none"])
+        shown = [tick for tick in TICKS if bottom <= tick <= top]
+        axis.set_yticks(shown, [f"{tick:g}" for tick in shown])
+        axis.set_yticks([], minor=True)
+        axis.axvspan(high + 0.15 * span, high + STRIP * span, color="#f2f2f2", linewidth=0, zorder=0)
+        axis.axhline(table["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8, zorder=1)
+
+        names, without = [], 0
+        for name, part in by_name(table.assign(name=[label.partition(", ε")[0] for label in table["label"]]), "name"):
+            colour, mark = self._look(part)
+            if part["x"].isna().all():
+                at, values = np.array([strip + 0.07 * span * without]), [part["value"].to_numpy()]
+                without += 1
+            else:
+                points = by_number(part, "x")
+                at, values = np.log([epsilon for epsilon, _ in points]), [rows["value"].to_numpy() for _, rows in points]
+            y = _marks(axis, at, values, colour, mark)
+            names.append(self._name(name, colour, (at, y), (bottom, top), (low, strip, span)))
+        axis.text(low - NAMES * span * 0.98, table["line"].iloc[0] * 0.97, "two samples", color=FAINT, va="top")
+        for side in ("left", "right"):
+            _write(axis, [name for name in names if name.side == side], top / bottom, bottom)
+
+    def _look(self, part: pd.DataFrame) -> tuple[str, Mark]:
+        look = self.display.looks[str(part["synthesizer"].iloc[0])]
+        return look.colour, mark_of(look.guarantee)
+
+    def _name(
+        self, text: str, colour: str, marks: tuple[Array, Array], limits: tuple[float, float], ends: tuple[float, float, float]
+    ) -> _Name:
+        """Place a name left of the first mark, right of a mark in the strip, or right of and above a mark in the middle."""
+        (at, y), (bottom, top), (low, strip, span) = marks, limits, ends
+        height = float(np.log(y[0] / bottom) / np.log(top / bottom))
+        if at[0] >= strip:
+            return _Name(text, colour, strip + 0.2 * span, height, "left")
+        if at[0] < low + 0.4 * span:
+            return _Name(text, colour, float(at[0]) - 0.05 * span, height, "right")
+        return _Name(text, colour, float(at[0]) + 0.04 * span, height + 0.05, "left")
+
+
+def _marks(axis: Axes, at: Array, values: Sequence[Array], colour: str, mark: Mark) -> Array:
+    """Draw medians and middle halves; return the medians."""
+    low, middle, high = np.transpose([np.quantile(part, [0.25, 0.5, 0.75]) for part in values])
+    axis.vlines(at, low, high, color=colour, linewidth=0.8, zorder=2)
+    axis.plot(
+        at, middle, color=colour, linewidth=1.1, marker=mark.marker, markersize=4.4, markeredgecolor=INK, markeredgewidth=0.5,
+        markerfacecolor=colour if mark.fill == INK else mark.fill, zorder=3,
+    )  # fmt: skip
+    return np.asarray(middle)
+
+
+def _write(axis: Axes, names: Sequence[_Name], ratio: float, bottom: float) -> None:
+    """Write names on one side of their marks, moved apart where they would overlap."""
+    from matplotlib.patheffects import withStroke
+
+    heights = apart([name.y for name in names], APART)
+    for name, height in zip(names, heights, strict=True):
+        words = axis.text(name.x, bottom * ratio**height, name.text, color=INK, ha=name.side, va="center", zorder=4)
+        words.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def apart(heights: Sequence[float], least: float) -> list[float]:
+    """Move heights by as little as is needed for a least distance, in their order: least squares by pooling neighbours."""
+    order = np.argsort(heights, kind="stable")
+    shifted = [heights[k] - least * place for place, k in enumerate(order)]
+    pools: list[list[float]] = []
+    for value in shifted:
+        pools.append([value])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    level = [float(np.mean(pool)) for pool in pools for _ in pool]
+    result = [0.0] * len(heights)
+    for place, k in enumerate(order):
+        result[k] = level[place] + least * place
+    return result
