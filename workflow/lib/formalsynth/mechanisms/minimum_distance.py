@@ -46,8 +46,8 @@ def minimum_distance(
     logarithmic scale. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
     (negative binomial).
     Each further stage has a box half as wide around the candidate before. The first and the last stage have twice the epsilon of
-    each other one: what the first excludes is lost for the later ones, and the last has the finest lattice. Five stages are better
-    for a slope, three or four without predictors or where epsilon is small.
+    each other one: what the first excludes is lost for the later ones, and the last has the finest lattice. Five stages suit
+    a slope, three or four data without predictors or a small epsilon.
 
     Raises:
         ValueError: the family has no distribution function here, or the box does not suit it.
