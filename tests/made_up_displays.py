@@ -55,6 +55,8 @@ def figure_of(ids=("A", "B"), scenarios=None, number="1", frames=None, at=None, 
         "value": "delta",
         "synthesizers": list(ids),
     } | entry
+    if at and "x" not in entry:
+        entry["at"] = "theta"
     frames = frames or [Panel(title="", ids=tuple(ids), epsilon=None)]
     return FigureDisplay.of(
         _common(ids, scenarios, number)

@@ -124,10 +124,21 @@ def test_stages_share_epsilon_and_follow_the_selected_candidate():
     context = Context(FAMILIES["normal"], intercept_only(np.array([0.3, 0.8])), Address(1, 1, 1, 2, 0))
     first = MECHANISMS["minimum_distance"].apply(context, BOX | {"epsilon": 3.0, "stages": 2}).selection
     second = first.following(8)
-    assert (first.rate, second.rate) == (1 / (2 * 4), 2 / (2 * 4))
+    assert (first.rate, second.rate) == (1.5 / (2 * 4), 1.5 / (2 * 4))
     assert second.following is None
     np.testing.assert_allclose(first.candidates[8], [2, math.log(2)])
-    np.testing.assert_allclose(second.candidates[[0, -1]], first.candidates[8] + np.outer([-1, 1], [2 / 3, math.log(2) / 3]))
+    np.testing.assert_allclose(second.candidates[[0, -1]], first.candidates[8] + np.outer([-1, 1], [1, math.log(2) / 2]))
+
+
+@pytest.mark.parametrize(("stages", "parts"), [(1, [1]), (3, [2, 1, 2]), (4, [2, 1, 1, 2])])
+def test_the_first_and_last_stage_have_twice_the_epsilon_of_the_others(stages, parts):
+    context = Context(FAMILIES["normal"], intercept_only(np.array([0.3, 0.8])), Address(1, 1, 1, 2, 0))
+    stage = MECHANISMS["minimum_distance"].apply(context, BOX | {"epsilon": 3.0, "stages": stages}).selection
+    rates = [stage.rate]
+    while stage.following:
+        stage = stage.following(0)
+        rates.append(stage.rate)
+    np.testing.assert_allclose(rates, 3.0 / 8 * np.array(parts) / sum(parts), rtol=1e-12)
 
 
 def test_the_ratio_of_two_stages_is_that_of_all_pairs():

@@ -19,7 +19,7 @@ from formalsynth.show.draw import STAND_IN, draw_figure
 from formalsynth.show.estimator import ESTIMATORS
 from formalsynth.show.figures.line import differences
 from formalsynth.show.figures.violin import BINS, HALF, _halves
-from formalsynth.show.painter import PAINTERS, Painter, painter
+from formalsynth.show.painter import PAINTERS, Painter, painter, painter_of
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
 from pydantic import ValidationError
@@ -243,6 +243,7 @@ def test_a_drawing_has_the_mark_where_any_scenario_is_a_stand_in(tmp_path, stand
     ("entry", "wrong"),
     [
         ({"kind": "line"}, "x"),
+        ({"kind": "line", "x": "", "panels": "none"}, "x"),
         ({"kind": "scatter"}, "x"),
         ({"kind": "scatter", "x": ""}, "x"),
         ({"kind": "violin", "x": "weight"}, "x"),
@@ -354,6 +355,19 @@ def test_a_dollar_sign_in_a_label_is_a_dollar_sign(tmp_path, entry, label, monke
     display, tidy = drawable(**entry, y=label)
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
     assert label in text_of(tmp_path / "fig.svg")
+
+
+def test_a_label_without_the_parameter_across_is_a_level_line():
+    from matplotlib.figure import Figure
+
+    display = figure_of(ids=("A", "B", "C"), kind="line", at={"A": 1.0, "B": 2.0, "C": None})
+    table = figure_table(display, [rows_of(scenario_of("first"), ids=("A", "B", "C"))])
+    canvas = Figure()
+    painter_of(display).paint(table, canvas)
+    axis, level = canvas.axes[0], table.loc[table["synthesizer"] == "C", "value"].mean()
+    flat = [line for line in axis.lines if np.allclose(line.get_ydata(), level)]
+    assert [list(line.get_xdata()) for line in flat] == [[0, 1]]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["1", "2"]
 
 
 def test_powers_of_ten_are_raised_and_not_mathematics(tmp_path, monkeypatch):

@@ -46,6 +46,14 @@ def test_only_the_rows_that_are_asked_for_and_the_points_of_lines():
     assert tidy["at"].tolist() == [1.0, 1.0, 2.0, 2.0]
 
 
+def test_a_line_against_a_parameter_has_its_values_across():
+    scenario = scenario_of("first")
+    display = figure_of(scenarios=[scenario], kind="line", at={"A": 1.0, "B": None})
+    tidy = figure_table(display, [rows_of(scenario)])
+    assert "at" not in tidy
+    assert tidy.groupby("synthesizer")["x"].first().dropna().to_dict() == {"A": 1.0}
+
+
 def test_exact_densities_stand_below_the_values_of_their_synthesizers():
     scenario = scenario_of("first")
     details = rows_of(scenario, ids=("A", "C"), count=2).drop(columns="delta").assign(x=0.5, density=0.2)

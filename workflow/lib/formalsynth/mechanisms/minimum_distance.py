@@ -22,7 +22,7 @@ from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import POISSON, tabled
 
-NARROWER = 1 / 3
+NARROWER = 1 / 2
 """Width of the box of a stage over that of the stage before."""
 MOST_CANDIDATES = 50_000
 """Largest number of candidates of a stage."""
@@ -36,7 +36,7 @@ def _without_last_threshold(parameters: Mapping[str, float]) -> float:
 @mechanism("DP", parents=0, selects=True, strict={"replace": 1.0, "add_remove": _without_last_threshold})
 def minimum_distance(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, spread_low: PositiveNumber = 0.1,
-    spread_high: PositiveNumber = 10.0, slope: NonNegative = 1.0, points: CountOfTwo = 13, stages: Count = 3,
+    spread_high: PositiveNumber = 10.0, slope: NonNegative = 1.0, points: CountOfTwo = 13, stages: Count = 4,
     thresholds: CountOfTwo = 20, x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8,
 ) -> DirectRelease:  # fmt: skip
     """Exponential mechanism on a declared box of the family's parameters, by the largest difference of distribution functions.
@@ -45,7 +45,9 @@ def minimum_distance(
     to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, those of the spread on the
     logarithmic scale. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
     (negative binomial).
-    Each further stage has a box a third as wide around the candidate before; stage k has a share of epsilon proportional to k.
+    Each further stage has a box half as wide around the candidate before. The first and the last stage have twice the epsilon of
+    each other one: what the first excludes is lost for the later ones, and the last has the finest lattice. Five stages suit
+    a slope, three or four data without predictors or a small epsilon.
 
     Raises:
         ValueError: the family has no distribution function here, or the box does not suit it.
@@ -79,8 +81,8 @@ def selection(family: Family, records: Records, given: Mapping[str, float]) -> S
     reach = given["low"] - wide, given["high"] + wide
     distance = Distance(declared.kind, records, predictors, int(given["thresholds"]), declared.log, reach)
     stages = int(given["stages"])
-    rates = [given["epsilon"] * (k + 1) / (stages * (stages + 1) / 2) / (2 * distance.unit) for k in range(stages)]
-    return _stage(distance, axes, rates)
+    parts = [2 if k in (0, stages - 1) else 1 for k in range(stages)]
+    return _stage(distance, axes, [given["epsilon"] * part / sum(parts) / (2 * distance.unit) for part in parts])
 
 
 def _stage(distance: Distance, axes: Axes, rates: list[float]) -> Selection:

@@ -27,7 +27,7 @@ PALETTE = {
     "weights cut": ("#f2b705",),
     "range-averaged": ("#074280", "#4db7f5", "#257cb4", "#cee4f0"),
     "range-truncated": ("#067c59", "#c4eee0", "#41b08c"),
-    "censored": ("#82398b", "#c081e7"),
+    "censored": ("#82398b", "#c081e7", "#43184a"),
     "declared constants": ("#5b7a00", "#a4c639", "#334400", "#d6e7a1"),
     "added noise": ("#35c9bd", "#0e6b64"),
     "selected candidates": ("#609060",),

@@ -37,7 +37,7 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
     panels = [_panel(painter, table, panel, column) for panel in display.panels for column in columns]
     tidy = painter.extended(pd.concat(panels, ignore_index=True), collected)
     if display.at:
-        tidy["at"] = tidy["synthesizer"].map(display.at)
+        tidy["at" if figure.across else "x"] = tidy["synthesizer"].map(display.at)
     tidy.insert(len(tidy.columns) - 1, "label", [display.looks[id].label for id in tidy["synthesizer"]])
     if set(columns) & set(BOUNDS):
         tidy["guarantee"] = [display.looks[id].guarantee for id in tidy["synthesizer"]]

@@ -86,20 +86,20 @@ class LinePainter(FramedPainter[Line]):
         if against:
             headed(rows[0][1], "difference in the same replicate", "")
         for place, axis in enumerate(rows[-1]):
-            axis.set_xlabel(f"{self.figure.x_label}{', difference' * (place > 0 and bool(self.figure.at))}")
+            axis.set_xlabel(f"{self.figure.x_label}{', difference' * (place > 0 and self.figure.of_result)}")
 
     def _scales(self, axis: Axes, table: pd.DataFrame, level: bool) -> None:
         """Set logarithmic axes, ticks at few values across, and a line at no difference."""
         if not level:
             axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
-        if self.figure.x_log and (level or not self.figure.at):
+        if self.figure.x_log and (level or not self.figure.of_result):
             axis.set_xscale("log")
         if self.figure.log and level:
             axis.set_yscale("log")
         if self.figure.from_zero and level:
             from_nothing(axis, "y")
-        if not self.figure.at:
-            ticks_at(axis.xaxis, table["x"])
+        if not self.figure.of_result:
+            ticks_at(axis.xaxis, table["x"].dropna())
 
     def _named(self, axis: Axes, table: pd.DataFrame) -> None:
         """Write the names and values of lines above the upper edge."""
@@ -118,10 +118,11 @@ class LinePainter(FramedPainter[Line]):
             mean, error = points["value"].mean(), (2 * points["value"].sem()).fillna(0)
             id = part["synthesizer"].iloc[0]
             look = self.display.looks[id]
-            axis.errorbar(
-                points["x"].mean(), mean, error_bars(error), capsize=1.5, elinewidth=0.8,
-                **line_look(look.colour, mark_of(look.guarantee), line_place(self.display, id)),
-            )  # fmt: skip
+            drawn = line_look(look.colour, mark_of(look.guarantee), line_place(self.display, id))
+            if part["x"].isna().all():  # without the parameter across
+                axis.axhline(part["value"].mean(), **drawn)
+            else:
+                axis.errorbar(points["x"].mean(), mean, error_bars(error), capsize=1.5, elinewidth=0.8, **drawn)
 
     def _references(self, axis: Axes, table: pd.DataFrame) -> None:
         """Draw in grey the line that all synthesizers share, and printed values with the markers of their lines."""
