@@ -51,10 +51,7 @@ class Row(NamedTuple):
 class ViolinPainter(FramedPainter[Violin]):
     """Painter of violins: a row for each synthesizer, or for each sample size."""
 
-    READING = (
-        "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: "
-        "all values are the same"
-    )
+    READING = "Violins show the distribution, scaled to equal height; marker: median; bar: middle half; dots: single values"
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each violin."""
