@@ -24,6 +24,10 @@ PRINTED = "Grey: what the paper prints, with both ends where it is an interval"
 """Sentence of a caption where printed values are drawn."""
 REAL = "real data"
 """Words of a caption for a real data set, after its name."""
+NO_RANGE = "(-Inf, Inf)"
+"""Part of a label of a synthesizer without a sensitive range, as a paper prints it."""
+UNBOUNDED = f"{NO_RANGE}: without a sensitive range"
+"""Sentence of a caption with such a label."""
 MANY = 9
 """Largest number of labels that a caption names one by one; it names groups of more."""
 SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
@@ -62,6 +66,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         failed,
         _guarantees(display),
         LOWER_BOUND if _shows_audits(display) else "",
+        UNBOUNDED if any(NO_RANGE in display.looks[id].label for id in display.ids) else "",
         line,
         printed_range,
         note,
