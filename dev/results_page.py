@@ -13,6 +13,7 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
+from formalsynth.report.captions import with_finding
 from formalsynth.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
@@ -231,7 +232,8 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str,
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
-        parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption_of(file)}*"]
+        caption = with_finding(caption_of(file), [row for row in rows if row.shows == f"figure {number}"])
+        parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption}*"]
     columns = {claim.id: claim.estimate.value[0] for claim in paper.claims}
     by_theme: dict[str, list[LedgerRow]] = {name: [] for name in (*THEMES, REST)}
     for row in sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind))):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from formalsynth.core.model import DATA
 from formalsynth.displays.display import NOT_SYNTHETIC, Panel
-from formalsynth.show.captions import caption, failures
+from formalsynth.show.captions import MANY, caption, failures, group_of
 from formalsynth.show.painter import PAINTERS, painter_of
 from made_up_displays import figure_of, rows_of, scenario_of, table_display
 
@@ -150,10 +150,12 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
     assert displays
     for display in displays:
         text = caption(display)
-        guarantees = text.partition("Guarantees: ")[2]
+        guarantees = text.partition("Guarantees")[2]
+        many = len({display.looks[id].label for id in set(display.ids) - set(NOT_SYNTHETIC)}) > MANY
         for id in set(display.ids) - set(NOT_SYNTHETIC):
             assert f"{display.looks[id].guarantee}: " in guarantees, (key, display.number)
-            assert display.looks[id].label in guarantees
+            label = display.looks[id].label
+            assert (group_of(label) if many else label) in guarantees
         for scenario in display.scenarios:
             audited = display.table != "audit" or scenario.audited
             assert bool(re.search(rf"\bn = [^;]*\b{scenario.n}\b", text)) == bool(audited), (key, display.number)
@@ -164,6 +166,17 @@ def test_every_shipped_caption_names_guarantee_sizes_and_data(plan_of, key):
             key,
             display.number,
         )
+
+
+def test_a_caption_names_the_population(plan_of):
+    text = caption(plan_of("range").papers["range"].figure("2", "paper"))
+    assert "(simulated data, population lognormal on normal); scale" in text
+
+
+def test_a_sentence_of_two_parts_of_a_sheet_is_there_once(plan_of):
+    text = caption(plan_of("reweight").papers["reweight"].figure("10", "paper"))
+    assert text.count("Salaries are drawn from the published codebook margin") == 1
+    assert "bootstrap distribution" in text
 
 
 def test_no_shipped_caption_calls_real_data_simulated(plan_of):
@@ -191,3 +204,43 @@ def test_a_synthesizer_without_rows_of_the_single_sample_failed_there():
     rows = rows_of(scenario_of("first"), ids=("B",))
     assert failures(figure_of(table="values"), [rows]) == "Failed and left out: label A (no result at all)"
     assert failures(figure_of(table="details"), [rows]) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "group"),
+    [
+        ("Censor_w, ε = 5", "Censor_w"),
+        ("PH, ε = 3 (replace)", "PH"),
+        ("Declared scale 10", "Declared scale"),
+        ("Range-averaged (0.4, 1.8)", "Range-averaged"),
+        ("LW, min-max, times 0.5", "LW"),
+        ("(0.4, 1.8) avg", "(0.4, 1.8) avg"),
+        ("Capped at 2", "Capped"),
+        ("Unweighted", "Unweighted"),
+    ],
+)
+def test_a_label_without_its_setting_names_a_group(label, group):
+    assert group_of(label) == group
+
+
+def test_many_labels_are_named_by_group():
+    ids = tuple(f"LW, c = {k}" for k in range(MANY + 1))
+    text = caption(figure_of(ids=ids))
+    assert text.count("label LW") == MANY + 1  # kinds of guarantee of their own
+    looks = {id: look.model_copy(update={"guarantee": "kind"}) for id, look in figure_of(ids=ids).looks.items()}
+    text = caption(figure_of(ids=ids).model_copy(update={"looks": looks}))
+    assert f"Guarantees, with the number of settings: kind: label LW ({MANY + 1})." in text
+
+
+LONGEST = 190
+"""Words of the longest caption: the description, before the finding is put in front."""
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_no_shipped_caption_is_a_list_of_names(plan_of, key):
+    paper = plan_of(key).papers[key]
+    words = {number: len(caption(paper.figure(number, "paper")).split()) for number in paper.figures}
+    assert {number: count for number, count in words.items() if count > LONGEST} == {}
+    for number in paper.figures:
+        guarantees = caption(paper.figure(number, "paper")).partition("Guarantees")[2].partition(". ")[0]
+        assert len(guarantees.split()) <= 60, (key, number)

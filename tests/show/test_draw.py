@@ -16,12 +16,15 @@ from formalsynth.displays.table import TABLES
 from formalsynth.runtime.files import unbroken
 from formalsynth.show import draw
 from formalsynth.show.draw import STAND_IN, draw_figure
+from formalsynth.show.drawing import CONFIDENTIAL, plain_powers
 from formalsynth.show.estimator import ESTIMATORS
+from formalsynth.show.figures import violin
 from formalsynth.show.figures.line import differences
-from formalsynth.show.figures.violin import BINS, HALF, _halves
+from formalsynth.show.figures.violin import BINS, HALF, _halves, _is_tied
 from formalsynth.show.painter import PAINTERS, Painter, painter, painter_of
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
+from matplotlib.figure import Figure as Drawing
 from pydantic import ValidationError
 
 ENTRY = {"scenario": "first", "value": "delta", "synthesizers": ["A"]}
@@ -124,7 +127,7 @@ def test_differences_are_taken_in_the_same_replicate_at_the_same_point():
     ids=["continuous", "whole numbers", "a tenth at one value"],
 )
 def test_there_is_no_density_where_values_have_none(values, is_smooth):
-    across, halves = _halves(values, (values.min(), values.max()))
+    across, halves = _halves(values, (values.min(), values.max()), _is_tied(values))
     assert (len(across) == 3 * BINS) is is_smooth
     assert halves.max() == pytest.approx(HALF)
     assert halves.min() >= 0
@@ -147,7 +150,7 @@ def test_there_is_no_density_where_values_have_none(values, is_smooth):
 )
 def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, span):
     values = np.repeat(np.array(values, float), 8)
-    across, halves = _halves(values, span)
+    across, halves = _halves(values, span, _is_tied(values))
     middles, shown = (across[:-1] + across[1:]) / 2, halves[:-1] > 0
     most = max(set(values), key=list(values).count)
     assert middles[halves[:-1].argmax()] == pytest.approx(most)
@@ -157,6 +160,73 @@ def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, spa
         assert all(np.abs(middles[shown] - value).min() < 1e-9 for value in whole)
     assert 4 <= (span[1] - span[0]) / np.diff(across).max() <= 2 * BINS
     assert np.histogram(values, across)[0][shown].sum() == len(values)
+
+
+def test_a_row_without_ties_has_bars_where_another_row_of_its_frame_needs_them(tmp_path, monkeypatch):
+    shapes = []
+    monkeypatch.setattr(violin, "_halves", lambda values, span, binned: shapes.append(binned) or _halves(values, span, binned))
+    display, tidy = drawable()
+    tidy["value"] = np.random.default_rng(1).normal(size=len(tidy))
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert shapes
+    assert not any(shapes)
+    shapes.clear()
+    tidy.loc[tidy["synthesizer"] == "A", "value"] = tidy["value"].rank().round(-1)
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert shapes
+    assert all(shapes)
+
+
+def test_the_confidential_data_are_labelled_where_they_are_across_a_frame(tmp_path, monkeypatch):
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    scenario = scenario_of("first")
+    for ids, labelled in ((("Data", "A"), True), (("A", "B"), False), (("Data",), False)):
+        display = figure_of(ids=ids, scenarios=[scenario])
+        draw_figure(display, figure_table(display, [rows_of(scenario, ids=ids)]), [tmp_path / "fig.svg"])
+        assert (CONFIDENTIAL in text_of(tmp_path / "fig.svg")) is labelled
+
+
+def test_a_legend_has_no_marker_that_is_not_in_the_drawing(tmp_path, monkeypatch):
+    """Few values are dots and equal ones a tick: neither has a marker of its guarantee."""
+    monkeypatch.setitem(draw.STYLE, "svg.fonttype", "none")
+    display, tidy = drawable()
+    draw_figure(display, tidy, [tmp_path / "fig.svg"])
+    assert "Guarantee:" in text_of(tmp_path / "fig.svg")
+    draw_figure(display, tidy.assign(value=1.5), [tmp_path / "fig.svg"])
+    assert "Guarantee:" not in text_of(tmp_path / "fig.svg")
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ((0.04, 0.6), {"0.05", "0.1", "0.2", "0.5"}),
+        ((0.05, 200), {"0.1", "1", "10", "100"}),
+        ((2e-4, 9e-4), {"2×10⁻⁴", "3×10⁻⁴", "4×10⁻⁴", "5×10⁻⁴", "6×10⁻⁴", "7×10⁻⁴", "8×10⁻⁴"}),
+        ((1e-6, 2), {"10⁻⁵", "10⁻³", "10⁻¹"}),
+        ((1, 1e6), {"10⁰", "10²", "10⁴", "10⁶"}),
+    ],
+)
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_an_axis_has_one_style_of_ticks(limits, expected, name):
+    figure = Drawing()
+    axes = figure.subplots()
+    axes.set(**{f"{name}scale": "log", f"{name}lim": limits})
+    plain_powers(figure)
+    axis = getattr(axes, f"{name}axis")
+    low, high = limits
+    places = [place for place in axis.get_majorticklocs() if low <= place <= high]
+    labels = axis.get_major_formatter().format_ticks(places)
+    assert set(labels) >= expected
+    assert len({any(sign in label for sign in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") for label in labels}) == 1
+    assert set(axis.get_minor_formatter().format_ticks(axis.get_minorticklocs())) <= {""}
+
+
+def test_ticks_of_counts_are_integers():
+    figure = Drawing()
+    axes = figure.subplots()
+    axes.set_xlim(91, 103)
+    plain_powers(figure)
+    assert all(place == round(place) for place in axes.get_xticks())
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])

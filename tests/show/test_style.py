@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from formalsynth.core.words import GUARANTEES
 from formalsynth.plan.model import find_all
-from formalsynth.show.drawing import MARKERS, line_place
+from formalsynth.show.drawing import MARKERS, line_look, line_place
 from formalsynth.show.figures.frontier import shapes
 from formalsynth.show.sight import APART, SIGHTS, ciede2000, lab, nearest
-from formalsynth.show.style import COLUMN, INK, PALETTE, STYLE, TEXT, TITLE, Mark, ink, mark_of
+from formalsynth.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
 
 find_all()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
@@ -160,3 +160,36 @@ def test_type_can_be_read_in_a_column():
 def test_ink_can_be_seen():
     assert ink("#ffffff") == INK
     assert ink("#000000") == "#ffffff"
+
+
+def test_the_contrast_with_white_is_that_of_the_guidelines():
+    assert contrast("#000000") == pytest.approx(21)
+    assert contrast("#ffffff") == pytest.approx(1)
+    assert contrast("#767676") == pytest.approx(4.54, abs=0.005)  # the lightest grey for text at 4.5
+
+
+@pytest.mark.parametrize("colour", [colour for colours in PALETTE.values() for colour in colours])
+def test_every_colour_has_an_edge_that_is_seen_on_white(colour):
+    assert contrast(edge(colour)) >= 3
+    assert (edge(colour) == colour) is (contrast(colour) >= CONTRAST)
+    look = line_look(colour, Mark.EVERY, 0)
+    assert contrast(look["color"]) >= 3
+    assert contrast(look["markeredgecolor"]) >= 3
+
+
+SERIES = 9
+"""Largest number of labels of a panel that has only a legend for them."""
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_a_panel_has_few_series_or_direct_labels(plan_of, key):
+    """Rows have their names next to them; small frames have one series each."""
+    paper = plan_of(key).papers[key]
+    crowded = set()
+    for number in paper.figures:
+        display = paper.figure(number, "paper")
+        for part in display.parts.values() or [display]:
+            counts = [len({part.looks[id].label for id in panel.ids}) for panel in part.panels]
+            if part.figure.kind in (*WITH_MARKERS, "frontier") and max(counts, default=0) > SERIES:
+                crowded.add(number)
+    assert crowded == ({"1", "2"} if key == "cost" else set())  # all mechanisms on one picture, for those who look one up

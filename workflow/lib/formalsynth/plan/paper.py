@@ -252,6 +252,8 @@ def _kind_of_data(scenario: Scenario) -> str:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
     if isinstance(scenario.data, Simulated) and scenario.data.counts:
         return "draws from published counts"
+    if isinstance(scenario.data, Simulated):
+        return f"simulated data, population {scenario.data.population.replace('_', ' ')}"
     return "simulated data"
 
 

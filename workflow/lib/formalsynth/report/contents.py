@@ -12,6 +12,7 @@ from pathlib import Path
 from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.alt_text import alt_text
+from formalsynth.report.captions import with_finding
 from formalsynth.report.copies import Copies, withheld
 from formalsynth.report.info import DisplayInfo, FigureInfo, PaperInfo, TableInfo
 from formalsynth.runtime.files import unbroken
@@ -86,6 +87,7 @@ class Item:
     what: str
     """Its name in the ledger, as in ``figure 2``."""
     caption: str
+    """Caption, with the finding in front of the description."""
     claims: Sequence[LedgerRow]
     """The claims that belong to it."""
     line: int
@@ -208,7 +210,9 @@ def _item(
     what, why = f"{kind} {info.number}", withheld(info, source.sent)
     caption = "" if why and source.sent else source.files.shown[f"{info.file}.txt"].read_text(encoding="utf-8").strip()
     line = source.lines.get(f"{kind}s.{info.number}", 1)
-    return what, caption, about.get(what, []), line, why, source.copies.of(info.file)
+    claims = about.get(what, [])
+    repeated = f"{kind} {info.same_as}" if isinstance(info, FigureInfo) and info.same_as else what
+    return what, with_finding(caption, claims or about.get(repeated, [])), claims, line, why, source.copies.of(info.file)
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from formalsynth.core.words import GUARANTEES, METRICS, metric
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
+from formalsynth.report.captions import finding
 from formalsynth.report.contents import Item, ShownFigure, ShownPaper, ShownTable
 from formalsynth.report.formats import slug
 from formalsynth.report.glossary import TERMS
@@ -107,10 +108,11 @@ def _subject(item: Item | None) -> str:
 
 def _item(paper: ShownPaper, item: Item) -> Entry:
     subject = item.info.subject if isinstance(item, ShownFigure | ShownTable) else ""
+    description = item.caption.replace(finding(item.claims), "") if item.claims else item.caption  # claims have entries
     return {
         "url": f"papers/{paper.key}.html#{slug(item.what)}", "kind": item.what.split()[0],
         "title": f"{item.what.capitalize()} of {paper.key}: {subject}",
-        "tags": _subject(item), "text": item.caption, "boost": OURS if paper.own else 1.1,
+        "tags": _subject(item), "text": description, "boost": OURS if paper.own else 1.1,
     }  # fmt: skip
 
 

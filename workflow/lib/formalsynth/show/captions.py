@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,16 @@ PRINTED = "Grey: what the paper prints, with both ends where it is an interval"
 """Sentence of a caption where printed values are drawn."""
 REAL = "real data"
 """Words of a caption for a real data set, after its name."""
+NO_RANGE = "(-Inf, Inf)"
+"""Part of a label of a synthesizer without a sensitive range, as a paper prints it."""
+UNBOUNDED = f"{NO_RANGE}: without a sensitive range"
+"""Sentence of a caption with such a label."""
+MANY = 9
+"""Largest number of labels that a caption names one by one; it names groups of more."""
+SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
+"""Part of a label that follows the name of its group."""
+SENTENCE_END = re.compile(r"(?<=[a-z0-9)])\. (?=[A-Z])")
+"""End of a sentence of a note."""
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
@@ -54,6 +66,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         failed,
         _guarantees(display),
         LOWER_BOUND if _shows_audits(display) else "",
+        UNBOUNDED if any(NO_RANGE in display.looks[id].label for id in display.ids) else "",
         line,
         printed_range,
         note,
@@ -70,7 +83,7 @@ def _lettered(display: Display) -> str:
 
 def _together(texts: Iterable[str]) -> str:
     """Sentences as one text, each once."""
-    return ". ".join(dict.fromkeys(text.rstrip(".") for text in texts if text))
+    return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
 
 
 def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
@@ -143,10 +156,22 @@ def _kind_of_data(scenario: ShownScenario) -> str:
 
 
 def _guarantees(display: Display) -> str:
-    """Kind of guarantee of each synthesizer."""
-    by_kind: dict[str, list[str]] = {}
+    """Kind of guarantee of each synthesizer, or of each group where there are many."""
+    by_kind: dict[str, dict[str, None]] = {}
     for id in display.ids:
         if id not in NOT_SYNTHETIC:
-            by_kind.setdefault(display.looks[id].guarantee, []).append(display.looks[id].label)
-    kinds = [f"{kind}: {', '.join(dict.fromkeys(names))}" for kind, names in by_kind.items()]
-    return f"Guarantees: {'; '.join(kinds)}" if kinds else ""
+            by_kind.setdefault(display.looks[id].guarantee, {})[display.looks[id].label] = None
+    many = len({label for labels in by_kind.values() for label in labels}) > MANY
+    kinds = [f"{kind}: {', '.join(_groups(labels) if many else labels)}" for kind, labels in by_kind.items()]
+    head = "Guarantees, with the number of settings" if many else "Guarantees"
+    return f"{head}: {'; '.join(kinds)}" if kinds else ""
+
+
+def group_of(label: str) -> str:
+    """Name of a label without its setting, as in ``Censor_w`` for ``Censor_w, ε = 5``."""
+    return label if label.startswith("(") else SETTING.sub("", label) or label
+
+
+def _groups(labels: Iterable[str]) -> list[str]:
+    """Names of groups of labels, with the number of settings where there are several."""
+    return [f"{name} ({number})" if number > 1 else name for name, number in Counter(map(group_of, labels)).items()]

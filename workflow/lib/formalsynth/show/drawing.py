@@ -14,7 +14,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
 from formalsynth.displays.display import NOT_SYNTHETIC, FigureDisplay
 from formalsynth.show.groups import by_name
-from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, PRINTED, TEXT, Mark, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,8 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits of exponents."""
 LEAST = 0.1
 """Value from which an axis that may be 0 is logarithmic."""
+PLAIN = (9e-4, 2e4)
+"""Limits of a logarithmic axis within which all ticks are plain numbers; beyond them all are powers of ten."""
 LETTERS = 54
 """Letters of the title that a column holds."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
@@ -38,6 +40,10 @@ MARKERS = ("o", "^", "s", "v", "P", "X", "p")
 """Markers of lines; their number is no multiple of that of the styles, so that lines of one style have different markers."""
 SUBSCRIPT = re.compile(r"\b([A-Za-z])_([A-Za-z]+)\b")
 """A letter with a subscript."""
+CONFIDENTIAL = "confidential data"
+"""Label of the line and the band of the confidential data."""
+WIDE = 5.0
+"""Length of a linear axis from which its ticks are integers."""
 FEW_TICKS = 10
 """Largest number of different values across that have a tick each."""
 
@@ -155,15 +161,14 @@ def plain_powers(drawing: Drawing) -> None:
 
 def _decades(axis: Axis) -> None:
     """Set ticks at powers of ten, and at 2 and 5 times these where there would be few."""
-    from matplotlib.ticker import FuncFormatter, LogFormatter, LogLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
-    axis.set_major_formatter(FuncFormatter(_power))
+    write = _plain if PLAIN[0] <= low and high <= PLAIN[1] else _power
+    axis.set_major_formatter(FuncFormatter(lambda value, place: write(value)))
+    axis.set_minor_formatter(NullFormatter())
     if 0 < low < high < 200 * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 6 * low else tuple(range(1, 10))))
-        axis.set_minor_formatter(LogFormatter(labelOnlyBase=True))
-    else:
-        axis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
 
 
 def subscripts(drawing: Drawing) -> None:
@@ -187,8 +192,9 @@ def _small_numbers(axis: Axis) -> None:
     """Label small numbers with their power of ten: 2×10⁻³ instead of 0.002."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     low, high = axis.get_view_interval()
+    steps = [1, 2, 5, 10] if high - low >= WIDE else [1, 2, 2.5, 5, 10]  # no 97.5 among counts
+    axis.set_major_locator(MaxNLocator(nbins=5, steps=steps))
     largest = max(abs(low), abs(high))
     if 0 < largest < 0.009:
         exponent = math.floor(math.log10(largest))
@@ -200,12 +206,16 @@ def _times(value: float, exponent: int) -> str:
     return f"{value / 10.0**exponent:.3g}×10{str(exponent).translate(RAISED)}" if value else "0"
 
 
-def _power(value: float, place: int) -> str:
-    """Write a power of ten with its exponent raised; another number as it is."""
-    exponent = round(math.log10(value)) if value > 0 else 0
-    if not math.isclose(value, 10.0**exponent):
-        return f"{value:g}"
-    return {0: "1", 1: "10"}.get(exponent, f"10{str(exponent).translate(RAISED)}")
+def _plain(value: float) -> str:
+    """Write a number without a power of ten."""
+    return f"{value:.10g}"
+
+
+def _power(value: float) -> str:
+    """Write a number as a multiple of a power of ten, as in 10⁻³ and 2×10⁻³."""
+    exponent = math.floor(math.log10(value) + 1e-9) if value > 0 else 0
+    multiple = "" if math.isclose(value, 10.0**exponent) else f"{value / 10.0**exponent:.3g}×"
+    return f"{multiple}10{str(exponent).translate(RAISED)}" if value else "0"
 
 
 def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -232,15 +242,18 @@ class LineLook(TypedDict):
 
 
 def line_look(colour: str, mark: Mark, place: int) -> LineLook:
-    """Look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee."""
+    """Look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee.
+
+    The line of a pale colour has the colour of its edge, since a line has no shape to put an edge around.
+    """
     return LineLook(
-        color=colour,
+        color=edge(colour),
         linewidth=1.1,
         linestyle=STYLES[place % len(STYLES)],
         marker=MARKERS[place % len(MARKERS)],
         markersize=4.2,
         markerfacecolor=colour if mark in (Mark.EVERY, Mark.CONDITION) else "white",
-        markeredgecolor=colour,
+        markeredgecolor=edge(colour),
         markeredgewidth=1.0,
         fillstyle="left" if mark is Mark.CONDITION else "full",
         markerfacecoloralt="white",
@@ -310,12 +323,12 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
         half: half of the height of the row.
     """
     for low, high in table[["printed_low", "printed_high"]].dropna().drop_duplicates().to_numpy(float):
-        bottom = place + half + 0.06
+        bottom = place + half + 0.11
         for colour, width in (("white", 2.6), (PRINTED, 1.3)):
             if low == high:
                 axis.plot([low, low], [place + half / 2, bottom], color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
             else:
-                ends = [bottom - 0.16, bottom, bottom, bottom - 0.16]
+                ends = [bottom - 0.08, bottom, bottom, bottom - 0.08]
                 axis.plot([low, low, high, high], ends, color=colour, linewidth=width, zorder=5, solid_capstyle="butt")
 
 
@@ -326,6 +339,11 @@ def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         axis.axvspan(low, high, color=colour, alpha=0.13, linewidth=0, zorder=0.4)
         axis.axvline(middle, color=colour, linewidth=0.8, zorder=0.5)
+        left = axis.transData.transform((middle, 0))[0] <= axis.transAxes.transform((0.5, 0))[0]
+        axis.annotate(
+            CONFIDENTIAL, (middle, 0), (2 if left else -2, 1), axis.get_xaxis_transform(), "offset points", fontsize=TEXT,
+            color=FAINT, ha="left" if left else "right", va="bottom",
+        )  # fmt: skip
 
 
 def density(values: Array, points: Array) -> Array:
@@ -342,7 +360,8 @@ def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
     getattr(axes, f"set_{name}lim")(0, None)
     high = getattr(axes, f"get_{name}lim")()[1]
     places = [0.0, *(10.0**k for k in range(-1, 9) if 10.0**k <= high)]
-    getattr(axes, f"{name}axis").set_ticks(places, ["0", *(_power(place, 0) for place in places[1:])])
+    write = _plain if high <= PLAIN[1] else _power
+    getattr(axes, f"{name}axis").set_ticks(places, [write(place) for place in places])
 
 
 def ticks_at(axis: Axis, values: pd.Series) -> None:

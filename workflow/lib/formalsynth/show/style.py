@@ -109,3 +109,23 @@ def ink(colour: str) -> str:
     """Dark or light colour that is readable on another colour."""
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
+
+
+CONTRAST = 3.0
+"""Smallest contrast with white at which a shape or a line is seen without an edge (WCAG 2.1, criterion 1.4.11)."""
+DARKER = 0.9
+"""Factor of the channels of a colour in a step towards its edge."""
+
+
+def contrast(colour: str) -> float:
+    """Contrast of a colour ``#rrggbb`` with white, from 1 to 21 (WCAG 2.1)."""
+    channels = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def edge(colour: str) -> str:
+    """Colour of the edge of a shape: its own, or for a pale one a darker shade that can be seen on white."""
+    while contrast(colour) < CONTRAST:
+        colour = "#" + "".join(f"{int(DARKER * int(colour[k : k + 2], 16)):02x}" for k in (1, 3, 5))
+    return colour

@@ -61,11 +61,12 @@ class BudgetsPainter(Painter[Budgets]):
         """Markers."""
         from matplotlib.lines import Line2D
 
-        shown = set(table.loc[table["value"].notna(), "panel"])
+        drawn = table[table["value"].notna()]
+        shown = {*zip(drawn["panel"], drawn["neighbour"], strict=True), *((column, "") for column in drawn["panel"].unique())}
         return [
             Line2D([], [], linestyle="", marker=marker, markersize=4.5, markerfacecolor=fill, markeredgecolor=INK, label=words)
-            for (column, _), (marker, fill, words) in MARKS.items()
-            if column in shown
+            for key, (marker, fill, words) in MARKS.items()
+            if key in shown
         ]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from formalsynth.show.drawing import headed, signed, sizes, small_frames, ticks_
 from formalsynth.show.groups import by_number
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.rates import rate
-from formalsynth.show.style import COLUMN, FAINT, INK, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class ContractionPainter(Painter[Contraction]):
         axis.fill_between(across, centre + start[0] * factor, centre + start[1] * factor, color=FAINT, alpha=0.22, linewidth=0)
         for size, values in groups.items():
             places = size * 1.12 ** (2 * ((np.arange(len(values)) * 0.618) % 1) - 1)
-            axis.scatter(places, values, s=1.2, color=look.colour, alpha=0.5, linewidths=0)
+            axis.scatter(places, values, s=1.2, color=edge(look.colour), alpha=0.5, linewidths=0)
         axis.vlines(n, low, high, color=INK, linewidth=1.8)
         mark = mark_of(look.guarantee)
         axis.plot(

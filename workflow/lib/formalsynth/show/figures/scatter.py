@@ -8,7 +8,7 @@ from formalsynth.displays.figures.scatter import Scatter
 from formalsynth.show.drawing import frames, headed, sizes
 from formalsynth.show.groups import by_name
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, TEXT
+from formalsynth.show.style import COLUMN, TEXT, edge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,15 @@ class ScatterPainter(Painter[Scatter]):
             return []
         looks = [self.display.looks[id] for id in table["synthesizer"].unique()]
         return [
-            Line2D([], [], linestyle="", marker=MARKERS[place % len(MARKERS)], markersize=4, color=look.colour, label=look.label)
+            Line2D(
+                [],
+                [],
+                linestyle="",
+                marker=MARKERS[place % len(MARKERS)],
+                markersize=4,
+                color=edge(look.colour),
+                label=look.label,
+            )
             for place, look in enumerate(looks)
         ]
 
@@ -71,14 +79,21 @@ class ScatterPainter(Painter[Scatter]):
         for place, (id, points) in enumerate(by_name(table, "synthesizer")):
             look, marker = self.display.looks[id], MARKERS[place % len(MARKERS)]
             axis.scatter(
-                points["x"], points["value"], s=7, alpha=0.45, linewidths=0, color=look.colour, marker=marker, rasterized=True
+                points["x"],
+                points["value"],
+                s=7,
+                alpha=0.45,
+                linewidths=0,
+                color=edge(look.colour),
+                marker=marker,
+                rasterized=True,
             )
             if self.figure.line == "delta":
                 largest = points["value"].max()
-                axis.axhline(largest, linestyle=(0, (4, 2)), color=look.colour, linewidth=0.9)
+                axis.axhline(largest, linestyle=(0, (4, 2)), color=edge(look.colour), linewidth=0.9)
                 axis.annotate(
                     f"Δ = {largest:.3g}", (0.005, largest), xycoords=axis.get_yaxis_transform(),
-                    xytext=(0, 1.5 - 10 * (place % 2)), textcoords="offset points", fontsize=TEXT, color=look.colour,
+                    xytext=(0, 1.5 - 10 * (place % 2)), textcoords="offset points", fontsize=TEXT, color=edge(look.colour),
                 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from formalsynth.core.mechanism import STRICT_KINDS
 from formalsynth.displays.figures.trade_off import TradeOff
 from formalsynth.show.drawing import headed, small_frames
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import FAINT, INK, PAGE
+from formalsynth.show.style import FAINT, INK, PAGE, edge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ class TradeOffPainter(Painter[TradeOff]):
             axis.fill_between(across, np.maximum(limits, least), 1, color=FAINT, alpha=shade, linewidth=0)
         for _, part in table.groupby(["scenario", "replicate"]):
             ordered = part.sort_values(["x", "value"], ascending=[True, False])
-            axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=look.colour, linewidth=1.4)
+            axis.plot(ordered["x"].clip(lower=least), ordered["value"].clip(lower=least), color=edge(look.colour), linewidth=1.4)
         axis.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(least, 1))
         headed(axis, look.label, "")
         words = f"claimed {table['claimed'].max():.3g}\nattacked {table['attacked'].max():.2g}"

@@ -13,7 +13,7 @@ from formalsynth.displays.figures.violin import Violin
 from formalsynth.show.drawing import confidential, dashed, density, frames, headed, printed_tick, sizes
 from formalsynth.show.groups import by_name, by_number
 from formalsynth.show.painter import FramedPainter, painter
-from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, ink, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, TEXT, Mark, edge, ink, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +36,8 @@ BINS = 60
 """Approximate number of bars across a frame, for rows whose values have no density."""
 ROW = 0.26
 """Height of a row in inches."""
+LABEL = 0.5
+"""Height in rows of the label of the confidential data, below the last row."""
 
 
 class Row(NamedTuple):
@@ -51,22 +53,24 @@ class Row(NamedTuple):
 class ViolinPainter(FramedPainter[Violin]):
     """Painter of violins: a row for each synthesizer, or for each sample size."""
 
-    READING = (
-        "Shape: how often values occur, each as high as the row; marker: median; bar: middle half; dots: single values; a tick: "
-        "all values are the same"
-    )
+    READING = "Violins show the distribution, scaled to equal height; marker: median; bar: middle half; dots: single values"
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each violin."""
-        frames = [len(rows) for _, rows, _ in self._frames(table)]
+        frames = [len(rows) + LABEL * _has_confidential(group) for _, rows, group in self._frames(table)]
         shared = isinstance(self.figure.value, str)
         return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
+
+    def marked(self, table: pd.DataFrame) -> list[str]:
+        """Synthesizers that have a marker: those with a violin, and not only dots or a tick."""
+        drawn = [row for _, rows, _ in self._frames(table) for row in rows]
+        return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.table["value"].to_numpy(float))]
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw frames of violins below each other, in the order of the table."""
         groups = self._frames(table)
         shared = isinstance(self.figure.value, str)
-        heights = [len(rows) + 0.9 for _, rows, _ in groups]
+        heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
             if self.figure.log:
                 axis.set_xscale("log")
@@ -94,9 +98,10 @@ class ViolinPainter(FramedPainter[Violin]):
         """Draw the rows of a frame, from the top, with the printed values, and the confidential data across."""
         values = self._scaled(table["value"].to_numpy(float))
         span = (values.min(), values.max())
+        binned = any(self._tied(row.table["value"].to_numpy(float)) for row in rows)
         few = {}
         for place, row in enumerate(rows):
-            if self._row(axis, place, row.look, row.table["value"].to_numpy(float), span):
+            if self._row(axis, place, row.look, row.table["value"].to_numpy(float), span, binned):
                 few[place] = row
             if "printed_low" in table:
                 printed_tick(axis, row.table, place, HALF)
@@ -104,17 +109,23 @@ class ViolinPainter(FramedPainter[Violin]):
         confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
         axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
-        axis.set_ylim(len(rows) - 0.45, -0.9 if table["line"].notna().any() else -0.55)
+        axis.set_ylim(len(rows) - 0.45 + LABEL * _has_confidential(table), -0.9 if table["line"].notna().any() else -0.55)
 
     def _scaled(self, values: Array) -> Array:
         """Values on the scale of the axis; on a logarithmic one without those that are not positive."""
         return np.log10(values[values > 0]) if self.figure.log else values
 
-    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float]) -> bool:
+    def _tied(self, values: Array) -> bool:
+        """Return True for a row that has bars and no density."""
+        return _has_violin(values) and _is_tied(self._scaled(values))
+
+    def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float], binned: bool) -> bool:
         """Draw one group of values; True where they are so few that they have to be dots."""
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-        if np.ptp(values) <= 1e-9 * np.abs(values).max():
-            axis.plot([middle] * 2, [place - HALF / 2, place + HALF / 2], color=look.colour, linewidth=3, solid_capstyle="butt")
+        if _is_constant(values):
+            axis.plot(
+                [middle] * 2, [place - HALF / 2, place + HALF / 2], color=edge(look.colour), linewidth=3, solid_capstyle="butt"
+            )
             axis.annotate(
                 f"all = {middle:.4g}", (middle, place), xytext=(4 if self._left(middle, span) else -4, 0), fontsize=TEXT,
                 textcoords="offset points", color=FAINT, va="center", ha="left" if self._left(middle, span) else "right",
@@ -127,11 +138,16 @@ class ViolinPainter(FramedPainter[Violin]):
         if len(values) < FEW:
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return True
-        across, halves = _halves(scaled, span)
+        across, halves = _halves(scaled, span, binned)
         across = 10**across if self.figure.log else across
-        binned = len(across) < 3 * BINS
         axis.fill_between(
-            across, place - halves, place + halves, color=look.colour, linewidth=0.5, step="post" if binned else None
+            across,
+            place - halves,
+            place + halves,
+            facecolor=look.colour,
+            edgecolor=edge(look.colour),
+            linewidth=0.5,
+            step="post" if binned else None,
         )
         contrast = ink(look.colour)
         if len(values) <= DOTS:
@@ -170,17 +186,45 @@ class ViolinPainter(FramedPainter[Violin]):
         axis.set(xlabel="", ylabel="")
 
 
-def _halves(values: Array, span: tuple[float, float]) -> tuple[Array, Array]:
-    """Half the height of a violin along its values: of a density, or of bars where the values have none.
+def _is_constant(values: Array) -> bool:
+    """Return True where all values are the same."""
+    return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
+
+
+def _has_violin(values: Array) -> bool:
+    """Return True where a row has a violin: enough values that are not all the same."""
+    return len(values) >= FEW and not _is_constant(values)
+
+
+def _has_confidential(table: pd.DataFrame) -> bool:
+    """Return True where a frame has the line of the confidential data."""
+    names = set(table["synthesizer"])
+    return DATA in names and len(names) > 1
+
+
+def _is_tied(values: Array) -> bool:
+    """Return True for values without a density: integers, one value too often, or too few of them."""
+    counts = np.unique(np.round(values, 9), return_counts=True)[1]
+    whole = bool((values == np.round(values)).all())
+    return whole or counts.max() >= TIED * len(values) or len(values) < FEW
+
+
+def _halves(values: Array, span: tuple[float, float], binned: bool) -> tuple[Array, Array]:
+    """Half the height of a violin along its values: of a density, or of bars.
 
     Bars are centred on the most frequent value, and where it is an integer on the other integers too.
+
+    Args:
+        values: values of a row (n,), on the scale of the axis.
+        span: least and largest value of the frame.
+        binned: True for bars, which all rows of a frame have where one needs them.
     """
-    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
-    whole = bool((values == np.round(values)).all())
-    if not whole and counts.max() < TIED * len(values) and len(values) >= FEW:
+    if not binned:
         across = np.linspace(values.min(), values.max(), 3 * BINS)
         halves = density(values, across)
     else:
+        distinct, counts = np.unique(np.round(values, 9), return_counts=True)
+        whole = bool((values == np.round(values)).all())
         width = _bar_width((span[1] - span[0]) / BINS, whole)
         centre = distinct[counts.argmax()]
         places = np.floor((values - centre) / width + 0.5).astype(int)
