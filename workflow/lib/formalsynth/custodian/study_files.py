@@ -74,6 +74,8 @@ outcome: {outcome}
 # Bounds and categories are what everybody knows without the file. Predictors:
 #   as_is: released as they are, outside the guarantee; synthesized: drawn from a noisy table; suppressed: left out.
 # scale: log in a column of amounts makes bins equally wide on a log scale, for a lower bound above 0.
+# With synthesizer: tables there are also ordered, own_zero, may_be_missing, scale: signed_log with a unit, and weight; and
+# pairs: [[age, income]] above columns, for the associations to keep (docs/OWN_STUDY.md).
 columns:"""
 
 _STUDY = """\
@@ -103,7 +105,7 @@ scenarios:
 
 _RELEASE = """\
 # Settings of the release. Fill them in after the internal report.
-synthesizer: {declare} # one of study.yaml
+synthesizer: {declare} # one of study.yaml; or tables: all columns from noisy tables, without a model of the outcome
 sets: 5 # synthetic data sets
 # rows: 3000 # where neighbours is add_remove, before compare: the rows of each set, any public number but that of the file
 ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
