@@ -40,6 +40,11 @@ READ = {
         "libc = ctypes.CDLL(None, use_errno=True); fd = libc.open(str(secret).encode(), 0)\n"
         "    if fd < 0: raise OSError(ctypes.get_errno())"
     ),
+    "the environment of another process": "open(f'/proc/{os.getppid()}/environ', 'rb').read()",
+    "the memory of another process": "open(f'/proc/{os.getppid()}/mem', 'rb').read(1)",
+    "shared memory": "os.listdir('/dev/shm')",
+    "a list of processes": "os.listdir('/proc')",
+    "another program that does so": "subprocess.run(['cat', f'/proc/{os.getppid()}/environ'], check=True, capture_output=True)",
     "a write": "secret.with_name('new').write_text('x')",
     "a removal": "secret.unlink()",
     "the network": "socket.create_connection(('127.0.0.1', 9), timeout=1)",
@@ -84,7 +89,7 @@ def test_what_a_release_needs_can_be_opened(tmp_path, way):
 def test_a_file_among_software_is_noticed():
     assert holding(Path(sys.prefix) / "income.csv")
     assert not holding(Path("/srv/income.csv"))
-    assert all(folder.is_dir() for folder in software())
+    assert all(path.exists() for path in software())
 
 
 def test_the_process_gets_neither_the_environment_nor_the_folder(tmp_path, monkeypatch):

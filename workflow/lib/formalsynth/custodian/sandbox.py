@@ -13,8 +13,11 @@ from pathlib import Path
 
 from formalsynth.core.registry import PACKAGE, REPOSITORY
 
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/dev", "/proc", "/sys")
-"""Folders of the operating system."""
+SYSTEM = (
+    "/usr", "/lib", "/lib64", "/bin", "/etc", "/sys/devices", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
+    "/proc/filesystems", "/proc/sys", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom",
+)  # fmt: skip
+"""Folders and files of the operating system; neither the memory of other processes nor shared memory is among them."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 PATHS = {
     "os.listdir": (0,), "os.scandir": (0,), "os.chdir": (0,), "shutil.copyfile": (0,), "shutil.copytree": (0,), "glob.glob": (0,)
@@ -61,7 +64,7 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:
         Name of what confines it.
     """
     written = [path.resolve() for path in writable]
-    read = [*software(), *(path.resolve() for path in readable), *written]
+    read = [*software(), *(path.resolve() for path in readable if path.exists()), *written]
     sys.addaudithook(_hook(read, written))
     return "Landlock and an audit hook" if _landlock(read, written) else "an audit hook of Python"
 
@@ -105,8 +108,9 @@ def _landlock(read: Sequence[Path], written: Sequence[Path]) -> bool:
         if landlock_abi_version() < 1:
             return False
         rules = Ruleset()
-        reading = FSAccess.EXECUTE | FSAccess.READ_FILE | FSAccess.READ_DIR
-        rules.allow(*map(str, read), rules=reading)
+        for path in read:
+            folder = FSAccess.READ_DIR if path.is_dir() else FSAccess(0)
+            rules.allow(str(path), rules=FSAccess.EXECUTE | FSAccess.READ_FILE | folder)
         rules.allow(*map(str, written))
         rules.allow(os.devnull, rules=FSAccess.READ_FILE | FSAccess.WRITE_FILE)
         rules.apply()
