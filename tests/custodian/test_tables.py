@@ -225,6 +225,29 @@ def test_households_are_released_and_verified(study, capsys):
     assert "combine.py gives no interval" in readme
 
 
+def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
+    """Without the file: the spread of correlations over draws of the noise is what the plan says."""
+    (study.parents[1] / "households.csv").unlink()
+    capsys.readouterr()
+    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "Errors to expect from the noise alone at epsilon 2, for 4000 rows" in said
+    columns = {name: households.COLUMNS[name] for name in ("age", "sex", "income")}
+    schema = a_schema(pairs=[["age", "sex"]], columns=columns)
+    rows = typed(households.households())[list(columns)]
+    share, expected = tables.expected_errors(schema.public, 2.0, rows)
+    found = [Model.of(schema, measured(schema, rows, 2.0)).matrix[0, 1] for _ in range(60)]
+    # shrinkage makes the spread a little smaller, and noisy margins make it larger; 60 draws have a standard error of 9 %
+    assert 0.4 * expected["age and sex"] < np.std(found) < 1.6 * expected["age and sex"]
+    assert 0 < share < 0.05
+
+
+def test_only_noisy_tables_have_missing_values(study, capsys):
+    households.declare(study, {"release.yaml": {"synthesizer": "Histogram"}})
+    assert main(["release", "studies/households"]) == 1
+    assert "columns.income.may_be_missing: given True; allowed: false, where release.yaml has another" in capsys.readouterr().err
+
+
 def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
     households.declare(study, {"schema.yaml": {"columns.age.release": "as_is"}})
     assert main(["release", "studies/households"]) == 1

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MADE_UP_ZEROS, MADE_UP_MISSING = 0.1, 0.05
+"""Shares of 0 and of missing values in made-up columns that are declared to have them."""
+
+
 def records_of(schema: Schema, table: pd.DataFrame) -> Records:
     """Outcomes and predictors of some rows."""
     return Records(outcomes_of(schema, table), design_of(schema, table))
@@ -83,6 +87,10 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
             low, high = column.ends
             share = generator.beta(2, 6, n) if name == schema.outcome else generator.random(n)
             columns[name] = np.round(low + (high - low) * share, column.places)
+            if column.own_zero:
+                columns[name] = np.where(generator.random(n) < MADE_UP_ZEROS, 0.0, columns[name])
+            if column.may_be_missing:
+                columns[name] = np.where(generator.random(n) < MADE_UP_MISSING, np.nan, columns[name])
     return clipped(schema, pd.DataFrame(columns))
 
 

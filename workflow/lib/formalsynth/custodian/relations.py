@@ -124,6 +124,17 @@ def correlations(
     return completed(matrix, measured)
 
 
+def errors(
+    variables: Sequence[Variable], rows: float, variances: Mapping[tuple[int, int], float]
+) -> dict[tuple[int, int], float]:
+    """Largest standard error, due to noise, of the latent correlations of each pair; from the margins alone."""
+    nothing = {pair: np.zeros((variables[pair[0]].width, variables[pair[1]].width)) for pair in variances}
+    return {
+        (i, j): max(error for _, (_, error) in _estimates(variables[i], variables[j], sums, rows, np.sqrt(variances[i, j])))
+        for (i, j), sums in nothing.items()
+    }
+
+
 def shrunk(values: Array, errors: Array) -> Array:
     """Shrink estimates to 0 by their standard errors and their spread, which the marginal likelihood chooses."""
     total = SPREADS[:, None] ** 2 + errors**2

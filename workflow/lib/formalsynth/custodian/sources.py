@@ -174,6 +174,14 @@ class CandidateSource:
 
 
 def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
+    """Return the source of a synthesizer.
+
+    Raises:
+        ConfigError: it is not declared, or a column may have missing values, which no model has.
+    """
+    if gaps := [name for name, column in declared.schema.released.items() if column.may_be_missing]:
+        allowed = [f"false, where release.yaml has another synthesizer than {TABLES}"]
+        raise refusal(declared.folder / SCHEMA, f"columns.{gaps[0]}.may_be_missing", True, allowed)
     study = read_study(declared)
     synthesizer = chosen_synthesizer(declared, config, study)
     _check_ceiling(declared, config, synthesizer)

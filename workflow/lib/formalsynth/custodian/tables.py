@@ -22,7 +22,7 @@ from formalsynth.custodian.crossing import Part, noise_reason
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
 from formalsynth.custodian.margins import shares_of
 from formalsynth.custodian.noise import noisy_counts
-from formalsynth.custodian.relations import Variable, correlations, drawn, products
+from formalsynth.custodian.relations import Variable, correlations, drawn, errors, products
 from formalsynth.custodian.schema import KIND, PublicSchema
 
 if TYPE_CHECKING:
@@ -63,6 +63,26 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
 def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float) -> Part:
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
     return _part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
+
+
+def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
+    """Errors to expect from the noise alone, computed with made-up rows and without the file.
+
+    Returns:
+        Largest standard deviation of the share of a level, and that of the correlation of each pair.
+    """
+    parts = measured(schema, rows, epsilon)
+    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    variables = _variables(schema, columns, parts)
+    number = {name: k for k, name in enumerate(variables)}
+    pairs, of_pairs = _pairs(schema, list(variables)), parts[len(columns) :]
+    variances = {
+        (number[first], number[second]): discrete_laplace_variance(part.scale)
+        for (first, second), part in zip(pairs, of_pairs, strict=True)
+    }
+    found = errors(list(variables.values()), len(rows), variances)
+    named = {f"{first} and {second}": found[number[first], number[second]] for first, second in pairs}
+    return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(columns)]) / len(rows), named
 
 
 def synthetic_rows(schema: PublicSchema, parts: Sequence[Part], rows: int, generator: np.random.Generator) -> pd.DataFrame:
