@@ -226,7 +226,7 @@ def test_households_are_released_and_verified(study, capsys):
 
 
 def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
-    """Without the file: the spread of correlations over draws of the noise is what the plan says."""
+    """Without the file: the spread of correlations over draws of the noise is what the plan names."""
     (study.parents[1] / "households.csv").unlink()
     capsys.readouterr()
     assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
@@ -236,9 +236,9 @@ def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
     schema = a_schema(pairs=[["age", "sex"]], columns=columns)
     rows = typed(households.households())[list(columns)]
     share, expected = tables.expected_errors(schema.public, 2.0, rows)
-    found = [Model.of(schema, measured(schema, rows, 2.0)).matrix[0, 1] for _ in range(60)]
+    correlations_of = [Model.of(schema, measured(schema, rows, 2.0)).matrix[0, 1] for _ in range(60)]
     # shrinkage makes the spread a little smaller, and noisy margins make it larger; 60 draws have a standard error of 9 %
-    assert 0.4 * expected["age and sex"] < np.std(found) < 1.6 * expected["age and sex"]
+    assert 0.4 * expected["age and sex"] < np.std(correlations_of) < 1.6 * expected["age and sex"]
     assert 0 < share < 0.05
 
 

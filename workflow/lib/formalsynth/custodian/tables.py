@@ -80,8 +80,8 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
         (number[first], number[second]): discrete_laplace_variance(part.scale)
         for (first, second), part in zip(pairs, of_pairs, strict=True)
     }
-    found = errors(list(variables.values()), len(rows), variances)
-    named = {f"{first} and {second}": found[number[first], number[second]] for first, second in pairs}
+    of_pair = errors(list(variables.values()), len(rows), variances)
+    named = {f"{first} and {second}": of_pair[number[first], number[second]] for first, second in pairs}
     return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(columns)]) / len(rows), named
 
 
