@@ -204,7 +204,7 @@ def study(tmp_path, monkeypatch):
     return households.declared_study()
 
 
-def test_households_are_released_and_verified(study, capsys):
+def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["check", "studies/households"]) == 0, capsys.readouterr()
     assert main(["release", "studies/households"]) == 0, capsys.readouterr().err
     assert [entry.epsilon for entry in read_ledger(study)] == [2.0]
@@ -223,6 +223,12 @@ def test_households_are_released_and_verified(study, capsys):
     readme = " ".join((folder / "README.md").read_text().split())
     assert "one correlation is kept for each of the declared pairs, with noise: region and age, " in readme
     assert "combine.py gives no interval" in readme
+    code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    exec(code, {})
+    mean = float(capsys.readouterr().out.splitlines()[-1].strip("()").split(",")[0])
+    assert mean == pytest.approx(np.mean([pd.read_csv(f"synthetic_{k}.csv")["income"].mean() for k in (1, 2)]))
 
 
 def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
