@@ -14,6 +14,7 @@ from formalsynth.custodian.crossing import (
     Declarations,
     Part,
     ReleasedDraws,
+    noise_reason,
     read_crossing,
     released_draws,
     sha256,
@@ -113,6 +114,18 @@ def test_anything_else_in_a_crossing_is_refused(folder, kind):
         assert old in text
         (folder / name).write_text(text.replace(old, new, 1))
     with pytest.raises(DataError, match=re.escape(str(folder))):
+        read_crossing(folder)
+
+
+@pytest.mark.parametrize(("epsilon", "scale", "problem"), [
+    (1.5, 2 / 1.5, "its parts cost 1.5, more than the declared ceiling of 1"),
+    (1.0, 1.0, "noise of scale 1 costs more than epsilon 1"),
+])  # fmt: skip
+def test_a_table_that_costs_more_than_is_declared_is_refused(folder, epsilon, scale, problem):
+    crossing, _ = read_crossing(folder)
+    part = crossing.tables[0].model_copy(update={"epsilon": epsilon, "scale": scale, "reason": noise_reason(2, scale, epsilon)})
+    (folder / CROSSING).write_text(text_of(crossing.model_copy(update={"tables": (part,)})))
+    with pytest.raises(DataError, match=re.escape(problem)):
         read_crossing(folder)
 
 

@@ -70,6 +70,15 @@ def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, config, de
         assert abs(values.mean() - mean) < 5 * error
 
 
+def test_what_crosses_are_the_noisy_counts(noise):
+    schema = a_schema()
+    (table,) = drawn(schema).tables
+    rows = typed(schema, incomes.incomes().replace("", np.nan))
+    counts = np.histogram(rows["income"], np.linspace(1000, 500_000, 51))[0]
+    assert (np.array(table.numbers) - counts == noise[0]).all()
+    assert noise[0].any()
+
+
 @pytest.mark.parametrize(("declared", "bins"), [(9, 9), (50, 50), (0, 17)])
 def test_a_release_has_the_declared_bins_or_the_root_of_the_rows(noise, declared, bins):
     """The root of 289 rows is 17."""

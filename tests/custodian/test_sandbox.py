@@ -12,7 +12,10 @@ from small_release import crossing_folder
 
 CONFINED = """
 import ctypes, os, pathlib, shutil, socket, subprocess, sys
+from formalsynth.custodian import sandbox
 from formalsynth.custodian.sandbox import confine, modules
+if sys.argv[4] == "no Landlock":
+    sandbox._landlock = lambda *_: False
 given, to, secret = map(pathlib.Path, sys.argv[1:4])
 how = confine([given, *modules()], [to])
 def attempt():
@@ -57,27 +60,31 @@ ALLOWED = {
 }
 
 
-def confined(tmp_path, attempt):
+BEYOND_PYTHON = {"another program", "the library of C", "another program that does so"}
+"""Ways that an audit hook of Python does not see."""
+
+
+def confined(tmp_path, attempt, kernel="Landlock"):
     """Run an attempt in a confined process."""
     for name in ("given", "to", "elsewhere"):
         (tmp_path / name).mkdir()
     (tmp_path / "given" / "file").write_text("public")
     secret = tmp_path / "elsewhere" / "secret"
     secret.write_text("30500")
-    code = CONFINED.format(attempt=attempt)
-    ran = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / "given", tmp_path / "to", secret],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    command = [sys.executable, "-c", CONFINED.format(attempt=attempt), tmp_path / "given", tmp_path / "to", secret, kernel]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     return ran.stdout.strip() or ran.stderr
 
 
 @pytest.mark.parametrize("way", READ)
 def test_nothing_else_can_be_opened(tmp_path, way):
     assert confined(tmp_path, READ[way]) == "refused"
+    assert (tmp_path / "elsewhere" / "secret").read_text() == "30500"
+
+
+@pytest.mark.parametrize("way", sorted(set(READ) - BEYOND_PYTHON))
+def test_nothing_else_can_be_opened_in_python_where_there_is_no_landlock(tmp_path, way):
+    assert confined(tmp_path, READ[way], "no Landlock") == "refused"
     assert (tmp_path / "elsewhere" / "secret").read_text() == "30500"
 
 
