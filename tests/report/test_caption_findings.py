@@ -18,7 +18,7 @@ WITHOUT = {
     "censor": {"25"},
     "reweight": {"17"},
     "reps": {"6", "8", "9", "10", "11"},
-    "cost": {"1", "2", "5", "6", "7", "9", "10", "11"},
+    "cost": {"1", "2", "5", "6", "7", "9", "10", "11", "13"},
 }
 """Figures that no claim of the ledger belongs to."""
 

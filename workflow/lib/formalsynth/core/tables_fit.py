@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from formalsynth.core.arrays import Draws
 from formalsynth.core.family import StanData
@@ -35,7 +35,7 @@ def p_value(model: PublicModel, public: PublicTables, stan_data: StanData, draws
     left = max(cells - free, 1)
     fourth = expected + _fourth_cumulant(public.scale)
     variance = (2 * cells + float((fourth / spread**2).sum())) * left / cells
-    return float(stats.gamma.sf(float(z @ z), left**2 / variance, scale=variance / left))
+    return float(special.gammaincc(left**2 / variance, float(z @ z) * left / variance))
 
 
 def _fourth_cumulant(scale: float) -> float:

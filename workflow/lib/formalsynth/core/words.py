@@ -123,6 +123,11 @@ for _column, _words in {
     "median": Words("Median", "Half of the values lie below it. Useful where near that of the confidential data."),
     "q15": Words("15 % quantile", "15 % of the values lie below it. Useful where near that of the confidential data."),
     "q90": Words("90 % quantile", "90 % of the values lie below it. Useful where near that of the confidential data."),
+    "q99": Words("99 % quantile", "99 % of the values lie below it. Useful where near that of the confidential data."),
+    "sd": Words("Standard deviation", "Of a data set. Useful where near that of the confidential data."),
+    "coefficient": Words("Coefficient", "The last coefficient of the regression: the mean over posterior draws."),
+    "coefficient_low": Words("Coefficient, lower end", "The lower end of the 95 % interval of the coefficient."),
+    "coefficient_high": Words("Coefficient, upper end", "The upper end of the 95 % interval of the coefficient."),
     "value": Words(
         "Values",
         "The records themselves. Synthetic data are useful where their shape is that of the confidential data.",
