@@ -73,21 +73,12 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
     """
     parts = measured(schema, rows, epsilon)
     columns = {name: levels_of(column) for name, column in schema.released.items()}
-    variables = _variables(schema, columns, parts)
-    number = {name: k for k, name in enumerate(variables)}
-    pairs, of_pairs = _pairs(schema, list(variables)), parts[len(columns) :]
-    variances = {
-        (number[first], number[second]): discrete_laplace_variance(part.scale)
-        for (first, second), part in zip(pairs, of_pairs, strict=True)
-    }
-    of_pair = errors(list(variables.values()), len(rows), variances)
-    named = {f"{first} and {second}": of_pair[number[first], number[second]] for first, second in pairs}
+    variables = list(_variables(schema, columns, parts).values())
+    of_pairs = _by_pair(schema, variables, parts[len(columns) :])
+    variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
+    of_pair = errors(variables, len(rows), variances)
+    named = {f"{variables[i].name} and {variables[j].name}": of_pair[i, j] for i, j in of_pairs}
     return max(math.sqrt(discrete_laplace_variance(part.scale)) for part in parts[: len(columns)]) / len(rows), named
-
-
-def synthetic_rows(schema: PublicSchema, parts: Sequence[Part], rows: int, generator: np.random.Generator) -> pd.DataFrame:
-    """Draw rows from noisy parts, the same for the same generator; missing values are None or NaN."""
-    return Model.of(schema, parts).rows(rows, generator)
 
 
 @dataclass(frozen=True)
@@ -105,15 +96,13 @@ class Model:
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
         """Fit the model to noisy parts."""
         columns = {name: levels_of(column) for name, column in schema.released.items()}
-        shares, variables = _shares(schema, columns, parts), _variables(schema, columns, parts)
-        number = {name: k for k, name in enumerate(variables)}
-        pairs = [(number[first], number[second]) for first, second in _pairs(schema, list(variables))]
-        of_pairs = dict(zip(pairs, parts[len(columns) :], strict=True))
+        variables = _variables(schema, columns, parts)
+        of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
         matrix = correlations(
             list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, _rows(parts[: len(columns)]),
             {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
         )  # fmt: skip
-        return cls(columns, variables, shares, matrix)
+        return cls(columns, variables, _shares(columns, parts), matrix)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
@@ -162,7 +151,14 @@ def _counted(schema: PublicSchema, columns: Columns, name: str, places: Integers
     return np.bincount(np.where(places == MISSING, last, places), minlength=_width(schema, columns, name))
 
 
-def _shares(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
+def _by_pair(schema: PublicSchema, variables: Sequence[Variable], parts: Sequence[Part]) -> dict[tuple[int, int], Part]:
+    """Part of each pair, by the indices of its variables."""
+    number = {variable.name: k for k, variable in enumerate(variables)}
+    pairs = [(number[first], number[second]) for first, second in _pairs(schema, list(number))]
+    return dict(zip(pairs, parts, strict=True))
+
+
+def _shares(columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
     """Shares (levels,) of each column among the values that are there."""
     named = zip(columns.items(), margins, strict=False)
     return {name: shares_of(levels, part.counts[: len(levels)], part.scale) for (name, levels), part in named}
@@ -171,7 +167,7 @@ def _shares(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> 
 def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Variable]:
     """Variables by name: each column, and the kind of its values where there are several."""
     variables = {}
-    all_shares = _shares(schema, columns, margins)
+    all_shares = _shares(columns, margins)
     for (name, levels), part in zip(columns.items(), margins, strict=False):
         shares, missing = all_shares[name], 0.0
         if schema.columns[name].may_be_missing:
