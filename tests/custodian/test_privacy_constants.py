@@ -12,7 +12,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.text import DataError
-from formalsynth.custodian import candidates, cross
+from formalsynth.custodian import candidates, tables
 from formalsynth.custodian.cross import check_claim, crossed
 from formalsynth.custodian.rows import typed
 from formalsynth.plan.expand import Expanded
@@ -42,8 +42,8 @@ def noise(monkeypatch):
         added.append(np.subtract(noisy, counts))
         return noisy
 
-    original = cross.noisy_counts
-    monkeypatch.setattr(cross, "noisy_counts", recorded)
+    original = tables.noisy_counts
+    monkeypatch.setattr(tables, "noisy_counts", recorded)
     return added
 
 

@@ -248,6 +248,14 @@ def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
     assert 0 < share < 0.05
 
 
+def test_a_confidential_number_of_rows_has_a_declared_one_in_its_place(study, capsys):
+    households.declare(study, {"schema.yaml": {"neighbours": "add_remove"}})
+    assert main(["release", "studies/households"]) == 1
+    error = capsys.readouterr().err
+    assert "release.yaml: rows: is missing" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+
+
 def test_only_noisy_tables_have_missing_values(study, capsys):
     households.declare(study, {"release.yaml": {"synthesizer": "Histogram"}})
     assert main(["release", "studies/households"]) == 1

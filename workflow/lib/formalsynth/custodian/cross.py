@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Integers, count
-from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate
-from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
-from formalsynth.custodian.noise import noisy_counts
+from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, released_draws
 from formalsynth.custodian.records import cells
 from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
-from formalsynth.custodian.tables import measured
+from formalsynth.custodian.tables import measured, noisy_part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,14 +67,8 @@ def _noisy(
     schema: Schema, name: str, columns: Sequence[str], places: Sequence[Integers], shape: Sequence[int], epsilon: float
 ) -> Part:
     """Count rows by their place in a table, and add noise."""
-    sensitivity = SENSITIVITY[schema.neighbours]
     counts = np.bincount(np.ravel_multi_index(tuple(places), tuple(shape)), minlength=math.prod(shape))
-    numbers = noisy_counts([int(number) for number in counts], epsilon, sensitivity)
-    scale = sensitivity / epsilon
-    return Part(
-        name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, shape=tuple(shape), numbers=tuple(numbers),
-        reason=noise_reason(sensitivity, scale, epsilon),
-    )  # fmt: skip
+    return noisy_part(schema, name, columns, shape, counts, 1, epsilon)
 
 
 def _draws(draft: ReleaseDraft | ReleaseConfig, candidate: Candidate, generator: np.random.Generator) -> ReleasedDraws:
@@ -139,11 +131,7 @@ def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
     Raises:
         DataError: something is missing, or the predictors cannot be drawn.
     """
-    if schema.neighbours == "add_remove" and draft.rows is None:
-        raise DataError(
-            "release.yaml: rows: is missing; where neighbours is add_remove the number of rows of the file is confidential: "
-            "give the number of rows that each synthetic set is to have"
-        )
+    check_rows_declared(schema, draft)
     if not schema.synthesized:
         return
     if len(schema.synthesized) < len(schema.predictors):
@@ -155,6 +143,19 @@ def check_draft(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
         raise DataError("release.yaml: predictors_epsilon: is missing; it is the budget of the noisy table of the predictors")
     if (cells_of_table := math.prod(column.width for column in schema.synthesized.values())) > CELLS:
         raise DataError(f"schema.yaml: columns: the synthesized ones have {cells_of_table} cells; allowed: up to {CELLS}")
+
+
+def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> None:
+    """Check that the number of synthetic rows is declared where that of the file is confidential.
+
+    Raises:
+        DataError: it is not.
+    """
+    if schema.neighbours == "add_remove" and draft.rows is None:
+        raise DataError(
+            "release.yaml: rows: is missing; where neighbours is add_remove the number of rows of the file is confidential: "
+            "give the number of rows that each synthetic set is to have"
+        )
 
 
 def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> int:

@@ -153,17 +153,6 @@ class Crossing(Model):
         """Epsilon of all tables and, where it is known, of the draws."""
         return sum(part.epsilon for part in self.tables) + (self.draws.epsilon or 0 if self.draws else 0)
 
-    def table(self, name: str) -> Part:
-        """Table of a name.
-
-        Raises:
-            DataError: there is none.
-        """
-        for part in self.tables:
-            if part.name == name:
-                return part
-        raise DataError(f"{CROSSING}: has no table {name!r}")
-
 
 class OwnCode(Model):
     """A user's own code that the public side needs: Python that registers a family, or a Stan program with its fixed numbers."""

@@ -19,7 +19,7 @@ from formalsynth.core.registry import is_own
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
-from formalsynth.custodian.cross import check_claim, check_draft, crossed, crossed_tables, with_predictors
+from formalsynth.custodian.cross import check_claim, check_draft, check_rows_declared, crossed, crossed_tables, with_predictors
 from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode
 from formalsynth.custodian.guarantees import RELEASE_KIND, Audit, release_kind
 from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
@@ -92,12 +92,14 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
 
     Raises:
         ConfigError: a column is released as it is.
+        DataError: the number of synthetic rows is not declared.
     """
     schema = declared.schema
     kept = [name for name, column in schema.predictors.items() if column.release != "synthesized"]
     if kept:
         allowed = [f"synthesized or suppressed, where release.yaml has synthesizer: {TABLES}"]
         raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
+    check_rows_declared(schema, config)
     _check_number_of_rows(declared, config)
     public = Declarations(
         name=declared.name, schema=schema.public, release=config, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],

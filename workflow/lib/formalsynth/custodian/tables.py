@@ -43,9 +43,12 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
     share = 1.0 if len(columns) == 1 or schema.pairs == [] else schema.margins
     total = sum(schema.columns[name].weight for name in columns)
+    of_margins = {name: epsilon * share * schema.columns[name].weight / total for name in columns}
     margins = tuple(
-        _part(schema, f"margin of {name}", [name], [_width(schema, columns, name)], _counted(schema, columns, name, places[name]),
-              1, epsilon * share * schema.columns[name].weight / total)
+        noisy_part(
+            schema, f"margin of {name}", [name], [_width(schema, columns, name)], _counted(schema, columns, name, places[name]), 1,
+            of_margins[name],
+        )
         for name in columns
     )  # fmt: skip
     variables = _variables(schema, columns, margins)
@@ -62,7 +65,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
 
 def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float) -> Part:
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
-    return _part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
+    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
 
 
 def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
@@ -128,7 +131,7 @@ class Model:
         return pd.Series(levels.values(place, share)).mask(kind[0] == len(levels.runs))
 
 
-def _part(
+def noisy_part(
     schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int, epsilon: float
 ) -> Part:
     """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
