@@ -46,8 +46,8 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
     of_margins = {name: epsilon * share * schema.columns[name].weight / total for name in columns}
     margins = tuple(
         noisy_part(
-            schema, f"margin of {name}", [name], [_width(schema, columns, name)], _counted(schema, columns, name, places[name]), 1,
-            of_margins[name],
+            schema, f"margin of {name}", [name], [_width(schema, columns, name)],
+            _counted(schema, columns, name, places[name]), 1, of_margins[name],
         )
         for name in columns
     )  # fmt: skip
