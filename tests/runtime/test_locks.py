@@ -207,4 +207,4 @@ def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp
         os.kill(number, signal.SIGCONT)
     monkeypatch.setattr(locks, "PATIENCE", 30)
     assert len(drop_stale_locks(tmp_path)) == 1
-    assert not alive(number)
+    eventually(lambda: not alive(number))  # the system lets go of the lock before it takes the job off its list
