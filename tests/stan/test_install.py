@@ -104,6 +104,16 @@ def entries(home):
     return sorted(path.name for path in home.iterdir() if path.name != ".formalsynth.lock")
 
 
+def test_a_user_without_a_home_uses_what_is_recorded_and_is_told_where_none_is(places, monkeypatch, tmp_path):
+    record, _ = places
+    assert ensure(record, tree(tmp_path / "home" / "cmdstan-2.30.0").parent)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: (_ for _ in ()).throw(KeyError(number)))
+    assert ensure(record) == tmp_path / "home" / "cmdstan-2.30.0"
+    with pytest.raises(CmdStanError, match="needs a home folder, and this user has none: set HOME, or name another with --home"):
+        ensure(tmp_path / "other record")
+
+
 def test_the_one_that_is_there_is_used_and_recorded(places):
     record, home = places
     there = tree(home / "cmdstan-2.30.0")

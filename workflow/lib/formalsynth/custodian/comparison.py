@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.text import DataError
@@ -192,7 +192,7 @@ def combined(estimates: Array, variances: Array) -> tuple[Array, Array]:
 
 
 def _interval(estimate: Array, variance: Array) -> list[tuple[float, float]]:
-    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(variance)
+    half = ndtri((1 + LEVEL) / 2) * np.sqrt(variance)
     return [(float(low), float(high)) for low, high in zip(estimate - half, estimate + half, strict=True)]
 
 

@@ -30,7 +30,7 @@ from formalsynth.runtime.scratch import own_temporary_folder, scratch_folder, sw
 from formalsynth.stan import from_pypi
 from formalsynth.stan.toolchain import CmdStanError, building, compiler, last_line, log, make, version_of
 
-HOME = Path.home() / ".cmdstan"
+HOME = Path("~/.cmdstan")
 """Default folder of CmdStan installations."""
 RELEASE = "2.39.0"
 RELEASE_SHA256 = {
@@ -56,7 +56,7 @@ def main() -> int:
     log_steps()
     try:
         own_temporary_folder()
-        print(ensure(options.record.absolute(), options.home.expanduser().absolute()))
+        print(ensure(options.record.absolute(), options.home))
     except CmdStanError as error:
         log.error("%s", error)
         return 1
@@ -79,7 +79,7 @@ def ensure(record: Path, home: Path = HOME) -> Path:
 
     Args:
         record: folder that keeps the compiled check and ``cmdstan.json``, which names the folder for the workflow.
-        home: folder of the CmdStan installations.
+        home: folder of the CmdStan installations; a user without a home needs none as long as ``record`` names one that works.
 
     Raises:
         CmdStanError: tools are missing, or every step failed.
@@ -87,6 +87,7 @@ def ensure(record: Path, home: Path = HOME) -> Path:
     cmdstan = checked_before(record)
     if cmdstan is None:
         _require_tools()
+        home = _expanded(home)
         with _alone(home) as waited:
             cmdstan = (checked_before(record) if waited else None) or _first_that_works(record, home)
     _write_record(record, cmdstan)
@@ -122,6 +123,14 @@ def candidates(home: Path) -> list[Path]:
     installed = sorted(home.glob("cmdstan-*"), key=lambda path: [int(part) for part in re.findall(r"\d+", path.name)])
     folders = [path for path in [*conda, *reversed(installed)] if path.is_dir()]
     return list(dict.fromkeys([Path(asked).absolute(), *folders] if asked else folders))
+
+
+def _expanded(home: Path) -> Path:
+    try:
+        return home.expanduser().absolute()
+    except RuntimeError as error:
+        remedy = "set HOME, or name another with --home"
+        raise CmdStanError(f"{home} needs a home folder, and this user has none: {remedy}.") from error
 
 
 def _require_tools() -> None:
