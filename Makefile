@@ -83,7 +83,7 @@ test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for 
 	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 test-slow: setup ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
-	@$(RUN) python -m pytest -m slow --durations=0 $(PYTEST)
+	@$(RUN) python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
 
 lint: setup ## style and types of the code, the words of code and texts, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .

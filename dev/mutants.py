@@ -37,6 +37,8 @@ ROOMS = {
     "engine/*.py": "tests/engine tests/audit",
     "custodian/internal_audit.py": "tests/custodian",
     "custodian/budget.py": "tests/custodian",
+    "custodian/hash_chain.py": "tests/custodian",
+    "custodian/same_rows.py": "tests/custodian",
     "custodian/candidates.py": "tests/custodian",
     "custodian/crossing.py": "tests/custodian",
     "custodian/relations.py": "tests/custodian",

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +141,12 @@ def as_before():
         os.environ.pop("TMPDIR", None)
     else:
         os.environ["TMPDIR"] = folder
+
+
+@pytest.fixture(autouse=True)
+def own_ledgers(tmp_path_factory, monkeypatch):
+    """Folder of all ledgers for each test, which touches neither those of this machine's user nor those of another test."""
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path_factory.getbasetemp() / f"ledgers-{uuid.uuid4().hex}"))
 
 
 @pytest.fixture(scope="session")

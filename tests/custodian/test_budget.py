@@ -1,14 +1,22 @@
 """The ledger of a file: what was spent is never forgotten, by an empty file, a power cut or a command that deletes."""
 
 import os
+import re
+import shutil
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import (
-    LedgerEntry,
+    change_budget,
+    check_head,
     finish,
+    overlapping,
     read_comparisons,
     read_ledger,
     record_comparison,
@@ -17,6 +25,8 @@ from formalsynth.custodian.budget import (
     start,
     table,
 )
+from formalsynth.custodian.hash_chain import LedgerEntry, OpenedEntry, OutcomeEntry, added, head_of
+from formalsynth.custodian.same_rows import content_of
 
 ENTRY = LedgerEntry(
     date="2026-01-02", synthesizer="Histogram", guarantee="DP", neighbours="replace", sets=5, epsilon=1, outcome="started"
@@ -65,11 +75,15 @@ def test_an_entry_is_on_the_disk_before_anything_is_drawn(tmp_path, monkeypatch)
 
     monkeypatch.setattr(os, "fsync", synced)
     monkeypatch.setattr("pathlib.Path.replace", replaced)
-    place = start(tmp_path, ENTRY, budget=1)
-    assert calls[:3] == ["file", "budget.jsonl", "folder"]
+    started = start(tmp_path, ENTRY, budget=1)
+    written = [name for name in calls if name not in ("file", "folder")]
+    assert len(written) == 2 and written[1] == "budget.jsonl"  # the copy among all ledgers first
+    for name in written:
+        place = calls.index(name)
+        assert (calls[place - 1], calls[place + 1]) == ("file", "folder")
     calls.clear()
-    finish(tmp_path, place, "released")
-    assert calls[:3] == ["file", "budget.jsonl", "folder"]
+    finish(tmp_path, started.place, "released")
+    assert calls[:3] == ["file", written[0], "folder"]
     assert [entry.outcome for entry in read_ledger(tmp_path)] == ["released"]
 
 
@@ -105,7 +119,7 @@ def test_epsilon_adds_up_whatever_the_outcome():
 
 def test_a_budget_may_be_spent_to_its_end_and_no_further(tmp_path):
     for place in range(10):
-        assert start(tmp_path, entry(0.1), 1.0) == place
+        assert start(tmp_path, entry(0.1), 1.0).place == place
     with pytest.raises(DataError, match="of the budget of 1 for all releases from the file 1 is spent"):
         start(tmp_path, entry(0.1), 1.0)
     assert len(read_ledger(tmp_path)) == 10
@@ -139,9 +153,9 @@ def test_the_ledger_is_private(tmp_path):
 
 def test_comparisons_between_releases_change_no_entry_of_a_release(tmp_path):
     record_comparison(tmp_path, ["A"])
-    assert start(tmp_path, entry(0.5), 2.0) == 0
+    assert start(tmp_path, entry(0.5), 2.0).place == 0
     record_comparison(tmp_path, ["A", "B"])
-    assert start(tmp_path, entry(1.0), 2.0) == 1
+    assert start(tmp_path, entry(1.0), 2.0).place == 1
     finish(tmp_path, 1, "released")
     finish(tmp_path, 0, "stopped")
     assert [(line.epsilon, line.outcome) for line in read_ledger(tmp_path)] == [(0.5, "stopped"), (1.0, "released")]
@@ -149,3 +163,154 @@ def test_comparisons_between_releases_change_no_entry_of_a_release(tmp_path):
     assert spent_since(tmp_path, 1).startswith("An epsilon of 1 counts as spent")
     with pytest.raises(DataError, match=r"file 1\.5 is spent"):
         start(tmp_path, entry(1.0), 2.0)
+
+
+def lines_of(folder):
+    return (folder / "confidential" / "budget.jsonl").read_text().splitlines()
+
+
+def put(folder, lines):
+    (folder / "confidential" / "budget.jsonl").write_text("".join(f"{line}\n" for line in lines))
+
+
+def three_releases(folder):
+    """Ledger with three releases; its copy among all ledgers is lost, so that only hashes and a kept head can tell."""
+    for epsilon in (0.5, 1.0, 0.25):
+        finish(folder, start(folder, entry(epsilon), 5.0).place, "released", "ab" * 32)
+    shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    return lines_of(folder)
+
+
+CHANGES = {
+    "a smaller epsilon": lambda lines: [line.replace('"epsilon":1.0', '"epsilon":0.1') for line in lines],
+    "another date": lambda lines: [lines[0].replace("20", "19", 1), *lines[1:]],
+    "a release deleted": lambda lines: lines[:2] + lines[4:],
+    "the first entry deleted": lambda lines: lines[1:],
+    "two entries exchanged": lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
+    "an entry twice": lambda lines: [*lines[:3], lines[2], *lines[3:]],
+    "an outcome of no release": lambda lines: added(lines, OutcomeEntry(date="2026-11-23", release=7, outcome="stopped")),
+    "opened again": lambda lines: added(lines, OpenedEntry(date="2026-11-23", ledger="0" * 32)),
+    "an entry of another kind": lambda lines: [*lines[:-1], lines[-1].replace("outcome", "result", 1)],
+    "a line of an earlier version": lambda lines: [*lines, ENTRY.model_dump_json()],
+    "no object": lambda lines: [*lines, "[]"],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_ledger_is_damaged(tmp_path, change):
+    put(tmp_path, CHANGES[change](three_releases(tmp_path)))
+    with pytest.raises(DataError, match=r"budget\.jsonl: is damaged.*; nothing is released until it is whole"):
+        start(tmp_path, entry(0.1), 5.0)
+
+
+def test_a_kept_head_shows_what_hashes_alone_do_not(tmp_path):
+    lines = three_releases(tmp_path)
+    kept = head_of(lines)
+    assert check_head(tmp_path, kept) == "The kept head is that of entry 8: nothing up to it was changed. Entries after it: 0."
+    start(tmp_path, entry(0.1), 5.0)
+    assert check_head(tmp_path, kept).endswith("Entries after it: 1.")
+    shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    put(tmp_path, lines[:4])
+    with pytest.raises(
+        DataError, match="the kept head is of 8 entries and the ledger has 4: entries were deleted, or this is an"
+    ):
+        check_head(tmp_path, kept)
+    again = added([], OpenedEntry(date="2026-11-23", ledger="0" * 32))
+    for _ in range(8):
+        again = added(again, entry(0.01))
+    put(tmp_path, again)
+    with pytest.raises(DataError, match="entry 8, or one before it, is not the one of the kept head: the ledger was changed"):
+        check_head(tmp_path, kept)
+    with pytest.raises(DataError, match="--head: given '8'; allowed: a number of entries"):
+        check_head(tmp_path, "8")
+
+
+def test_either_copy_of_a_ledger_makes_up_for_the_other(tmp_path):
+    start(tmp_path, entry(0.5), 5.0)
+    older = lines_of(tmp_path)
+    start(tmp_path, entry(1.0), 5.0)
+    put(tmp_path, older)
+    assert spent(read_ledger(tmp_path)) == 1.5
+    shutil.rmtree(os.environ["FORMALSYNTH_LEDGERS"])
+    assert spent(read_ledger(tmp_path)) == 0.5
+    put(tmp_path, older[:1])
+    start(tmp_path, entry(0.25), 5.0)
+    newer = lines_of(tmp_path)
+    put(tmp_path, older)
+    with pytest.raises(DataError, match=r"differs from its copy .* and none of the two continues the other"):
+        read_ledger(tmp_path)
+    put(tmp_path, newer)
+    assert spent(read_ledger(tmp_path)) == 0.25
+
+
+def test_a_ledger_of_an_earlier_version_is_taken_over(tmp_path):
+    former = [entry(0.5, outcome="released"), entry(1.0, outcome="stopped")]
+    (tmp_path / "confidential").mkdir()
+    texts = [line.model_dump_json(exclude={"kind"}) for line in former]
+    put(tmp_path, [*texts, '{"date": "2026-01-03", "compared": ["A"]}'])
+    assert read_ledger(tmp_path) == former
+    with pytest.raises(DataError, match=r"of the budget of 2 for all releases from the file 1\.5 is spent"):
+        start(tmp_path, entry(0.75), 2.0)
+    assert start(tmp_path, entry(0.25), 2.0).earlier == tuple(former)
+    assert spent(read_ledger(tmp_path)) == 1.75
+    assert [line.compared for line in read_comparisons(tmp_path)] == [("A",)]
+
+
+def test_a_budget_is_raised_by_an_entry_alone(tmp_path):
+    with pytest.raises(DataError, match="the ledger has none before the first release"):
+        change_budget(tmp_path, 3.0, "more waves")
+    start(tmp_path, entry(1.0), 1.0)
+    for budget in (5.0, 0.5):
+        with pytest.raises(DataError, match=rf"budget: given {budget:g}; allowed: 1, which a ledger of the file has"):
+            start(tmp_path, entry(0.1), budget)
+    change_budget(tmp_path, 3.0, "more waves")
+    assert start(tmp_path, entry(1.0), 3.0).budgets == (1.0, 3.0)
+    with pytest.raises(DataError, match="cannot be changed to 3: it is 3"):
+        change_budget(tmp_path, 3.0, "again")
+
+
+def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):
+    first, second, third = (tmp_path / name for name in ("one", "two", "three"))
+    rows = pd.DataFrame({"a": [str(number) for number in range(40)], "b": ["x", "y"] * 20})
+    other = rows.assign(a=rows["a"] + "1")
+    start(first, entry(1.0), 2.0, content_of(rows))
+    shutil.rmtree(first)  # and the ledger with it
+    again = rows.sample(frac=1, random_state=1)[["b", "a"]]
+    assert overlapping(second, content_of(again))[0].endswith("with releases of epsilon 1, which count here")
+    started = start(second, entry(0.5), 2.0, content_of(again))
+    assert (started.place, [line.epsilon for line in started.earlier]) == (0, [1.0])
+    with pytest.raises(DataError, match=r"of the budget of 2 for all releases from the file 1\.5 is spent"):
+        start(second, entry(1.0), 2.0, content_of(again))
+    with pytest.raises(DataError, match="budget: given 9; allowed: 2"):
+        start(third, entry(1.0), 9.0, content_of(rows))
+    assert start(third, entry(2.0), 2.0, content_of(other)).earlier == ()
+
+
+def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path):
+    """Eight processes ask for 1 each of a budget of 3, in two studies of the same rows."""
+    code = (
+        "import sys; import pandas as pd; from pathlib import Path; from test_budget import entry\n"
+        "from formalsynth.custodian.budget import start; from formalsynth.custodian.same_rows import content_of\n"
+        "start(Path(sys.argv[1]), entry(1.0), 3.0, content_of(pd.DataFrame({'a': ['1', '2', '3']})))"
+    )
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path / f"study{number % 2}"], stderr=subprocess.PIPE,
+                         env=os.environ | {"PYTHONPATH": path}) for number in range(8)
+    ]  # fmt: skip
+    errors = [process.communicate(timeout=60)[1].decode() for process in processes]
+    assert sorted(process.returncode for process in processes) == [0] * 3 + [1] * 5
+    assert all("DataError" in error for error in errors if error)
+    assert spent(read_ledger(tmp_path / "study0")) + spent(read_ledger(tmp_path / "study1")) == 3.0
+
+
+def test_the_command_prints_and_checks_a_head_and_changes_a_budget(income_study, capsys):
+    start(income_study, entry(1.0), 3.0)
+    assert main(["budget", str(income_study)]) == 0
+    printed = capsys.readouterr().out
+    kept = re.search(r"Head of the ledger: (3:[0-9a-f]{64})\. Let the disclosure officer keep this line", printed)[1]
+    assert main(["budget", str(income_study), "--change", "5"]) == 1
+    assert "--change and --reason: allowed: both together" in capsys.readouterr().err
+    assert main(["budget", str(income_study), "--change", "5", "--reason", "a wave", "--head", kept]) == 0
+    assert "The kept head is that of entry 3: nothing up to it was changed. Entries after it: 0." in capsys.readouterr().out
+    assert start(income_study, entry(1.0), 5.0).budgets == (3.0, 5.0)

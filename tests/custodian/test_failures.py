@@ -71,7 +71,7 @@ def test_a_release_that_is_ended_states_that_nothing_is_spent(study, capsys, mon
 @pytest.mark.stan
 def test_a_user_without_a_name_makes_a_release(study, monkeypatch, cmdstan):
     monkeypatch.setenv("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # what others have compiled, which this test is not about
-    for variable in ("USER", "LOGNAME", "USERNAME", "LNAME", "SUDO_USER", "HOME"):
+    for variable in ("USER", "LOGNAME", "USERNAME", "LNAME", "SUDO_USER", "HOME", "FORMALSYNTH_LEDGERS"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", failing(KeyError("getpwuid(): uid not found: 12345")))
     assert main(["release", "studies/income"]) == 0

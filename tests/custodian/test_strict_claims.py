@@ -13,9 +13,10 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.words import guarantee
-from formalsynth.custodian.budget import LedgerEntry, read_ledger, table
+from formalsynth.custodian.budget import read_ledger, table
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.guarantees import guarantee_sentence
+from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.schema import read_declared, read_release
 from formalsynth.custodian.sources import declarations_of

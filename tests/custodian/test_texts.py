@@ -183,7 +183,7 @@ CONTRADICTIONS = [
     (r"one record replaced|differ in the column", r"one record added or removed|one person more than"),
     (r"The number of rows, 2935, is that of the file", r"are rows that are not in the file|how many it has is not published"),
     (r"is in the file is, as far", r"one of two values of"),
-    (r"has no earlier release", r"earlier entr"),
+    (r"have no earlier release", r"earlier entr"),
     (r"may depend on it", r"cannot be checked\. ?$|were chosen without the file"),
     (r"everything in this folder", r"columns? [\w, ]+ are those of the file"),
 ]
@@ -266,11 +266,11 @@ def test_what_was_refused_is_known():
 
 def test_the_texts_name_earlier_releases_and_comparisons():
     plain = words_of(facts_of(compared=False))
-    assert "The ledger of this study has no earlier release from the file." in plain["LEGAL.md"]
+    assert "The publisher's ledgers have no earlier release from the file." in plain["LEGAL.md"]
     assert "That they do not depend on the file cannot be checked." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
     later = words_of(facts_of(compared=True, earlier=EARLIER))
-    assert "has 2 earlier entries for the file" in later["LEGAL.md"]
+    assert "have 2 earlier entries for the file" in later["LEGAL.md"]
     assert "Together they may claim epsilon 3, with this release 4, of a budget of 3." in later["LEGAL.md"]
     assert "is not one guarantee" not in later["LEGAL.md"]
     assert "may depend on it. No epsilon accounts for that." in later["LEGAL.md"]

@@ -104,7 +104,7 @@ def entries(home):
     return sorted(path.name for path in home.iterdir() if path.name != ".formalsynth.lock")
 
 
-def test_a_user_without_a_home_uses_what_is_recorded_and_is_told_where_none_is(places, monkeypatch, tmp_path):
+def test_a_user_without_a_home_uses_what_is_recorded_and_gets_an_error_where_nothing_is(places, monkeypatch, tmp_path):
     record, _ = places
     assert ensure(record, tree(tmp_path / "home" / "cmdstan-2.30.0").parent)
     monkeypatch.delenv("HOME", raising=False)

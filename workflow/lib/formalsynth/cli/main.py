@@ -90,7 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
-    _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
+    budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
+    budget.add_argument("--head", help="head of the ledger that was kept, to check that nothing before it was changed")
+    budget.add_argument("--change", type=float, metavar="BUDGET", help="record another budget, which every later release states")
+    budget.add_argument("--reason", help="reason for the change, for the ledger")
     _of_study(_add(commands, "purge", "delete all output made from the file, except the ledger", _purge))
     query = _add(commands, "query", "print means over the results of a run, by mechanism and other columns", _query)
     query.add_argument("value", help="column to average, such as epsilon")
@@ -194,10 +197,16 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _budget(options: argparse.Namespace) -> int:
-    from formalsynth.custodian.budget import read_comparisons, read_ledger, table
+    from formalsynth.custodian.budget import change_budget, check_head, head, read_comparisons, read_ledger, table
     from formalsynth.custodian.schema import budget_of
 
-    _print(*table(read_ledger(options.study), budget_of(options.study), read_comparisons(options.study)))
+    if (options.change is None) != (not (options.reason or "").strip()):
+        raise DataError("--change and --reason: allowed: both together")
+    checked = [check_head(options.study, options.head)] if options.head else []
+    if options.change is not None:
+        change_budget(options.study, options.change, options.reason)
+    lines = table(read_ledger(options.study), budget_of(options.study), read_comparisons(options.study))
+    _print(*lines, *checked, head(options.study))
     return 0
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from formalsynth.core.progress import tell
-from formalsynth.custodian.budget import LedgerEntry, read_comparisons, spent
+from formalsynth.custodian.budget import Started, read_comparisons, spent
 from formalsynth.custodian.compare import REPORT
 from formalsynth.custodian.crossing import (
     AS_IS,
@@ -68,11 +67,12 @@ def crossing_of(
     )  # fmt: skip
 
 
-def earlier_of(entries: Sequence[LedgerEntry], declarations: Declarations) -> Earlier:
-    """Summarize the entries of a ledger before a release."""
+def earlier_of(started: Started, declarations: Declarations) -> Earlier:
+    """Summarize what ledgers have of the same rows before a release."""
+    entries = started.earlier
     ours = ledger_kind(declarations.guarantee), declarations.schema_.neighbours
     kinds = {(ledger_kind(entry.guarantee), entry.neighbours) for entry in entries}
-    return Earlier(entries=len(entries), epsilon=spent(entries), mixed=bool(kinds) and kinds != {ours})
+    return Earlier(entries=len(entries), epsilon=spent(entries), mixed=bool(kinds) and kinds != {ours}, budgets=started.budgets)
 
 
 def _compared(declared: Declared) -> bool:

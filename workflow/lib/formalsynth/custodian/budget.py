@@ -1,4 +1,8 @@
-"""Ledger of a file: epsilon spent on it, written before anything is drawn, and comparisons on it; never removed."""
+"""Ledger of a file: epsilon spent on it, written before anything is drawn, and comparisons on it; never removed.
+
+The ledger of a study is in its folder, with a copy among the ledgers of all studies of the user. Entries are only added, and each
+has the hash of the one before it. Ledgers of the same rows count together.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,32 @@ import contextlib
 import fcntl
 import math
 import os
+import secrets
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field, TypeAdapter
-
-from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import ledger_kind
+from formalsynth.custodian.hash_chain import (
+    HEAD,
+    BudgetEntry,
+    ComparisonEntry,
+    Entry,
+    LedgerEntry,
+    OpenedEntry,
+    OutcomeEntry,
+    added,
+    entries_of,
+    hash_of,
+    head_of,
+    is_former,
+    taken_over,
+)
+from formalsynth.custodian.same_rows import Content, keep_known, known_as, ledgers_folder, of_same_rows, overlaps, read_known
 from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
 
@@ -23,40 +43,25 @@ FILE = "confidential/budget.jsonl"
 TINY = 1e-9
 
 
-class LedgerEntry(Model):
-    """Entry of a release, or of an attempt at one."""
+@dataclass(frozen=True)
+class Started:
+    """Release that the ledger has an entry of."""
 
-    date: str
-    synthesizer: str
-    guarantee: str
-    neighbours: str
-    sets: int
-    epsilon: float = Field(ge=0)
-    """Largest epsilon that it may claim: its declared ceiling."""
-    outcome: str
-    """State of the release: started, released or stopped; each of them counts."""
-    crossing: str = ""
-    """Sha256 of the crossing of a release."""
-
-
-class ComparisonEntry(Model):
-    """Entry of a comparison of candidates on the file, which uses the data and spends no epsilon."""
-
-    date: str
-    compared: tuple[str, ...]
-    """Ids of the candidates."""
-
-
-_LINE: TypeAdapter[LedgerEntry | ComparisonEntry] = TypeAdapter(LedgerEntry | ComparisonEntry)
+    place: int
+    """Index among the releases of the study."""
+    earlier: tuple[LedgerEntry, ...]
+    """Releases from the same rows before it, of this study and others."""
+    budgets: tuple[float, ...]
+    """Budgets that the study had, the present one last."""
 
 
 def read_ledger(folder: Path) -> list[LedgerEntry]:
-    """Read the entries of all releases in the ledger of a study.
+    """Read the entries of all releases in the ledger of a study, each with its outcome.
 
     Raises:
         DataError: the ledger is damaged, or a link.
     """
-    return _releases(_read(folder))
+    return _releases(entries_of(_read(folder)))
 
 
 def read_comparisons(folder: Path) -> list[ComparisonEntry]:
@@ -65,26 +70,57 @@ def read_comparisons(folder: Path) -> list[ComparisonEntry]:
     Raises:
         DataError: the ledger is damaged, or a link.
     """
-    return [entry for entry in _read(folder) if isinstance(entry, ComparisonEntry)]
+    return [entry for entry in entries_of(_read(folder)) if isinstance(entry, ComparisonEntry)]
 
 
-def _releases(ledger: Sequence[LedgerEntry | ComparisonEntry]) -> list[LedgerEntry]:
-    return [entry for entry in ledger if isinstance(entry, LedgerEntry)]
+def _releases(entries: Sequence[Entry]) -> list[LedgerEntry]:
+    releases = [entry for entry in entries if isinstance(entry, LedgerEntry)]
+    for entry in entries:
+        if isinstance(entry, OutcomeEntry):
+            ended = {"outcome": entry.outcome, "crossing": entry.crossing}
+            releases[entry.release] = releases[entry.release].model_copy(update=ended)
+    return releases
 
 
-def _read(folder: Path) -> list[LedgerEntry | ComparisonEntry]:
+def _budgets(entries: Sequence[Entry]) -> tuple[float, ...]:
+    return tuple(entry.budget for entry in entries if isinstance(entry, BudgetEntry))
+
+
+def _read(folder: Path) -> list[str]:
+    """Read the lines of the ledger of a study: the longer of its two copies, of which one has to continue the other."""
     path = folder / FILE
     if path.is_symlink():
         raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
+    ours, together = _lines(path), ledgers_folder()
+    copy = together / f"{_name(ours)}.jsonl" if together and ours else None
+    theirs = _lines(copy) if copy else []
+    if ours[: len(theirs)] != theirs[: len(ours)]:
+        raise DataError(
+            f"{path}: differs from its copy {copy}, and none of the two continues the other; nothing is released until both are "
+            "the same: restore the one that was changed"
+        )
+    return max(ours, theirs, key=len)
+
+
+def _lines(path: Path) -> list[str]:
+    """Read the lines of a file, which may be of an earlier version."""
     if not path.exists():
         return []
     try:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
-        if not lines:  # a ledger is written with its first entry, so an empty one has lost them
-            raise ValueError("no entries")
-        return [_LINE.validate_json(line, strict=True) for line in lines]
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
+        if is_former(lines):  # an empty file, which has lost its entries, has no first line
+            lines = taken_over(lines, OpenedEntry(date=today(), ledger=secrets.token_hex(16), taken_over=True))
+        _releases(entries_of(lines))
+    except (OSError, ValueError, IndexError) as error:
+        why = f" ({error})" if str(error).startswith("entry") else ""
+        raise DataError(f"{path}: is damaged{why}; nothing is released until it is whole: restore it from a copy") from error
+    return lines
+
+
+def _name(lines: Sequence[str]) -> str:
+    opened = entries_of(lines[:1])[0]
+    assert isinstance(opened, OpenedEntry)
+    return opened.ledger
 
 
 def spent(ledger: Sequence[LedgerEntry]) -> float:
@@ -95,57 +131,157 @@ def spent(ledger: Sequence[LedgerEntry]) -> float:
         return math.inf
 
 
-def start(folder: Path, entry: LedgerEntry, budget: float) -> int:
+def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | None = None) -> Started:
     """Add an entry for a release before anything is drawn for it.
 
-    Returns:
-        Index of the entry among those of releases.
+    Args:
+        folder: the study.
+        entry: the release.
+        budget: what ``release.yaml`` declares.
+        content: hashes of the rows; without them only the ledger of the study counts.
 
     Raises:
-        DataError: it would go beyond the budget.
+        DataError: it would go beyond the budget, or the budget is another than before.
     """
-    with _alone(folder):
-        return _start(folder, entry, budget)
+    with _alone(folder) as together:
+        lines = _known_lines(folder, together, content)
+        entries = entries_of(lines)
+        others = _others(together, lines)
+        _check_budget(folder, budget, [*_budgets(entries)[-1:], *(number for other in others for number in _budgets(other)[-1:])])
+        releases = _releases(entries)
+        earlier = [*(release for other in others for release in _releases(other)), *releases]
+        before = spent(earlier)
+        if before + entry.epsilon > budget + TINY:
+            raise DataError(
+                f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from "
+                f"the file {before:g} is spent: lower the ceiling, or publish no more of it"
+            )
+        if not _budgets(entries):
+            lines = added(lines, BudgetEntry(date=entry.date, budget=budget))
+        _write(folder, together, added(lines, entry))
+        return Started(len(releases), tuple(earlier), _budgets(entries) or (budget,))
 
 
-def _start(folder: Path, entry: LedgerEntry, budget: float) -> int:
-    ledger = _read(folder)
-    releases = _releases(ledger)
-    before = spent(releases)
-    if before + entry.epsilon > budget + TINY:
-        raise DataError(
-            f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from the "
-            f"file {before:g} is spent: lower the ceiling, or publish no more of it"
-        )
-    _write(folder, [*ledger, entry])
-    return len(releases)
+def _check_budget(folder: Path, budget: float, recorded: Sequence[float]) -> None:
+    for number in recorded:
+        if number != budget:
+            raise DataError(
+                f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {number:g}, which a ledger of the file has. A "
+                f"budget is declared once, before anybody looks: write {number:g}, or record a change that every later release "
+                f"states: formalsynth budget {folder} --change {budget:g} --reason TEXT"
+            )
 
 
-def record_comparison(folder: Path, candidates: Sequence[str]) -> None:
+def change_budget(folder: Path, budget: float, reason: str) -> None:
+    """Add an entry of a changed budget.
+
+    Raises:
+        DataError: nothing was declared before, or it is the same.
+    """
+    with _alone(folder) as together:
+        lines = _read(folder)
+        former = _budgets(entries_of(lines))
+        if not former or former[-1] == budget:
+            declared = f"it is {former[-1]:g}" if former else "the ledger has none before the first release"
+            raise DataError(f"{folder / FILE}: the budget cannot be changed to {budget:g}: {declared}")
+        _write(folder, together, added(lines, BudgetEntry(date=today(), budget=budget, reason=reason)))
+
+
+def record_comparison(folder: Path, candidates: Sequence[str], content: Content | None = None) -> None:
     """Add an entry for a comparison before anybody can read its report."""
-    with _alone(folder):
-        _write(folder, [*_read(folder), ComparisonEntry(date=today(), compared=tuple(candidates))])
+    with _alone(folder) as together:
+        lines = _known_lines(folder, together, content)
+        _write(folder, together, added(lines, ComparisonEntry(date=today(), compared=tuple(candidates))))
 
 
 def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
-    """Record the outcome of an entry, and the sha256 of its crossing; its epsilon stays spent."""
-    with _alone(folder):
-        ledger = _read(folder)
-        entry = _releases(ledger)[place]
-        finished = entry.model_copy(update={"outcome": outcome, "crossing": crossing})
-        _write(folder, [finished if line is entry else line for line in ledger])
+    """Add an entry for the outcome of a release, with the sha256 of its crossing; its epsilon stays spent."""
+    with _alone(folder) as together:
+        entry = OutcomeEntry.model_validate({"date": today(), "release": place, "outcome": outcome, "crossing": crossing})
+        _write(folder, together, added(_read(folder), entry))
+
+
+def _known_lines(folder: Path, together: Path | None, content: Content | None) -> list[str]:
+    """Lines of the ledger of a study, opened if there is none, after its rows are listed among those of all ledgers."""
+    lines = _read(folder) or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
+    if together and content is not None:
+        keep_known(together, known_as(together, _name(lines), content))
+    return lines
+
+
+def _others(together: Path | None, lines: Sequence[str]) -> list[list[Entry]]:
+    """Entries of the other ledgers of the same rows."""
+    if not together or not lines:
+        return []
+    known = read_known(together)
+    same = of_same_rows(known, [entry for entry in known if entry.ledger == _name(lines)])
+    return [entries_of(_lines(together / f"{name}.jsonl")) for name in same]
+
+
+def overlapping(folder: Path, content: Content) -> list[str]:
+    """Describe what the rows of a study have in common with files that have another ledger with a release.
+
+    Raises:
+        DataError: a ledger is damaged.
+    """
+    together, lines = ledgers_folder(), _read(folder)
+    if not together:
+        return ["There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."]
+    known, ours = read_known(together), known_as(together, _name(lines) if lines else "", content)
+    same = of_same_rows(known, [ours])
+    sentences = [f"the same rows have another ledger, {name}" for name in same]
+    shared = overlaps(known, ours, same)
+    sentences += [f"another ledger, {name}, is of rows that it shares: {what}" for name, what in shared.items()]
+    amounts = [spent(_releases(entries_of(_lines(together / f"{name}.jsonl")))) for name in (*same, *shared)]
+    counts = ["which count here"] * len(same) + ["which do not count here, but add up for the people in both"] * len(shared)
+    return [
+        f"{sentence}, with releases of epsilon {amount:g}, {count}"
+        for sentence, amount, count in zip(sentences, amounts, counts, strict=True)
+        if amount
+    ]
+
+
+def head(folder: Path) -> str:
+    """Sentence with the head of the ledger, for somebody else to keep."""
+    return (
+        f"Head of the ledger: {head_of(_read(folder))}. Let the disclosure officer keep this line: formalsynth budget {folder} "
+        "--head HEAD checks later that nothing before it was changed or lost."
+    )
+
+
+def check_head(folder: Path, kept: str) -> str:
+    """Compare the ledger of a study with a head that was kept.
+
+    Raises:
+        DataError: the ledger does not begin with what the head is of.
+    """
+    lines, parts = _read(folder), HEAD.fullmatch(kept.strip())
+    if not parts:
+        raise DataError(
+            f"--head: given {kept!r}; allowed: a number of entries, a colon and 64 digits, as formalsynth budget prints"
+        )
+    number = int(parts[1])
+    if number > len(lines):
+        lost = f"the kept head is of {counted(number, 'entry', 'entries')} and the ledger has {len(lines)}"
+        raise DataError(f"{folder / FILE}: {lost}: entries were deleted, or this is an older copy")
+    if hash_of(lines[number - 1]) != parts[2]:
+        raise DataError(
+            f"{folder / FILE}: entry {number}, or one before it, is not the one of the kept head: the ledger was changed"
+        )
+    return f"The kept head is that of entry {number}: nothing up to it was changed. Entries after it: {len(lines) - number}."
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Lock the ledger, so that two releases cannot spend the same rest of the budget."""
-    private_folder((folder / FILE).parent)
-    held = os.open((folder / FILE).parent, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(held)
+def _alone(folder: Path) -> Iterator[Path | None]:
+    """Lock the ledger and the folder of all ledgers, which it yields: two releases cannot spend the same rest of a budget."""
+    together = ledgers_folder()
+    with contextlib.ExitStack() as held:
+        for place in (private_folder((folder / FILE).parent), together):
+            if place:
+                descriptor = os.open(place, os.O_RDONLY)
+                held.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield together
 
 
 def spent_since(folder: Path, entries: int) -> str:
@@ -187,8 +323,12 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _write(folder: Path, ledger: Sequence[LedgerEntry | ComparisonEntry]) -> None:
-    write_private(folder / FILE, "".join(entry.model_dump_json() + "\n" for entry in ledger))
+def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
+    """Write both copies, the one among all ledgers first: what is in one of them counts."""
+    text = "".join(f"{line}\n" for line in lines)
+    if together:
+        write_private(together / f"{_name(lines)}.jsonl", text)
+    write_private(folder / FILE, text)
 
 
 def table(ledger: Sequence[LedgerEntry], budget: float | None, comparisons: Sequence[ComparisonEntry] = ()) -> list[str]:

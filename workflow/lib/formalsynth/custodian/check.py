@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.rows import CheckResult, check_file
 from formalsynth.custodian.schema import Declared
 from formalsynth.runtime.private import private_folder, write_private
@@ -33,7 +34,7 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"{declared.schema.file}: {violation.sentence()}" for violation in checked.violations]
         lines += [f"Which rows and values they are is in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
-    lines += [f"Warning: {warning}" for warning in checked.warnings]
+    lines += [f"Warning: {warning}" for warning in (*checked.warnings, *overlapping(declared.folder, checked.content))]
     return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
 
 

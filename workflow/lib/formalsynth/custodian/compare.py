@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.progress import tell
-from formalsynth.custodian.budget import read_comparisons, record_comparison
+from formalsynth.custodian.budget import head, read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
 from formalsynth.custodian.cross import check_draft
@@ -17,7 +17,8 @@ from formalsynth.custodian.internal_audit import audit_candidates
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import records_of
 from formalsynth.custodian.report import TrialInfo, page
-from formalsynth.custodian.rows import check_file, usable
+from formalsynth.custodian.rows import usable
+from formalsynth.custodian.same_rows import Content
 from formalsynth.custodian.schema import RELEASE, Declared, read_draft
 from formalsynth.runtime.private import private_folder, write_private
 
@@ -37,20 +38,21 @@ def compare(declared: Declared) -> list[str]:
         ConfigError: something is not declared yet, or not allowed.
         DataError: the file cannot be used, or there is no CmdStan.
     """
-    study, table = read_study(declared), usable(declared)
+    study, file = read_study(declared), usable(declared)
     read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes any time
     private_folder((declared.folder / REPORT).parent)
-    try_candidates(declared, study, table, declared.folder / REPORT, check_file(declared).warnings, made=False)
+    try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
+        head(declared.folder),
         f"Next: read it, choose in {declared.folder / RELEASE}, then formalsynth release {declared.folder}",
     ]
 
 
 def try_candidates(
-    declared: Declared, study: StudySetup, table: pd.DataFrame, to: Path, warnings: Sequence[str], made: bool
+    declared: Declared, study: StudySetup, table: pd.DataFrame, to: Path, warnings: Sequence[str], content: Content | None
 ) -> tuple[float, list[tuple[str, str]]]:
-    """Fit, audit and compare all candidates on some rows, and write the report.
+    """Fit, audit and compare all candidates on some rows, and write the report; ``content`` is None for made-up rows.
 
     Returns:
         Seconds, and id and reason of each candidate that failed.
@@ -64,9 +66,10 @@ def try_candidates(
         compared = compare_candidates(schema, table, candidates, audited, draft)
     chosen, seconds = recommend(compared, draft.ceiling), time.monotonic() - start
     run = TrialInfo(
-        declared.name, schema.protected, schema.neighbours, len(table), draft.sets, made, seconds, draft.ceiling, warnings
+        declared.name, schema.protected, schema.neighbours, len(table), draft.sets, content is None, seconds, draft.ceiling,
+        warnings,
     )  # fmt: skip
-    if not made:
-        record_comparison(declared.folder, study.ids())
+    if content is not None:
+        record_comparison(declared.folder, study.ids(), content)
     write_private(to, page(run, compared, chosen))
     return seconds, [(summary.id, summary.reason) for summary in compared if summary.reason]

@@ -120,6 +120,8 @@ class Earlier(Model):
     """Their epsilon together."""
     mixed: bool = False
     """True if they have other kinds of guarantee or neighbours than this release."""
+    budgets: tuple[float, ...] = ()
+    """Budgets that were declared one after the other, the present one last; empty in a rehearsal."""
 
 
 class Crossing(Model):

@@ -29,7 +29,7 @@ def plan(declared: Declared) -> list[str]:
         return _of_tables(declared)
     study = read_study(declared)
     table = made_up(declared.schema, np.random.default_rng())
-    seconds, failed = try_candidates(declared, study, table, declared.folder / DRY_REPORT, (), made=True)
+    seconds, failed = try_candidates(declared, study, table, declared.folder / DRY_REPORT, (), content=None)
     return [
         f"The dry run worked on {len(table)} made-up rows; {declared.schema.file} was not opened.",
         *(f"{id} failed on made-up rows: {reason}" for id, reason in failed),

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, earlier_of, fill_folder
-from formalsynth.custodian.budget import LedgerEntry, finish, read_ledger, start, today
+from formalsynth.custodian.budget import finish, head, start, today
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.crossing import CROSSING, sha256, text_of
+from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.rehearsal import rehearse
 from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
 from formalsynth.custodian.rows import usable
@@ -39,31 +40,32 @@ def release(declared: Declared, to: Path) -> list[str]:
     chosen = source(declared, config)
     check_place(to)
     _check_confinement(declared)
-    table, public = usable(declared), chosen.declarations
+    file, public = usable(declared), chosen.declarations
     entry = LedgerEntry(
         date=today(), synthesizer=config.synthesizer, guarantee=public.guarantee, neighbours=declared.schema.neighbours,
         sets=config.sets, epsilon=config.ceiling, outcome="started",
     )  # fmt: skip
     # own code that breaks its contract, and what is declared, stop a release before anything counts as spent
     with chosen.ready():
-        rehearse(declared, chosen, to, rows_of(declared.schema, config, table))
-        place = start(declared.folder, entry, config.budget)
+        rehearse(declared, chosen, to, rows_of(declared.schema, config, file.table))
+        started = start(declared.folder, entry, config.budget, file.content)
         try:
-            numbers, audit = chosen.crossed(table)
-            earlier = earlier_of(read_ledger(declared.folder)[:place], public)
+            numbers, audit = chosen.crossed(file.table)
+            earlier = earlier_of(started, public)
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
             with unpublished_folder(to) as folder:
                 fill_folder(crossing, public, numbers, chosen.own, folder)
                 publish(folder, to)
         except BaseException:  # whatever it was, it may have depended on the data
             with contextlib.suppress(OSError, DataError):
-                finish(declared.folder, place, "stopped")
+                finish(declared.folder, started.place, "stopped")
             raise
-    finish(declared.folder, place, "released", sha256(text_of(crossing)))
+    finish(declared.folder, started.place, "released", sha256(text_of(crossing)))
     return [
         f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify does it again.",
         f"Let somebody else read it before it is sent, {to / 'LEGAL.md'} first.",
         f"What was spent on the file: formalsynth budget {declared.folder}",
+        head(declared.folder),
     ]
 
 

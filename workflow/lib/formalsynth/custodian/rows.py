@@ -11,6 +11,7 @@ import numpy as np
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text
+from formalsynth.custodian.same_rows import Content, content_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 
 if TYPE_CHECKING:
@@ -54,6 +55,18 @@ class CheckResult:
     warnings: tuple[str, ...]
     table: pd.DataFrame | None
     """Rows with their types; None if the file cannot be used."""
+    content: Content
+    """Hashes of the rows, by which the ledgers recognize them."""
+
+
+@dataclass(frozen=True)
+class UsableFile:
+    """Valid file. All of it is confidential."""
+
+    table: pd.DataFrame
+    """Rows with their types."""
+    content: Content
+    warnings: tuple[str, ...] = ()
 
 
 def check_file(declared: Declared) -> CheckResult:
@@ -69,10 +82,10 @@ def check_file(declared: Declared) -> CheckResult:
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
     warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text))
-    return CheckResult(violations, cases, warnings, table)
+    return CheckResult(violations, cases, warnings, table, content_of(text, schema.decimal))
 
 
-def usable(declared: Declared) -> pd.DataFrame:
+def usable(declared: Declared) -> UsableFile:
     """Read the rows of a valid file, with their types.
 
     Raises:
@@ -83,7 +96,7 @@ def usable(declared: Declared) -> pd.DataFrame:
         lines = [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check writes down which rows they are."]))
     check_rows(declared.schema, checked.table)
-    return checked.table
+    return UsableFile(checked.table, checked.content, checked.warnings)
 
 
 def check_rows(schema: Schema, table: pd.DataFrame) -> None:

@@ -30,6 +30,6 @@ def register(file: str, module: str) -> None:
     declared = read_declared(Path(file).parent)
 
     def read(_: Path) -> Records:
-        return records_of(declared.schema, usable(declared))
+        return records_of(declared.schema, usable(declared).table)
 
     FILES.add(declared.name, Dataset(str(declared.csv.resolve()), None, None, "its owner", read), module)

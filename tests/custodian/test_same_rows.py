@@ -1,0 +1,132 @@
+"""Recognition of the rows of a file: by content alone, and by nothing that could be guessed without the key."""
+
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from formalsynth.core.text import DataError
+from formalsynth.custodian.same_rows import (
+    content_of,
+    keep_known,
+    known_as,
+    ledgers_folder,
+    of_same_rows,
+    overlaps,
+    read_known,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def rows(count=600, seed=1):
+    generator = np.random.default_rng(seed)
+    values = {
+        "age": generator.integers(18, 90, count).astype(str), "income": generator.lognormal(10, 1, count).round(2).astype(str),
+        "region": generator.choice(["north", "south", np.nan], count),
+    }  # fmt: skip
+    return pd.DataFrame(values).replace("nan", np.nan)
+
+
+def same(table, other, **decimal):
+    """Return True if two files have the same rows."""
+    return np.array_equal(content_of(table).rows, content_of(other, **decimal).rows)
+
+
+def test_order_and_the_writing_of_numbers_change_nothing():
+    table = rows()
+    assert same(table, table.sample(frac=1, random_state=2)[["region", "income", "age"]])
+    assert same(table, table.assign(age=table["age"] + ".0", income=table["income"].astype(float).map("{:.12e}".format)))
+    assert same(table, table.assign(income=table["income"].str.replace(".", ",")), decimal=",")
+    assert same(pd.DataFrame({"a": ["0", "1"]}), pd.DataFrame({"a": ["-0", "+1"]}))
+
+
+CHANGES = {
+    "a value": lambda table: table.assign(age=["99", *table["age"][1:]]),
+    "a missing value": lambda table: table.assign(income=[np.nan, *table["income"][1:]]),
+    "a row twice": lambda table: pd.concat([table, table[:1]]),
+    "a row less": lambda table: table[1:],
+    "a name": lambda table: table.rename(columns={"age": "years"}),
+    "values exchanged in one column": lambda table: table.assign(age=[*table["age"][::-1]]),
+    "a number that is text": lambda table: table.assign(region=table["region"].fillna("1")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_other_rows_are_others(change):
+    if change == "a name":  # the values of whole columns show it
+        assert content_of(CHANGES[change](rows())).columns["years"] == content_of(rows()).columns["age"]
+    else:
+        assert not same(rows(), CHANGES[change](rows()))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["1", "2", "x"]), st.sampled_from(["1", "2", "x"])), min_size=1, max_size=6), st.data())
+def test_only_the_same_multiset_of_rows_is_the_same(pairs, data):
+    other = data.draw(st.permutations(pairs) | st.lists(st.sampled_from(pairs), min_size=1, max_size=6))
+    tables = [pd.DataFrame(values, columns=["a", "b"]) for values in (pairs, list(other))]
+    if all((table == "x").any().all() for table in tables):  # whether a column is of numbers depends on all of its values
+        assert same(*tables) == (sorted(pairs) == sorted(other))
+
+
+def test_what_is_kept_is_private_and_of_no_use_without_the_key(tmp_path, monkeypatch):
+    table = rows()
+    known = []
+    for name in ("one", "other"):
+        monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / name))
+        folder = ledgers_folder()
+        known.append(known_as(folder, "ab" * 16, content_of(table)))
+        keep_known(folder, known[-1])
+        keep_known(folder, known[-1])
+        assert read_known(folder) == [known[-1]]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *sorted(folder.iterdir()))] == [0o700, 0o600, 0o600]
+    assert known[0].rows != known[1].rows
+    assert not set(known[0].sample) & set(known[1].sample)
+    assert not set(known[0].columns) & set(known[1].columns)
+
+
+def test_files_that_differ_a_little_are_named(tmp_path):
+    folder, table = tmp_path, rows(2000)
+    kept = known_as(folder, "one", content_of(table))
+
+    def shared(other):
+        ours = known_as(folder, "two", content_of(other))
+        return of_same_rows([kept], [ours]), overlaps([kept], ours, of_same_rows([kept], [ours]))
+
+    assert shared(table[::-1]) == (["one"], {})
+    assert shared(table[1:])[1]["one"].startswith("at least 51")
+    assert shared(table.drop(columns="age")) == (
+        [],
+        {"one": "at least 0 of 512 sampled rows are in both, and 1 columns have the same values"},
+    )
+    assert shared(rows(2000, seed=2)) == ([], {})
+
+
+def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
+    keep_known(tmp_path, known_as(tmp_path, "one", content_of(rows())))
+    (tmp_path / "key").unlink()
+    with pytest.raises(DataError, match="key: is missing, without which"):
+        known_as(tmp_path, "two", content_of(rows()))
+    (tmp_path / "key").write_bytes(b"short")
+    with pytest.raises(DataError, match="key: is damaged"):
+        known_as(tmp_path, "two", content_of(rows()))
+    (tmp_path / "files.jsonl").write_text("{}")
+    with pytest.raises(DataError, match=r"files\.jsonl: is damaged; nothing is released"):
+        read_known(tmp_path)
+
+
+def test_the_folder_of_all_ledgers_can_be_chosen_and_may_be_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", "relative")
+    with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: given 'relative'; allowed: the absolute path of a folder"):
+        ledgers_folder()
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", "/dev/null/ledgers")
+    with pytest.raises(DataError, match="a folder that cannot be used"):
+        ledgers_folder()
+    monkeypatch.delenv("FORMALSYNTH_LEDGERS")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert ledgers_folder() == tmp_path / "state" / "formalsynth" / "ledgers"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "/dev/null")
+    assert ledgers_folder() is None
+    assert os.environ["HOME"] == "/dev/null" and Path.home() == Path("/dev/null")

@@ -1,0 +1,177 @@
+"""Recognition of a file by its rows, whatever its name, order and format: for the ledgers of all studies of a user.
+
+What is kept are keyed hashes: without the key, which is the user's own, nobody can look for a row among them. They are
+confidential all the same, and only their owner can read them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.model import Model
+from formalsynth.core.text import DataError
+from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VARIABLE = "FORMALSYNTH_LEDGERS"
+"""Environment variable with the folder of the ledgers, for an office that shares one."""
+KEY, INDEX = "key", "files.jsonl"
+SAMPLE = 512
+"""Number of rows by which files that differ a little are recognized: those with the smallest hashes."""
+FEW_VALUES = 20
+"""Number of different values from which on equal columns are a sign of equal records."""
+SHARED = 0.05
+"""Share of the sampled rows above which two files are named as overlapping."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Rows of a file, as hashes."""
+
+    rows: Array
+    """Sorted hashes of the rows, uint64."""
+    columns: dict[str, bytes]
+    """Digest of the sorted values of each column with many different values."""
+
+
+class Known(Model):
+    """File of a ledger, by keyed hashes."""
+
+    ledger: str
+    rows: str
+    sample: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
+    """Compute hashes of the rows of a file.
+
+    Neither the order of rows and columns matters, nor how numbers are written: 1, 1.0 and 1e0 are one value.
+
+    Args:
+        text: all values as text; missing ones are NaN.
+        decimal: point or comma of decimal numbers.
+    """
+    import pandas as pd
+
+    values = {name: _comparable(text[name], decimal) for name in sorted(text.columns)}
+    columns = {}
+    for name, column in values.items():
+        hashes = np.sort(pd.util.hash_pandas_object(column, index=False).to_numpy())
+        if len(np.unique(hashes)) >= FEW_VALUES:
+            columns[name] = hashlib.sha256(hashes.tobytes()).digest()
+    return Content(np.sort(pd.util.hash_pandas_object(pd.DataFrame(values), index=False).to_numpy()), columns)
+
+
+def _comparable(column: pd.Series, decimal: str) -> pd.Series:
+    """Convert a column of numbers to numbers."""
+    import pandas as pd
+
+    plain = column.str.replace(",", ".") if decimal == "," else column
+    numbers = pd.to_numeric(plain, errors="coerce")
+    whole = bool((numbers.isna() == column.isna()).all())
+    return numbers.astype(float) + 0.0 if whole else column.fillna("").astype(str)
+
+
+def ledgers_folder() -> Path | None:
+    """Folder of the ledgers of all studies of the user; None where there is no home.
+
+    Raises:
+        DataError: the variable names a folder that cannot be used.
+    """
+    chosen = os.environ.get(VARIABLE)
+    try:
+        folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
+        if not folder.is_absolute():
+            raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
+        return private_folder(folder)
+    except (OSError, RuntimeError) as error:
+        if chosen:
+            raise DataError(f"{VARIABLE}: given {chosen!r}, a folder that cannot be used: {error}") from error
+        return None
+
+
+def _state() -> Path:
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+
+
+def known_as(folder: Path, ledger: str, content: Content) -> Known:
+    """Describe the file of a ledger by keyed hashes.
+
+    Raises:
+        DataError: the key is damaged.
+    """
+    key = _key(folder)
+
+    def keyed(kind: str, value: bytes) -> str:
+        return hmac.new(key, f"{kind}:".encode() + value, hashlib.sha256).hexdigest()[:32]
+
+    return Known(
+        ledger=ledger, rows=keyed("rows", content.rows.tobytes()),
+        sample=tuple(keyed("row", row.tobytes()) for row in np.unique(content.rows)[:SAMPLE]),
+        columns=tuple(keyed("column", digest) for digest in content.columns.values()),
+    )  # fmt: skip
+
+
+def _key(folder: Path) -> bytes:
+    path = folder / KEY
+    if not path.exists():
+        if (folder / INDEX).exists():
+            raise DataError(f"{path}: is missing, without which {folder / INDEX} cannot be read: restore it from a copy")
+        write_private_bytes(path, secrets.token_bytes(32))
+    key = path.read_bytes()
+    if len(key) != 32:
+        raise DataError(f"{path}: is damaged: restore it from a copy")
+    return key
+
+
+def read_known(folder: Path) -> list[Known]:
+    """Read the files of all ledgers.
+
+    Raises:
+        DataError: the list is damaged.
+    """
+    path = folder / INDEX
+    if not path.exists():
+        return []
+    try:
+        return [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: is damaged; nothing is released until it is whole: restore it from a copy") from error
+
+
+def keep_known(folder: Path, known: Known) -> None:
+    """Add the file of a ledger to the list, if it is not there."""
+    listed = read_known(folder)
+    if known not in listed:
+        write_private(folder / INDEX, "".join(entry.model_dump_json() + "\n" for entry in [*listed, known]))
+
+
+def of_same_rows(known: Sequence[Known], ours: Sequence[Known]) -> list[str]:
+    """Names of the other ledgers of the same rows."""
+    names, rows = {entry.ledger for entry in ours}, {entry.rows for entry in ours}
+    return sorted({entry.ledger for entry in known if entry.rows in rows} - names)
+
+
+def overlaps(known: Sequence[Known], ours: Known, same: Sequence[str]) -> dict[str, str]:
+    """Describe by ledger what other files, which are not the same, have in common with one."""
+    shared_with = {}
+    for entry in known:
+        shared = len(set(entry.sample) & set(ours.sample))
+        columns = len(set(entry.columns) & set(ours.columns))
+        if entry.ledger not in (ours.ledger, *same) and (columns or shared > SHARED * len(ours.sample)):
+            sampled = f"at least {shared} of {len(ours.sample)} sampled rows are in both"
+            shared_with[entry.ledger] = f"{sampled}, and {columns} columns have the same values" if columns else sampled
+    return shared_with
