@@ -4,7 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.text import DataError
-from formalsynth.custodian.rows import Violation, check_file, check_rows, clipped, far_above, numbers, outcomes_of, with_points
+from formalsynth.custodian.rows import (
+    Violation,
+    check_file,
+    check_rows,
+    clipped,
+    far_above,
+    is_unique_number,
+    is_weight,
+    numbers,
+    outcomes_of,
+    with_points,
+)  # fmt: skip
 from formalsynth.custodian.schema import Declared
 from small_release import COLUMNS, a_schema
 
@@ -64,3 +75,74 @@ def test_rows_are_called_identified_only_if_there_are_any(tmp_path, ages, words)
     pd.DataFrame({"income": [2000, 3000, 4000, 5000], "age": ages}).to_csv(tmp_path / "rows.csv", index=False)
     warnings = check_file(Declared("rows", tmp_path, schema)).warnings
     assert [warning.partition("of values; ")[2] for warning in warnings if "identify" in warning] == words
+
+
+def checked(folder, table, **changes):
+    """Result of the check of a table, with a suppressed person, an income and the changed columns."""
+    columns = {name: column for name, column in COLUMNS.items() if name in ("income", "age")}
+    columns |= changes.pop("columns", {})
+    schema = a_schema(file="rows.csv", rows=len(table), columns={name: columns[name] for name in table.columns}, **changes)
+    table.to_csv(folder / "rows.csv", index=False)
+    return check_file(Declared("rows", folder, schema))
+
+
+def incomes_with(**columns):
+    count = len(next(iter(columns.values())))
+    return pd.DataFrame({"income": np.arange(count) + 2000, "age": np.arange(count) % 50 + 20} | columns)
+
+
+def test_a_protected_person_in_two_rows_is_a_violation(tmp_path):
+    table = incomes_with(person=[f"p{number}" for number in range(28)] + ["p3", "p3"])
+    result = checked(tmp_path, table, columns={"person": COLUMNS["person"]})
+    assert [violation.sentence() for violation in result.violations] == ["person: 3 rows are not the only one of its person"]
+    assert result.cases["row"].tolist() == [4, 29, 30]
+    assert result.table is None
+
+
+def test_missing_identifiers_are_no_person(tmp_path):
+    table = incomes_with(person=[f"p{number}" for number in range(28)] + [None, None])
+    assert checked(tmp_path, table, columns={"person": COLUMNS["person"]}).violations == ()
+
+
+@pytest.mark.parametrize(("values", "warned"), [(15, True), (30, False), (4, False)])
+def test_an_identifier_that_repeats_is_named(tmp_path, values, warned):
+    """Fifteen households of two rows each; an identifier of each row; and a column of four values, which is none."""
+    table = incomes_with(household=[number % values for number in range(30)])
+    warnings = checked(tmp_path, table, columns={"household": {"type": "category", "release": "suppressed"}}).warnings
+    expected = "household: looks like an identifier, and some values are in up to 2 rows. If it names a person, rows_each: 1 is"
+    assert [warning.startswith(expected) for warning in warnings if warning.startswith("household")] == [True] * warned
+
+
+def test_a_number_of_each_row_may_be_an_identifier():
+    assert is_unique_number(pd.Series(np.random.default_rng(1).permutation(1000)))
+    assert not is_unique_number(pd.Series(np.arange(1000) + 0.5))
+    assert not is_unique_number(pd.Series([*range(999), 5]))
+    assert not is_unique_number(pd.Series(range(19)))
+
+
+@pytest.mark.parametrize("name", ["weight", "WEIGHT", "w", "person_weight", "wt_2024", "wgt", "poids"])
+def test_a_survey_weight_is_recognized_by_its_name(name):
+    weights = pd.Series(np.random.default_rng(1).gamma(3, 40, 500))
+    assert is_weight(name, weights)
+    assert not is_weight("income", weights)
+    assert not is_weight("weightlifting", weights)
+    assert not is_weight(name, weights.round())
+    assert not is_weight(name, weights - 50)
+
+
+def test_a_survey_weight_is_recognized_by_its_mean():
+    weights = np.random.default_rng(1).gamma(3, 40, 500)
+    assert is_weight("factor", pd.Series(weights / weights.mean()))
+    assert not is_weight("factor", pd.Series([0.5, 1.5] * 100))
+
+
+def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
+    generator = np.random.default_rng(1)
+    table = incomes_with(number=generator.permutation(900)[:60] + 100, weight=generator.gamma(3, 40, 60).round(2))
+    columns = {
+        "number": {"type": "whole", "lower": 0, "upper": 2000, "release": "as_is"},
+        "weight": {"type": "number", "decimals": 2, "lower": 0, "upper": 2000, "release": "as_is"},
+    }
+    warnings = " ".join(checked(tmp_path, table, columns=columns).warnings)
+    assert "number: is a whole number of its own in every row; is it an identifier? Then suppress it." in warnings
+    assert "weight: looks like a survey weight. No model here uses weights" in warnings

@@ -11,7 +11,7 @@ from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
 from formalsynth.custodian.metadata import FileMetadata
-from formalsynth.custodian.rows import far_above, with_points
+from formalsynth.custodian.rows import SURVEY_WEIGHT, far_above, is_unique_number, is_weight, with_points
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT
@@ -127,6 +127,10 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
 
 def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
     questions = [f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak."]
+    if is_unique_number(numbers):
+        questions.append(f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it.")
+    elif is_weight(name, numbers):
+        questions.append(f"{name}: {SURVEY_WEIGHT}")
     far = far_above(numbers)
     if far:
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")

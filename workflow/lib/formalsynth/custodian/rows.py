@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,14 @@ FEW_VALUES = 10
 FAR = 10.0
 """Distances of the quartiles from the median beyond which a value is far above the rest."""
 HEAPED = 0.2
+IDENTIFYING = 0.2
+"""Share of different values in the rows above which a suppressed column may be an identifier."""
+WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)", re.IGNORECASE)
+"""Name of a survey weight."""
+SURVEY_WEIGHT = (
+    "looks like a survey weight. No model here uses weights: what is synthesized is the file, not its population. Keep the "
+    "column only if analysts need it."
+)
 MISSING = "filled in"
 THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
 """Number with a point between thousands and a decimal comma."""
@@ -81,7 +90,7 @@ def check_file(declared: Declared) -> CheckResult:
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
-    warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text))
+    warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text), *_in_several_rows(schema, text))
     return CheckResult(violations, cases, warnings, table, content_of(text, schema.decimal))
 
 
@@ -147,10 +156,45 @@ def _violations(schema: Schema, text: pd.DataFrame) -> tuple[tuple[Violation, ..
             "row": failures["index"].astype(int) + 1, "column": failures["column"],
             "rule": failures["check"].replace({"not_nullable": MISSING}), "value": failures["failure_case"],
         }).sort_values(["column", "rule", "row"])  # fmt: skip
+    cases = pd.concat([cases, _repeated(schema, text)], ignore_index=True)
     numbered = cases.groupby(["column", "rule"], sort=True).size()
     columns, names = (numbered.index.get_level_values(level) for level in ("column", "rule"))
     violations = zip(columns, names, numbered, strict=True)
     return tuple(Violation(str(column), str(rule), int(rows)) for column, rule, rows in violations), cases
+
+
+def _repeated(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
+    """List the rows of protected persons who are in several, against the declaration, where a column names the persons."""
+    import pandas as pd
+
+    name = schema.protected
+    rows = text[name][text[name].notna() & text[name].duplicated(keep=False)] if name in text.columns else text.iloc[:0, 0]
+    return pd.DataFrame({"row": rows.index + 1, "column": name, "rule": f"the only one of its {name}", "value": rows.to_numpy()})
+
+
+def _in_several_rows(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
+    """Warn about suppressed columns that look like identifiers of persons with several rows."""
+    for name, column in schema.columns.items():
+        counts = text[name].value_counts()
+        if column.release == "suppressed" and len(counts) > IDENTIFYING * len(text) and counts.iloc[0] > 1:
+            yield (
+                f"{name}: looks like an identifier, and some values are in up to {counts.iloc[0]} rows. If it names a "
+                f"{schema.protected}, rows_each: 1 is false, and so is every epsilon: make one row of each."
+            )
+
+
+def is_unique_number(values: pd.Series) -> bool:
+    """Return True for whole numbers that are all different, as identifiers are."""
+    present = values.dropna()
+    return len(present) >= LEAST_ROWS and bool((present % 1 == 0).all()) and bool(present.is_unique)
+
+
+def is_weight(name: str, values: pd.Series) -> bool:
+    """Return True for what looks like a survey weight, by its name or a mean of 1: positive, and not whole."""
+    present = values.dropna()
+    if not len(present) or not (present > 0).all() or (present % 1 == 0).all():
+        return False
+    return bool(WEIGHT.search(name)) or (abs(float(present.mean()) - 1) < 0.001 and present.nunique() > FEW_VALUES)
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
@@ -287,6 +331,10 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
                 yield f"{name}: the category {category} is rare: merge it, or accept poor utility and high risks."
     elif counts.size == 1:
         yield f"{name}: has the same value in every row; suppress it, no model can use it."
+    elif is_unique_number(values):
+        yield f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it."
+    elif is_weight(name, values):
+        yield f"{name}: {SURVEY_WEIGHT}"
     if column.release == "as_is" and counts.size > 0.9 * len(values) and len(values) > LEAST_ROWS:
         yield f"{name}: nearly every row has a value of its own; released as it is, it identifies everybody in the file."
 
