@@ -291,14 +291,18 @@ def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path):
     code = (
         "import sys; import pandas as pd; from pathlib import Path; from test_budget import entry\n"
         "from formalsynth.custodian.budget import start; from formalsynth.custodian.same_rows import content_of\n"
-        "start(Path(sys.argv[1]), entry(1.0), 3.0, content_of(pd.DataFrame({'a': ['1', '2', '3']})))"
+        "rows = content_of(pd.DataFrame({'a': ['1', '2', '3']})); print('ready', flush=True); sys.stdin.readline()\n"
+        "start(Path(sys.argv[1]), entry(1.0), 3.0, rows)"
     )
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    processes = [
-        subprocess.Popen([sys.executable, "-c", code, tmp_path / f"study{number % 2}"], stderr=subprocess.PIPE,
-                         env=os.environ | {"PYTHONPATH": path}) for number in range(8)
-    ]  # fmt: skip
-    errors = [process.communicate(timeout=60)[1].decode() for process in processes]
+    pipes, variables = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), os.environ | {"PYTHONPATH": path}
+    commands = [[sys.executable, "-c", code, str(tmp_path / f"study{number % 2}")] for number in range(8)]
+    processes = [subprocess.Popen(command, env=variables, text=True, **pipes) for command in commands]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 8  # all of them ask at the same time
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    errors = [process.communicate(timeout=60)[1] for process in processes]
     assert sorted(process.returncode for process in processes) == [0] * 3 + [1] * 5
     assert all("DataError" in error for error in errors if error)
     assert spent(read_ledger(tmp_path / "study0")) + spent(read_ledger(tmp_path / "study1")) == 3.0
