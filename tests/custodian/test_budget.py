@@ -21,6 +21,7 @@ from formalsynth.custodian.budget import (
     read_ledger,
     record_comparison,
     spent,
+    spent_elsewhere,
     spent_since,
     start,
     table,
@@ -261,12 +262,30 @@ def test_a_budget_is_raised_by_an_entry_alone(tmp_path):
         change_budget(tmp_path, 3.0, "more waves")
     start(tmp_path, entry(1.0), 1.0)
     for budget in (5.0, 0.5):
-        with pytest.raises(DataError, match=rf"budget: given {budget:g}; allowed: 1, which a ledger of the file has"):
+        with pytest.raises(DataError, match=rf"budget: given {budget:g}; allowed: 1, which the ledger of the file has"):
             start(tmp_path, entry(0.1), budget)
     change_budget(tmp_path, 3.0, "more waves")
     assert start(tmp_path, entry(1.0), 3.0).budgets == (1.0, 3.0)
     with pytest.raises(DataError, match="cannot be changed to 3: it is 3"):
         change_budget(tmp_path, 3.0, "again")
+    for number in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(DataError, match=r"--change: given .*; allowed: a number above 0"):
+            change_budget(tmp_path, number, "no budget")
+
+
+def test_a_budget_changed_in_one_study_does_not_stop_another(tmp_path):
+    first, second, third = (tmp_path / name for name in ("one", "two", "three"))
+    content = content_of(pd.DataFrame({"a": ["1", "2"]}))
+    start(first, entry(1.0), 2.0, content)
+    start(second, entry(0.5), 2.0, content)
+    change_budget(first, 3.0, "more waves")
+    assert start(first, entry(0.5), 3.0, content).budgets == (2.0, 3.0)
+    with pytest.raises(DataError, match="of the budget of 2 for all releases from the file 2 is spent"):
+        start(second, entry(0.5), 2.0, content)
+    with pytest.raises(DataError, match="budget: given 4; allowed: 2 or 3, which the ledger of the file has"):
+        start(third, entry(0.5), 4.0, content)
+    assert len(start(third, entry(0.5), 3.0, content).earlier) == 3
+    assert spent_elsewhere(second) == ["Other ledgers of the same rows: epsilon 2, which counts here, too."]
 
 
 def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):

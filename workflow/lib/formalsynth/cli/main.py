@@ -197,7 +197,15 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _budget(options: argparse.Namespace) -> int:
-    from formalsynth.custodian.budget import change_budget, check_head, head, read_comparisons, read_ledger, table
+    from formalsynth.custodian.budget import (
+        change_budget,
+        check_head,
+        head,
+        read_comparisons,
+        read_ledger,
+        spent_elsewhere,
+        table,
+    )
     from formalsynth.custodian.schema import budget_of
 
     if (options.change is None) != (not (options.reason or "").strip()):
@@ -206,7 +214,7 @@ def _budget(options: argparse.Namespace) -> int:
     if options.change is not None:
         change_budget(options.study, options.change, options.reason)
     lines = table(read_ledger(options.study), budget_of(options.study), read_comparisons(options.study))
-    _print(*lines, *checked, head(options.study))
+    _print(*lines, *spent_elsewhere(options.study), *checked, head(options.study))
     return 0
 
 

@@ -147,7 +147,7 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         lines = _known_lines(folder, together, content)
         entries = entries_of(lines)
         others = _others(together, lines)
-        _check_budget(folder, budget, [*_budgets(entries)[-1:], *(number for other in others for number in _budgets(other)[-1:])])
+        _check_budget(folder, budget, _budgets(entries)[-1:] or [number for other in others for number in _budgets(other)[-1:]])
         releases = _releases(entries)
         earlier = [*(release for other in others for release in _releases(other)), *releases]
         before = spent(earlier)
@@ -163,21 +163,23 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
 
 
 def _check_budget(folder: Path, budget: float, recorded: Sequence[float]) -> None:
-    for number in recorded:
-        if number != budget:
-            raise DataError(
-                f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {number:g}, which a ledger of the file has. A "
-                f"budget is declared once, before anybody looks: write {number:g}, or record a change that every later release "
-                f"states: formalsynth budget {folder} --change {budget:g} --reason TEXT"
-            )
+    if recorded and budget not in recorded:
+        allowed = " or ".join(f"{number:g}" for number in sorted(set(recorded)))
+        raise DataError(
+            f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {allowed}, which the ledger of the file has. "
+            "A budget is declared once, before anybody looks; a change is recorded in the study that declared it, and each later "
+            f"release from there states it: formalsynth budget STUDY --change {budget:g} --reason TEXT"
+        )
 
 
 def change_budget(folder: Path, budget: float, reason: str) -> None:
     """Add an entry of a changed budget.
 
     Raises:
-        DataError: nothing was declared before, or it is the same.
+        DataError: it is no budget, nothing was declared before, or it is the same.
     """
+    if not 0 < budget < math.inf:
+        raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
     with _alone(folder) as together:
         lines = _read(folder)
         former = _budgets(entries_of(lines))
@@ -216,6 +218,12 @@ def _others(together: Path | None, lines: Sequence[str]) -> list[list[Entry]]:
     known = read_known(together)
     same = of_same_rows(known, [entry for entry in known if entry.ledger == _name(lines)])
     return [entries_of(_lines(together / f"{name}.jsonl")) for name in same]
+
+
+def spent_elsewhere(folder: Path) -> list[str]:
+    """Describe what other ledgers of the same rows have spent."""
+    amounts = [spent(_releases(other)) for other in _others(ledgers_folder(), _read(folder))]
+    return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
 
 
 def overlapping(folder: Path, content: Content) -> list[str]:
