@@ -21,9 +21,8 @@ def test_many_data_sets_approach_the_posterior_variance():
     assert interval.error == pytest.approx(math.sqrt(2), rel=1e-3)
 
 
-@pytest.mark.parametrize("estimates", [[1.0], [1.0, 1.1, 0.9]])
-def test_without_draws_there_is_no_interval_if_the_estimates_differ_less_than_by_sampling(estimates):
-    assert without_draws(np.array(estimates), np.full(len(estimates), 1.0)) is None
+def test_without_draws_there_is_no_interval_from_one_data_set():
+    assert without_draws(np.array([1.0]), np.array([1.0])) is None
 
 
 def test_without_draws_the_variance_between_less_that_of_sampling_is_the_posterior_variance():
@@ -31,6 +30,25 @@ def test_without_draws_the_variance_between_less_that_of_sampling_is_the_posteri
     interval = without_draws(estimates, np.full(3, 1.0))
     assert interval is not None
     assert interval.error == pytest.approx(math.sqrt(3 * (1 + 1 / 3) + 1 / 3))
+    assert interval.high - 2 == pytest.approx(4.302653 * interval.error)  # Student's t with 2 degrees of freedom
+
+
+def test_without_draws_the_posterior_variance_is_at_least_that_of_sampling():
+    interval = without_draws(np.array([1.0, 1.1, 0.9]), np.full(3, 1.0))
+    assert interval is not None
+    assert interval.error == pytest.approx(math.sqrt(1 + 1 / 3 + 1 / 3))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.2, 2.0, 5.0, 30.0])
+@pytest.mark.parametrize("m", [2, 3, 5, 20])
+def test_without_draws_intervals_cover_whatever_the_posterior_variance(m, ratio):
+    """95 % within five standard errors of 4,000 simulations, where V is at least W."""
+    rng = np.random.default_rng(m)
+    truth = rng.normal(0, math.sqrt(ratio), 4000)
+    estimates = rng.normal(0, math.sqrt(ratio), (4000, m)) + rng.normal(0, 1, (4000, m))
+    intervals = [without_draws(row, np.ones(m)) for row in estimates]
+    covered = [interval.low <= value <= interval.high for interval, value in zip(intervals, truth, strict=True)]
+    assert np.mean(covered) > 0.93
 
 
 @given(st.integers(1, 20), st.floats(0.1, 10), st.floats(0.1, 10))

@@ -10,6 +10,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, program, program_name
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context
+from formalsynth.core.private import Bins, PublicTables, Tables
 from formalsynth.core.registry import forget_own, load
 from formalsynth.core.streams import Address
 from formalsynth.core.tables_rows import RowsModel, _projected
@@ -127,6 +128,39 @@ def test_a_predictor_of_two_values_has_the_right_slope(compiled):
     assert 0.02 < slope.std() < 0.06
     assert abs(slope.mean() - 0.8) < 4.5 * slope.std()
     assert posterior.fit_p > 1e-5
+
+
+UNIFORM = {"epsilon": 1.0, "low": -2.0, "high": 4.0, "bins": 12, "x_low": 0.0, "x_high": 1.0, "x_bins": 8, "x_closed": 1}
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("shape", [(1.0, 1.0), (1.0, 4.0), (0.3, 0.3)])
+def test_a_predictor_between_its_bounds_has_the_right_slope_whatever_its_distribution(shape, compiled):
+    """Uniform, skewed, and with most values at both ends: with normal predictors the slope is off by up to 5 errors."""
+    generator, family = np.random.default_rng(6), FAMILIES["normal"]
+    x = generator.beta(*shape, 4000)
+    records = Records(0.5 + 0.8 * x + 0.6 * generator.standard_normal(4000), np.column_stack([np.ones(4000), x]))
+    posterior = fitted(family, records, UNIFORM, compiled("linear_regression"), family.priors)
+    slope = posterior.draws["beta"][:, 1]
+    assert 0.02 < slope.std() < 0.12
+    assert abs(slope.mean() - 0.8) < 4.5 * slope.std()
+    assert posterior.fit_p > 1e-5
+
+
+def test_the_density_of_a_closed_predictor_is_within_its_bins_and_leans_to_the_fuller_side():
+    model = made(FAMILIES["normal"], Records(np.zeros(8), np.column_stack([np.ones(8), np.linspace(0, 0.9, 8)])), UNIFORM).model
+    noisy = Tables(np.full((1, 8, 12), 10.0) * np.arange(1, 9)[None, :, None], np.empty((0, 8, 8)))
+    points, share, row = model._points(PublicTables(Bins(-2, 4, 12), (Bins(0, 1, 8),), noisy, 1.0, 1.0))
+    assert points[:, 1].min() > 0
+    assert points[:, 1].max() < 1
+    assert (np.floor(points[:, 1] * 8) == row).all()
+    assert np.bincount(row, share) == pytest.approx(np.ones(8))
+    assert (np.bincount(row, share * points[:, 1]) * 8 > np.arange(8) + 0.5).all()
+
+
+def test_a_predictor_is_discrete_or_closed():
+    with pytest.raises(ValueError, match="x_discrete: 1 has no x_closed: 1 too"):
+        made(FAMILIES["normal"], Records(np.zeros(4), np.ones((4, 2))), UNIFORM | {"x_discrete": 1})
 
 
 PAGE = Path(__file__).parents[2].joinpath("docs", "OWN_STAN.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from formalsynth.custodian.guarantees import SAMPLER, guarantee_sentence, ledger
     ("neighbours", "words"), [("replace", "one record replaced"), ("add_remove", "one record added or removed")]
 )
 def test_a_strict_guarantee_names_the_declared_neighbours(kind, neighbours, words):
-    assert words in guarantee_sentence(kind, neighbours, direct=True)
+    assert words in guarantee_sentence(kind, neighbours, noisy=True)
     assert ledger_kind(kind) == "DP"
 
 
@@ -21,4 +21,4 @@ def test_the_sampler_is_named_where_one_is_used(direct):
 
 def test_other_guarantees_keep_their_kind():
     assert ledger_kind("asymptotic DP (local eps_x)") == "asymptotic DP (local eps_x)"
-    assert "not a guarantee for every file" in guarantee_sentence("asymptotic DP (local eps_x)", "replace", direct=False)
+    assert "not a guarantee for every file" in guarantee_sentence("asymptotic DP (local eps_x)", "replace", noisy=False)

@@ -147,7 +147,7 @@ class Given:
 @pytest.mark.parametrize(("neighbours", "claim", "factor"), [("add_remove", 2.0, 2), ("replace", 4.0, 4)])
 def test_the_claim_of_a_strict_candidate_is_declared_and_not_computed(monkeypatch, neighbours, claim, factor):
     """The largest log-likelihood is below 0.1, so a computed epsilon is far below the claim."""
-    monkeypatch.setattr(candidates, "StanPosteriors", Given)
+    monkeypatch.setattr(candidates, "ReleasePosteriors", Given)
     declared = SimpleNamespace(schema=SimpleNamespace(outcome="x", neighbours=neighbours))
     strict = posterior(2.0).synthesizer
     plain = Synthesizer(id="plain", mechanism="unweighted", parameters={}, parents=(), fit="plain", words=(0,))

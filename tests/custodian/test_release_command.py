@@ -1,12 +1,16 @@
 """The command ``formalsynth release``: the ledger is written first, seeds are refused, and nothing leaks on the way."""
 
 import re
+import runpy
 from pathlib import Path
 
 import incomes
+import numpy as np
+import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.custodian.budget import read_ledger
+from formalsynth.custodian.crossing import read_crossing
 
 SEEDS = ("root_seed", "seed", "random_state")
 
@@ -51,6 +55,69 @@ def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdsta
     incomes.declare(study, {"release.yaml": {"ceiling": 100}})
     assert main(["release", "studies/income", "--to", "release/again"]) == 1
     assert "of the budget of 150 for all releases from the file 105 is spent" in capsys.readouterr().err
+
+
+TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16, "x_low": 0, "x_high": 1, "x_bins": 8, "x_closed": 1}
+
+
+def with_tables(study, **parameters):
+    """Declare a release of the incomes by age from a fit to noisy tables, of epsilon 0.5 for an added or removed row."""
+    synthesizer = {"mechanism": "noisy_tables", "parameters": TABLES | parameters}
+    others = {f"columns.{name}.release": "suppressed" for name in ("region", "sector")}
+    incomes.declare(
+        study,
+        {
+            "schema.yaml": others,
+            "study.yaml": {"synthesizers.Tables": synthesizer, "scenarios.income.synthesizers": ["Unweighted", "Tables"]},
+            "release.yaml": {"synthesizer": "Tables", "sets": 20},
+        },
+    )
+
+
+@pytest.mark.stan
+def test_a_release_from_a_fit_to_noisy_tables_is_strict_and_keeps_the_regression(study, capsys, cmdstan):
+    """A replaced row changes two counts: noise of scale 2 costs 1. The truth of the slope is in the interval of combine.py."""
+    with_tables(study)
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    crossing = read_crossing(Path("release/income"))[0]
+    (table,) = crossing.tables
+    assert (table.shape, table.epsilon, table.scale, crossing.draws.epsilon) == ((8, 16), 1.0, 2.0, 0.0)
+    assert "variant_name: Pure DP" in Path("release/income/deployment.yaml").read_text()
+    assert main(["verify", "release/income", "--study", "studies/income"]) == 0
+    fits = [
+        np.polyfit(frame["age"], np.log(frame["income"]), 1, cov=True)
+        for frame in map(pd.read_csv, sorted(Path("release/income").glob("synthetic_*.csv")))
+    ]
+    rule = runpy.run_path("release/income/combine.py")["combine"]
+    estimate, variance, (low, high) = rule([fit[0][0] for fit in fits], [fit[1][0, 0] for fit in fits])
+    assert low < estimate < high
+    assert variance**0.5 < 0.003
+    assert abs(estimate - 0.012) < 5 * variance**0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"x_high": 80},
+            "allowed: low: 1000, high: 500000, x_low: 0, x_high: 1, x_closed: 1, x_discrete: 0: the declared bounds; the",
+        ),
+        ({"low": 900}, "synthesizers.Tables.parameters: given"),
+        ({"x_closed": 0}, "the predictor is on a scale on which its declared bounds are 0 and 1"),
+    ],
+)
+def test_bins_of_noisy_tables_are_on_the_declared_bounds(study, changes, message, capsys):
+    with_tables(study, **changes)
+    assert main(["release", "studies/income"]) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_noisy_tables_with_several_predictors_are_refused(study, capsys):
+    with_tables(study)
+    incomes.declare(study, {"schema.yaml": {"columns.region.release": "as_is"}})
+    assert main(["release", "studies/income"]) == 1
+    error = " ".join(capsys.readouterr().err.split())
+    assert "at most one predictor, a number; otherwise synthesizer: tables in release.yaml" in error
 
 
 @pytest.mark.parametrize("name", SEEDS)

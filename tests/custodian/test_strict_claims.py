@@ -132,19 +132,19 @@ def test_strict_candidates_claim_their_epsilon_and_are_audited_at_delta_0(study,
     assert main(["compare", "studies/share"]) == 0
     for name in ("Censor_uw", "Reference"):
         summary = seen[name]
-        assert (summary.pure, summary.direct, summary.epsilon, summary.refuted) == (True, False, 5.0, False)
+        assert (summary.pure, summary.noisy, summary.epsilon, summary.refuted) == (True, False, 5.0, False)
         assert 2 * max(bound for _, bound in summary.exposed) < 2.2 < summary.audited.epsilon <= 5.0
     assert 3.7 < seen["Censor_uw"].audited.epsilon < 4.7
     # the histogram with the noise and the bins of a release, which are made for an added or removed record
     histogram = seen["Histogram"]
-    assert (histogram.pure, histogram.direct, histogram.epsilon, histogram.audited.epsilon) == (True, True, 1.0, 1.0)
+    assert (histogram.pure, histogram.noisy, histogram.epsilon, histogram.audited.epsilon) == (True, True, 1.0, 1.0)
     assert (seen["Censor_w"].pure, seen["Unweighted"].pure) == (False, False)
 
 
 def test_a_guarantee_with_values_from_the_data_does_not_hold_for_every_file():
     assert EVERY_FILE.search(guarantee("DP (add/remove)").meaning)
     for kind in ("DP | fixed weights", "DP (add/remove) | known shape", "(eps, delta)-DP (add/remove) | fixed standardisation"):
-        for text in (guarantee(kind).meaning, guarantee_sentence(kind, "replace", direct=False)):
+        for text in (guarantee(kind).meaning, guarantee_sentence(kind, "replace", noisy=False)):
             assert "does not hold" in text
             assert not re.search(r"(?<!hold )(?<!not a guarantee )for every (file|data set)", text), text
             assert "proven" not in text

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from conftest import REPOSITORY
+from formalsynth.core.inference import without_draws
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged
 from formalsynth.custodian.public import software
@@ -30,6 +31,7 @@ KINDS = {
     "histogram": ("perturbed_histogram", "DP (replace-one)", True),
     "strict draws": ("censored_unweighted", "DP (add/remove)", False),
     "other draws": ("weighted", "asymptotic DP (local eps_x)", False),
+    "fitted tables": ("noisy_tables", "DP (add/remove)", False),
 }
 """Mechanism, guarantee, and whether all sets come from one noisy table."""
 EARLIER = Earlier(entries=2, epsilon=3.0)
@@ -37,6 +39,7 @@ AUDITED = Unchanged(columns=("age", "region", "sector"), rows=2935, unique=52, s
 DRAWS = ReleasedDraws(
     name="draws", mechanism="weighted", epsilon=None, reason="drawn", parameters={"a": ((1.0,),) * 3}, shapes={"a": ()}
 )
+FITTED = DRAWS.model_copy(update={"mechanism": "noisy_tables", "epsilon": 0.0, "fit_p": 2e-5})
 
 
 def facts_of(
@@ -55,7 +58,8 @@ def facts_of(
     )  # fmt: skip
     crossing = Crossing(
         statement="made up", date="2026-11-22", software=software(), declarations="0" * 64, seed="0" * 64, rows=2935, audit=audit,
-        compared=compared, earlier=earlier or Earlier(), unchanged=AUDITED, draws=None if direct else DRAWS,
+        compared=compared, earlier=earlier or Earlier(), unchanged=AUDITED,
+        draws=None if direct else FITTED if kind == "fitted tables" else DRAWS,
     )  # fmt: skip
     return ReleaseFacts(crossing, public, not direct if uses_predictors is None else uses_predictors)
 
@@ -100,7 +104,7 @@ def test_the_card_states_what_was_declared(facts):
     assert deployment["basic"]["data_product_type"] == "Synthetic data"
     refuted = facts.crossing.audit == "refuted"
     assert deployment["privacy_loss"].get("privacy_parameters") == (None if refuted else {"epsilon": 1.0})
-    exact = facts.pure and facts.direct and not refuted
+    exact = facts.declarations.mechanism in ("perturbed_histogram", "noisy_tables") and not refuted
     assert deployment["dp_variant"]["variant_name"] == ("Pure DP" if exact else "Custom")
 
 
@@ -149,16 +153,45 @@ def test_the_rule_of_a_release_is_that_of_the_internal_report(sets):
         assert (low, high) == pytest.approx((estimate - 1.96 * variance**0.5, estimate + 1.96 * variance**0.5))
 
 
+@pytest.mark.parametrize("sets", [2, 5])
+def test_the_rule_of_a_release_from_a_fit_to_tables_is_that_of_studies(sets):
+    generator = np.random.default_rng(sets)
+    for scale in (0.1, 1, 5):
+        estimates, variances = scale * generator.standard_normal(sets), generator.random(sets)
+        estimate, variance, (low, high) = combine_of(facts_of("fitted tables", config={"sets": sets}))(
+            list(estimates), list(variances)
+        )
+        ours = without_draws(estimates, variances)
+        assert (estimate, variance, low, high) == pytest.approx((ours.estimate, ours.error**2, ours.low, ours.high), rel=1e-5)
+
+
+def test_a_single_set_of_a_fit_to_tables_has_no_finite_interval():
+    assert combine_of(facts_of("fitted tables", config={"sets": 1}))([2.0], [1.0])[2] == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.43, "has p = 0.43; a difference"), (None, "was not tested")])
+def test_the_test_of_fit_is_stated(p, words):
+    facts = facts_of("fitted tables")
+    crossing = facts.crossing.model_copy(update={"draws": FITTED.model_copy(update={"fit_p": p})})
+    assert words in rendered("README.md", ReleaseFacts(crossing, facts.declarations, True)).replace("\n", " ")
+
+
 def test_no_text_promises_an_interval_for_a_noisy_table(facts):
     texts = rendered("combine.py", facts) + rendered("README.md", facts)
-    assert ("a 95 % interval." in texts) == (not facts.direct)
+    assert bool(re.search(r"a 95 % interval[.,]", texts)) == (not facts.direct)
     assert ("no interval" in texts) == facts.direct
 
 
 def test_the_interval_states_what_it_assumes(facts):
     text = " ".join(rendered("README.md", facts).split())
-    assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct)
-    assert ("at least as many rows as a set" in text) == (not facts.direct and facts.schema.neighbours == "add_remove")
+    fitted = facts.declarations.mechanism == "noisy_tables"
+    assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct and not fitted)
+    assert (
+        "It assumes that the outcome follows gamma. It does not fit the noisy counts: a test of fit has p = 2e-05." in text
+    ) == fitted
+    joined = facts.schema.neighbours == "add_remove"
+    assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
+    assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
     assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
 
 

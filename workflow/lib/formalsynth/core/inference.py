@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from formalsynth.core.arrays import Array
 
@@ -20,16 +21,18 @@ class Interval:
     estimate: float
     error: float
     """Standard error."""
+    quantile: float = NORMAL_95
+    """Quantile that its ends are away from the estimate, in standard errors."""
 
     @property
     def low(self) -> float:
         """Lower end."""
-        return self.estimate - NORMAL_95 * self.error
+        return self.estimate - self.quantile * self.error
 
     @property
     def high(self) -> float:
         """Upper end."""
-        return self.estimate + NORMAL_95 * self.error
+        return self.estimate + self.quantile * self.error
 
 
 def interval_with_draws(estimates: Array, variances: Array, posterior_variance: float) -> Interval:
@@ -51,12 +54,17 @@ def interval_with_draws(estimates: Array, variances: Array, posterior_variance: 
 
 
 def without_draws(estimates: Array, variances: Array) -> Interval | None:
-    """Combine m data sets without public draws: V is estimated by the variance between estimates less that of sampling.
+    """Combine m data sets without public draws: V is estimated by the variance between the estimates less that of sampling.
+
+    V is at least the variance of sampling, since the tables know no more than the data, and its estimate is taken as no less. The
+    interval has a quantile of Student's t with m - 1 degrees of freedom.
 
     Returns:
-        None if there are fewer than 2 data sets, or the estimate of V is not positive: there is no interval then.
+        None if there are fewer than 2 data sets: there is no interval then.
     """
-    if len(estimates) < 2:
+    m = len(estimates)
+    if m < 2:
         return None
-    between = float(np.var(estimates, ddof=1)) - float(np.mean(variances))
-    return interval_with_draws(estimates, variances, between) if between > 0 else None
+    within = float(np.mean(variances))
+    between = max(float(np.var(estimates, ddof=1)) - within, within)
+    return replace(interval_with_draws(estimates, variances, between), quantile=float(special.stdtrit(m - 1, 0.975)))

@@ -51,7 +51,7 @@ def has_distribution(family: Family) -> bool:
 
 def fits_itself(family: Family, parameters: Mapping[str, float]) -> bool:
     """Check if the family's own Stan program is sampled for noisy tables, and not the program ``noisy_tables``."""
-    return has_distribution(family) or bool(parameters.get("x_discrete", 0))
+    return has_distribution(family) or any(parameters.get(name, 0) for name in ("x_discrete", "x_closed"))
 
 
 def is_whole(family: Family) -> bool:

@@ -28,6 +28,8 @@ WEIGHT = 0.2
 """Weight of a made-up record: below 1, so that the draws are more dispersed than the posterior."""
 CLEAR = 3.0
 """Noisy counts below this number of standard deviations of the noise get no made-up records: noise in a tail has much weight."""
+CLOSED_POINTS = 3
+"""Points of the quadrature in each bin of a closed predictor."""
 TOTALS = 31
 """Points of the sum over the number of records in a row."""
 REACH = 6.0
@@ -56,6 +58,8 @@ class RowsModel:
     family: Family
     discrete: bool = False
     """True if all records of a row have the middle of its bin as their predictor."""
+    closed: bool = False
+    """True if the predictor is between its bounds, with any distribution, and not normal."""
     made_up: Records | None = None
     """Made-up records; None for the middles of bins, as often as the noisy counts say."""
 
@@ -183,7 +187,8 @@ class RowsModel:
     def _points(self, public: PublicTables) -> tuple[Array, Array, Integers]:
         """Rows (k, q + 1) of the design, their shares (k,) of their bin, and its number (k,).
 
-        A predictor that is not discrete has in its bins the shape of a normal one with the moments of the noisy counts.
+        Within its bins, a closed predictor has a density that is a straight line, with the slope between the noisy numbers of the
+        bins beside. One that is neither closed nor discrete has the shape of a normal one with the moments of the noisy counts.
         """
         middles = _middles(public)
         rows = len(middles)
@@ -192,12 +197,32 @@ class RowsModel:
         points, log_weight, row = predictor_points(rows)
         share = np.maximum(public.noisy.outcome[0].sum(axis=1), 0) + 1e-3
         share /= share.sum()
+        if self.closed:
+            points, weights, row = _closed_points(share)
+            return _design(points, public), weights, row
         mean = float(share @ middles)
         variance = max(float(share @ (middles - mean) ** 2) - (2 / rows) ** 2 / 12, 0.01)
         density = log_weight - 0.5 * (points - mean) ** 2 / variance
         for k in range(rows):
             density[row == k] -= logsumexp(density[row == k])
         return _design(points, public), np.exp(density), row
+
+
+def _closed_points(share: Array) -> tuple[Array, Array, Integers]:
+    """Quadrature over a predictor from -1 to 1 in bins of equal width, none of them open.
+
+    Args:
+        share: (rows,) share of each bin.
+
+    Returns:
+        Points, their shares of their bin, and its number.
+    """
+    rows = len(share)
+    at, weight = np.polynomial.legendre.leggauss(CLOSED_POINTS)
+    rise = np.clip(np.gradient(share) / 2 / share, -1, 1)
+    points = np.linspace(-1, 1, 2 * rows + 1)[1::2, None] + at / rows
+    within: Array = weight / 2 * (1 + rise[:, None] * at)
+    return points.ravel(), within.ravel(), np.repeat(np.arange(rows), CLOSED_POINTS)
 
 
 def _normalised(log_weight: Array) -> tuple[Array, float]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,15 @@ from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease
 from formalsynth.core.neighbours import Neighbours
+from formalsynth.core.private import PublicTables
 from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.streams import Address
 from formalsynth.core.text import DataError
 from formalsynth.custodian.guarantees import release_kind
+from formalsynth.custodian.noise import with_safe_noise
 from formalsynth.custodian.records import names_of
-from formalsynth.custodian.schema import STUDY, Declared, declarations
-from formalsynth.engine.chain import PublicPosterior, Result, run_chain
+from formalsynth.custodian.schema import FITTED, RELEASE, STUDY, TABLES, Column, Declared, declarations
+from formalsynth.engine.chain import NoPosterior, PublicPosterior, PublicRequest, Result, run_chain
 from formalsynth.plan.expand import Expanded, expand
 from formalsynth.plan.messages import ConfigError, refusal, validated
 from formalsynth.plan.model import FileScenario, OwnStan, PaperConfig, find_all
@@ -32,6 +35,10 @@ from formalsynth.steps.fit import StanPosteriors
 
 HISTOGRAM = "perturbed_histogram"
 """Mechanism whose noise a release draws again."""
+TRIALS = 3
+"""Largest number of times that a fit to public tables is tried: it costs no privacy."""
+UNIT = {"x_low": 0.0, "x_high": 1.0, "x_closed": 1.0, "x_discrete": 0.0}
+"""Bins of a predictor, which a design has on the scale of its declared bounds, and which is within them."""
 MOVE = 1e-10
 """Relative move of a chain's starting point; correlations of 1 stay within Stan's tolerance of 1e-8."""
 
@@ -76,6 +83,10 @@ class Candidate:
     """(n,) Lipschitz bounds; None for a mechanism without."""
     weights: Array | None
     """(n,) likelihood weights; None for a mechanism without."""
+    public: PublicTables | None = None
+    """Noisy tables that its draws follow from; None for a mechanism without."""
+    fit_p: float | None = None
+    """P value of a test of fit of the family to these tables."""
 
     @property
     def pure(self) -> bool:
@@ -83,13 +94,18 @@ class Candidate:
         return self.guarantee in STRICT_KINDS
 
     @property
-    def direct(self) -> bool:
-        """True if all its sets come from one noisy table, False for posterior draws."""
+    def fitted(self) -> bool:
+        """True if its sets come from a family that is fitted to noisy tables."""
+        return self.synthesizer.mechanism == FITTED
+
+    @property
+    def noisy(self) -> bool:
+        """True if all its sets come from noisy counts, False for posterior draws of the rows."""
         return self.by_record is None
 
     def per_release(self, sets: int) -> float:
-        """Epsilon of some sets: one noisy table serves them all, posterior draws add up."""
-        return self.epsilon if self.direct else self.epsilon * sets
+        """Epsilon of some sets: noisy counts serve them all, posterior draws add up."""
+        return self.epsilon if self.noisy else self.epsilon * sets
 
 
 def strict_claim(synthesizer: Synthesizer, neighbours: Neighbours, sets: int = 1) -> float | None:
@@ -171,6 +187,23 @@ def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer
         if synthesizer.mechanism == HISTOGRAM and ends_of != {"low": low, "high": high}:
             where = f"synthesizers.{synthesizer.id}.parameters"
             raise refusal(study.file, where, ends_of, [f"the declared bounds, low: {low:g} and high: {high:g}"])
+        if synthesizer.mechanism == FITTED:
+            _check_tables(declared, study, synthesizer)
+
+
+def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesizer) -> None:
+    """Check that noisy tables have bins on the declared bounds, and at most one predictor, which is a number."""
+    where, (low, high) = f"synthesizers.{synthesizer.id}", declared.schema.target.ends
+    predictors: dict[str, Column] = declared.schema.predictors
+    if len(predictors) > 1 or any(column.type == "category" for column in predictors.values()):
+        allowed = f"at most one predictor, a number; otherwise synthesizer: {TABLES} in {RELEASE}"
+        raise refusal(study.file, f"{where}.mechanism", f"{FITTED} with the predictors {', '.join(predictors)}", [allowed])
+    wanted = {"low": low, "high": high} | (UNIT if predictors else {})
+    given = {key: synthesizer.parameters.get(key, 0.0) for key in wanted}
+    if given != wanted:
+        ends = ", ".join(f"{key}: {value:g}" for key, value in wanted.items())
+        scale = "; the predictor is on a scale on which its declared bounds are 0 and 1" if predictors else ""
+        raise refusal(study.file, f"{where}.parameters", given, [f"{ends}: the declared bounds{scale}"])
 
 
 def fit(
@@ -198,11 +231,11 @@ def fit(
     chain, failed = study.chain(ids), dict[str, str]()
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
-        if mechanism.fits_public or mechanism.selects:
+        if mechanism.selects or (mechanism.fits_public and mechanism.name != FITTED):
             raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
-    posteriors = StanPosteriors(executable, study.priors, sampler, secretly_moved)
-    results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate")
+    posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved)
+    results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate", published=with_safe_noise)
     return {
         synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
         if synthesizer.id in results
@@ -210,6 +243,25 @@ def fit(
         for synthesizer in chain
         if synthesizer.id in ids
     }
+
+
+class ReleasePosteriors(StanPosteriors):
+    """Posteriors of a release: a fit to public tables has a program of its own, and is tried again where it fails."""
+
+    def given_public(self, request: PublicRequest) -> Fit:
+        """Fit to public tables that passed the gate of diagnostics.
+
+        Raises:
+            NoPosterior: it did not pass.
+            ValueError: the model refuses the tables, or has too few effective draws.
+        """
+        own = StanPosteriors(self.executable.with_name(request.model.program), self.priors, self.settings, self.moved)
+        words = request.synthesizer.words
+        first, *others = (request.synthesizer.model_copy(update={"words": (*words, trial)}) for trial in range(TRIALS))
+        for synthesizer in others:
+            with contextlib.suppress(NoPosterior):
+                return own.given_public(replace(request, synthesizer=synthesizer))
+        return own.given_public(replace(request, synthesizer=first))
 
 
 def secretly_moved(inits: StanData) -> StanData:
@@ -237,7 +289,12 @@ def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason:
 def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:
     guarantee, neighbours = _guarantee(declared, synthesizer), declared.schema.neighbours
     claim = strict_claim(synthesizer, neighbours)
-    assert not isinstance(result, PublicPosterior)
+    if isinstance(result, PublicPosterior):
+        assert claim is not None
+        return Candidate(
+            synthesizer, guarantee, "", epsilon=claim, draws=result.posterior.draws, predictor=data.family, by_record=None,
+            weights=None, public=result.fit.public, fit_p=result.posterior.fit_p,
+        )  # fmt: skip
     if isinstance(result, DirectRelease):
         epsilon = result.epsilon if claim is None else claim
         return Candidate(synthesizer, guarantee, "", epsilon, result.draws, result.predictor, None, None)

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.inference import without_draws
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
@@ -68,8 +69,10 @@ class CandidateSummary:
     """Used rows with the largest bounds."""
     audited: AuditResult | None = None
     """Result of the audit; None for no audit."""
-    direct: bool = False
-    """True if all its sets come from one noisy table, False for posterior draws."""
+    noisy: bool = False
+    """True if all its sets come from noisy counts, False for posterior draws of the rows."""
+    fitted: bool = False
+    """True if its sets come from a family that is fitted to noisy tables."""
     lost: tuple[str, ...] = ()
     """Declared analyses whose results from its synthetic data differ from those of the file."""
     predictors: float = 0.0
@@ -136,7 +139,9 @@ def _compared(
         level: (float(np.quantile(x, level)), float(np.quantile(synthetic, level, axis=1).mean())) for level in analyses.quantiles
     }
     coefficients = [
-        coefficient for regression in analyses.regressions for coefficient in _coefficients(schema, table, regression, sets)
+        coefficient
+        for regression in analyses.regressions
+        for coefficient in _coefficients(schema, table, regression, sets, candidate.fitted)
     ]
     lost = [coefficient.regression for coefficient in coefficients if not coefficient.kept]
     for level, (_, synthetic_quantile) in levels.items():
@@ -149,16 +154,21 @@ def _compared(
     return CandidateSummary(
         candidate.synthesizer.id, candidate.guarantee, "", epsilon, candidate.pure,
         float(np.mean([ecdf_distances(x, outcomes)[0] for outcomes in synthetic])), levels, tuple(coefficients), tuple(exposed),
-        direct=candidate.direct, lost=tuple(dict.fromkeys(lost)), predictors=with_predictors(schema, draft, 0),
+        lost=tuple(dict.fromkeys(lost)), predictors=with_predictors(schema, draft, 0), noisy=candidate.noisy,
+        fitted=candidate.fitted,
     )  # fmt: skip
 
 
-def _coefficients(schema: Schema, table: pd.DataFrame, regression: Regression, sets: Sequence[pd.DataFrame]) -> list[Coefficient]:
+def _coefficients(
+    schema: Schema, table: pd.DataFrame, regression: Regression, sets: Sequence[pd.DataFrame], fitted: bool
+) -> list[Coefficient]:
     kept = [name for name in schema.columns if name == schema.outcome or name in regression.predictors]
     part = schema.model_copy(update={"columns": {name: schema.columns[name] for name in kept}})
     names, (of_file, *of_sets) = names_of(part), [_fit(part, frame, regression.log) for frame in (table, *sets)]
-    mean, variance = combined(np.stack([fit[0] for fit in of_sets]), np.stack([fit[1] for fit in of_sets]))
-    ours, theirs = _interval(*of_file), _interval(mean, variance)
+    estimates, variances = (np.stack(values) for values in zip(*of_sets, strict=True))
+    intervals = [without_draws(*values) for values in zip(estimates.T, variances.T, strict=True)] if fitted else []
+    ends = [(interval.low, interval.high) for interval in intervals if interval]
+    ours, theirs = _interval(*of_file), ends or _interval(*combined(estimates, variances))
     label = f"{'log ' * regression.log}{schema.outcome} on {', '.join(regression.predictors)}"
     return [
         Coefficient(label, name, ours[k], theirs[k], overlap(ours[k], theirs[k])) for k, name in enumerate(names) if k
@@ -267,7 +277,9 @@ def _reason(
 
 
 def _weakness(chosen: CandidateSummary) -> str:
-    if chosen.direct:
+    if chosen.fitted:
+        return "It keeps what the family has of the outcome and its relation to the predictors; what no such family has is lost."
+    if chosen.noisy:
         return (
             "It knows nothing of the predictors: what the outcome has to do with them is lost. "
             "Inside a bin the values are spread evenly, so details narrower than a bin are lost, too."

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Integers, count
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.private import PublicTables
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate
-from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, released_draws
+from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
 from formalsynth.custodian.records import cells
 from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
@@ -44,7 +46,9 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
     tables = [_predictors(schema, draft, table)] if schema.synthesized else []
     if schema.predictors and not schema.synthesized:
         as_is = table[list(schema.predictors)].iloc[generator.permutation(rows)].reset_index(drop=True)
-    if not candidate.direct:
+    if candidate.public is not None:
+        tables.append(fitted_part(schema, candidate.public))
+    if candidate.fitted or not candidate.noisy:
         return Crossed(rows, draft.sets, tuple(tables), _draws(draft, candidate, generator), as_is)
     if candidate.synthesizer.mechanism != HISTOGRAM:
         raise DataError(
@@ -71,6 +75,18 @@ def _noisy(
     return noisy_part(schema, name, columns, shape, counts, 1, epsilon)
 
 
+def fitted_part(schema: Schema, public: PublicTables) -> Part:
+    """Noisy table of the outcome, by the predictor where there is one."""
+    (table,) = public.noisy.outcome
+    columns, sensitivity = (*schema.predictors, schema.outcome), SENSITIVITY[schema.neighbours]
+    epsilon = sensitivity / public.scale
+    return Part(
+        name=f"{OUTCOME} for the fit", columns=columns, epsilon=epsilon, scale=public.scale,
+        reason=noise_reason(sensitivity, public.scale, epsilon), shape=table.shape if schema.predictors else (table.size,),
+        numbers=tuple(int(number) for number in table.ravel()),
+    )  # fmt: skip
+
+
 def _draws(draft: ReleaseDraft | ReleaseConfig, candidate: Candidate, generator: np.random.Generator) -> ReleasedDraws:
     """Choose posterior draws, one for each set.
 
@@ -81,10 +97,10 @@ def _draws(draft: ReleaseDraft | ReleaseConfig, candidate: Candidate, generator:
     if number < draft.sets:
         raise ValueError(f"{draft.sets} sets need as many draws; there are {number}")
     chosen = generator.permutation(number)[: draft.sets]
-    epsilon = candidate.per_release(draft.sets) if candidate.pure else None
+    epsilon = 0.0 if candidate.fitted else candidate.per_release(draft.sets) if candidate.pure else None
     return ReleasedDraws(
-        name="posterior draws", mechanism=candidate.synthesizer.mechanism, epsilon=epsilon,
-        reason=drawn_reason(draft.sets), **released_draws(candidate.draws, chosen.tolist()),
+        name="posterior draws", mechanism=candidate.synthesizer.mechanism, epsilon=epsilon, fit_p=candidate.fit_p,
+        reason=drawn_reason(draft.sets, candidate.fitted), **released_draws(candidate.draws, chosen.tolist()),
     )  # fmt: skip
 
 

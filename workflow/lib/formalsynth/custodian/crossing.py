@@ -21,7 +21,7 @@ from formalsynth.core.model import Identifier, Model, pattern
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import Audit, guarantee_sentence
-from formalsynth.custodian.schema import TABLES, Line, PublicSchema, ReleaseConfig
+from formalsynth.custodian.schema import FITTED, TABLES, Line, PublicSchema, ReleaseConfig
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import checksum, write_text
@@ -33,6 +33,7 @@ NOISY = (
     "scale {scale:g} costs epsilon {epsilon:g}."
 )
 DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
+FIT = "One posterior draw for each set, computed from the noisy tables of this file and from nothing else: no further epsilon."
 """Reasons why numbers may leave."""
 REHEARSED = "made up"
 """Family of a rehearsal."""
@@ -95,6 +96,8 @@ class ReleasedDraws(Model):
     """Values of each parameter, a row for each draw."""
     shapes: dict[str, tuple[int, ...]]
     """Shape of each parameter."""
+    fit_p: Finite | None = None
+    """P value of a test of fit of the family to the noisy tables; None for draws of the rows."""
 
     @property
     def draws(self) -> dict[str, Array]:
@@ -190,6 +193,16 @@ class Declarations(Model):
         """True if all columns come from noisy tables."""
         return self.mechanism == TABLES
 
+    @property
+    def fitted(self) -> bool:
+        """True if the draws are those of a family that is fitted to noisy tables."""
+        return self.mechanism == FITTED
+
+    @property
+    def noisy(self) -> bool:
+        """True if all sets come from noisy counts, False for posterior draws of the rows."""
+        return self.fitted or self.family is None
+
 
 def text_of(model: Crossing | Declarations) -> str:
     """Write a crossing or declarations as YAML: a line for each number or row of a table."""
@@ -246,8 +259,10 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
             yield f"tables: {part.name}: {unknown[0]} is no released column"
     if crossing.known > ceiling * ROUNDING:
         yield f"its parts cost {crossing.known:g}, more than the declared ceiling of {ceiling:g}"
-    if crossing.draws and crossing.draws.reason != drawn_reason(declarations.release.sets):
+    if crossing.draws and crossing.draws.reason != drawn_reason(declarations.release.sets, declarations.fitted):
         yield "draws: reason: is not that of posterior draws"
+    if crossing.draws and declarations.fitted and crossing.draws.epsilon != 0:
+        yield "draws: epsilon: is not 0, and they are computed from the tables"
     if crossing.draws and {len(rows) for rows in crossing.draws.parameters.values()} != {declarations.release.sets}:
         yield "draws: their number is not that of the sets"
 
@@ -265,15 +280,15 @@ def noise_reason(sensitivity: float, scale: float, epsilon: float) -> str:
     return NOISY.format(sensitivity=sensitivity, scale=scale, epsilon=epsilon)
 
 
-def drawn_reason(sets: int) -> str:
+def drawn_reason(sets: int, fitted: bool) -> str:
     """Explain why posterior draws may leave."""
-    return DRAWN.format(draws=counted(sets, "draw"))
+    return FIT if fitted else DRAWN.format(draws=counted(sets, "draw"))
 
 
 def statement_of(declarations: Declarations, audit: Audit) -> str:
     """First line of a crossing: its guarantee, or that there is none."""
-    ceiling, direct = declarations.release.ceiling, declarations.family is None
-    meaning = guarantee_sentence(declarations.guarantee, declarations.schema_.neighbours, direct)
+    ceiling = declarations.release.ceiling
+    meaning = guarantee_sentence(declarations.guarantee, declarations.schema_.neighbours, declarations.noisy)
     if audit == "refuted":
         return f"No guarantee: an audit on this file found a larger loss than the claimed epsilon of {ceiling:g}."
     if declarations.pure:

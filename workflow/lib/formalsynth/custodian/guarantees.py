@@ -38,14 +38,14 @@ def ledger_kind(kind: str) -> str:
     return "DP" if kind in STRICT_KINDS else kind
 
 
-def guarantee_sentence(kind: str, neighbours: Neighbours, direct: bool) -> str:
+def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool) -> str:
     """Describe a guarantee.
 
     Args:
         kind: kind of guarantee, as registered by the mechanism.
         neighbours: the declared neighbour relation.
-        direct: True if the synthetic sets come from noisy counts, False for posterior draws of a sampler.
+        noisy: True if the synthetic sets come from noisy counts, False for posterior draws of the rows.
     """
     if kind in STRICT_KINDS:
-        return STRICT.format(relation=RELATION[neighbours]) + ("" if direct else f" {SAMPLER}")
+        return STRICT.format(relation=RELATION[neighbours]) + ("" if noisy else f" {SAMPLER}")
     return LOCAL.format(meaning=guarantee(kind).meaning)

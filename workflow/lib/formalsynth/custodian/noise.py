@@ -6,10 +6,12 @@ Counts are whole numbers and so is the noise, so no bits of a floating point num
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.private import PrivateFit
 
 FINER = 1 + 1e-9
 """Factor of the scale, so that rounding never makes epsilon larger."""
@@ -34,6 +36,17 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
     if not mechanism.map(int(sensitivity)) <= epsilon:  # type: ignore[no-untyped-call]
         raise RuntimeError(f"the noise would not give epsilon = {epsilon:g}")
     return [int(count) for count in mechanism([int(count) for count in counts])]
+
+
+def with_safe_noise(fit: PrivateFit) -> PrivateFit:
+    """Draw the noise of private tables anew: a mechanism's own noise is made of floating point numbers.
+
+    Raises:
+        RuntimeError: OpenDP's own accounting finds a larger epsilon.
+    """
+    public = fit.public  # an added or removed record changes one count of each table
+    noisy = noisy_counts([int(number) for number in fit.counts.counts], public.epsilon, len(public.noisy))
+    return replace(fit, public=replace(public, noisy=public.noisy.with_counts(np.array(noisy, dtype=float))))
 
 
 def shares(noisy: Sequence[int], threshold: float = 0.0) -> Array:

@@ -19,6 +19,7 @@ from formalsynth.core.family import FAMILIES, StanData, program
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.progress import tell
 from formalsynth.core.registry import REPOSITORY, is_own
+from formalsynth.core.tables import tabled
 from formalsynth.core.text import DataError
 from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.records import made_up, records_of
@@ -49,6 +50,8 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
             raise DataError(str(error)) from error
         try:
             build(study.program, executable, cmdstan)
+            for name in _of_tables(study):
+                build(REPOSITORY / "stan" / f"{name}.stan", executable.with_name(name), cmdstan)
         except RuntimeError as error:
             raise ConfigError(str(error)) from error
         if problems := _broken(declared, study, executable):
@@ -60,6 +63,14 @@ def compiled(declared: Declared, study: StudySetup) -> Iterator[Path]:
         if problems := list(_broken_mechanisms(declared, study, executable)):
             raise ConfigError("\n".join(problems))
         yield executable
+
+
+def _of_tables(study: StudySetup) -> set[str]:
+    """Programs that fit the family to noisy tables, other than its own."""
+    if tabled(FAMILIES[study.family]) is None:
+        return set()
+    mechanisms = (MECHANISMS[synthesizer.mechanism] for synthesizer in study.expanded.synthesizers.values())
+    return {mechanism.program for mechanism in mechanisms if mechanism.fits_public}
 
 
 def _start(executable: Path, parameters: Sequence[str], data: StanData) -> StanData:

@@ -100,7 +100,7 @@ def _overview(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         for summary in compared
     ]
     kinds = {
-        summary.guarantee: guarantee_sentence(summary.guarantee, run.neighbours, summary.direct)
+        summary.guarantee: guarantee_sentence(summary.guarantee, run.neighbours, summary.noisy)
         for summary in compared
         if not summary.reason
     }

@@ -22,6 +22,8 @@ KIND = " kind"
 """End of the name of what tells whether a value is missing, below 0, 0 or above it."""
 TABLES = "tables"
 """Synthesizer of a release in which all columns come from noisy tables; no study.yaml is needed for it."""
+FITTED = "noisy_tables"
+"""Mechanism that fits a family to noisy tables; a release draws their noise, and the draws cost nothing more."""
 SETS = 5
 """Number of synthetic sets where a draft gives none."""
 Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]

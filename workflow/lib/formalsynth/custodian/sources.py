@@ -122,7 +122,7 @@ class CandidateSource:
 
     @property
     def direct(self) -> bool:
-        """True if all sets come from noisy tables, False if they are posterior draws."""
+        """True if all sets come from noisy tables, False if they have draws."""
         return self.declarations.family is None
 
     @property
@@ -138,8 +138,11 @@ class CandidateSource:
             yield
 
     def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
-        """Fit made-up rows; outcomes are uniform where the posterior of so few rows has poor diagnostics."""
-        candidate, public = None if self.direct else self._fitted(), self.declarations
+        """Fit made-up rows; outcomes are uniform where the posterior of so few rows has poor diagnostics.
+
+        Noisy tables of so few rows are not fitted, as the sampler would be at it for minutes.
+        """
+        candidate, public = None if self.declarations.noisy else self._fitted(), self.declarations
         if candidate is None or candidate.reason:
             candidate = self._made_up()
             public = public.model_copy(update={"own": None} | ({} if self.direct else {"family": REHEARSED}))
@@ -157,7 +160,7 @@ class CandidateSource:
         claim = strict_claim(self.synthesizer, schema.neighbours)
         return Candidate(
             self.synthesizer, self.declarations.guarantee, "", claim or 0.0, draws,
-            MadeUpOutcomes(schema.target), None if self.direct else np.zeros(schema.rows), None,
+            MadeUpOutcomes(schema.target), None if self.declarations.noisy else np.zeros(schema.rows), None,
         )  # fmt: skip
 
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
@@ -196,7 +199,7 @@ def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup
     """Collect what is declared and published."""
     mechanism = MECHANISMS[synthesizer.mechanism]
     guarantee = release_kind(mechanism.guarantee, declared.schema.neighbours)
-    family = None if mechanism.releases else study.family
+    family = None if mechanism.releases and not mechanism.fits_public else study.family
     own = None
     if family is not None and is_own(module := FAMILIES.module(family)):
         own = OwnCode(file=Path(module).name, data=dict(study.priors) if study.use else {})

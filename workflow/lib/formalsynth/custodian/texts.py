@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from scipy.special import stdtrit
 
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
@@ -57,8 +58,18 @@ class ReleaseFacts:
 
     @property
     def direct(self) -> bool:
-        """True if all sets come from noisy tables, False if they are posterior draws."""
+        """True if all sets are drawn from the noisy tables themselves, and not from posterior draws."""
         return self.crossing.draws is None
+
+    @property
+    def noisy(self) -> bool:
+        """True if all sets come from noisy counts, False for posterior draws of the rows."""
+        return self.direct or self.declarations.fitted
+
+    @property
+    def quantile(self) -> float:
+        """Quantile of Student's t for a 95 % interval from all sets."""
+        return float(stdtrit(max(self.config.sets - 1, 1), 0.975))
 
     @property
     def files(self) -> list[str]:
@@ -83,7 +94,7 @@ class ReleaseFacts:
     @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
-        return guarantee_sentence(self.declarations.guarantee, self.schema.neighbours, self.direct)
+        return guarantee_sentence(self.declarations.guarantee, self.schema.neighbours, self.noisy)
 
     @property
     def certainty(self) -> float:

@@ -25,6 +25,8 @@ from formalsynth.core.streams import Address
 P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]
 """Function from data of a Stan program and a seed to draws and their effective sample size; raises ValueError with a reason."""
+Published = Callable[[PrivateFit], PrivateFit]
+"""Function from private statistics to those that are fitted and published."""
 FAILURES = (ValueError, np.linalg.LinAlgError)
 """Errors that are the failure of one synthesizer on one data set; all others end the job."""
 
@@ -198,6 +200,8 @@ class Step(Generic[P]):
     posteriors: Posteriors[P]
     owner: WeightedPosterior[P] | None = None
     """Result of the synthesizer whose fit it shares; None where it has a fit of its own."""
+    published: Published | None = None
+    """Change of private statistics before they are fitted; None for none."""
 
     def run(self, bounds: bool = False) -> Result[P]:
         """Run the synthesizer, with draws and record bounds where they are wanted.
@@ -210,6 +214,7 @@ class Step(Generic[P]):
             return self._searched(self.synthesizer.search)
         form = form_of(self.synthesizer, self.context)
         if isinstance(form, PrivateFit):
+            form = self.published(form) if self.published else form
             request = PublicRequest(self.synthesizer, self.context.address, form.public, form.model)
             return PublicPosterior(form, self.posteriors.given_public(request))
         return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
@@ -250,6 +255,7 @@ def run_chain(
     caches: Mapping[str, FitCache] | None = None,
     failed: dict[str, str] | None = None,
     task: str = "",
+    published: Published | None = None,
 ) -> dict[str, Result[P]]:
     """Results of the synthesizers of a chain on one data set.
 
@@ -261,6 +267,7 @@ def run_chain(
         caches: costly results that mechanisms take as they are, by synthesizer.
         failed: collects the reason of each synthesizer without a result; without it the first error is raised.
         task: beginning of lines of progress; there are none without it.
+        published: change of private statistics before they are fitted, such as noise that is safe to publish; None for none.
 
     Raises:
         ValueError: a mechanism, the family or a posterior failed.
@@ -277,7 +284,7 @@ def run_chain(
         try:
             context = context_of(synthesizer, data, parents, (caches or {}).get(id) or FitCache())
             shared = owner if isinstance(owner, WeightedPosterior) else None
-            results[id] = result = Step(synthesizer, context, posteriors, shared).run(id in wanted or id in bounds)
+            results[id] = result = Step(synthesizer, context, posteriors, shared, published).run(id in wanted or id in bounds)
             if isinstance(result, WeightedPosterior) and id in wanted:
                 parents[id] = result.parent(children_of(synthesizer.fit, chain))
         except FAILURES as error:

@@ -26,13 +26,15 @@ from formalsynth.core.tables_rows import RowsModel
 def noisy_tables(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOfTwo,
     x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8, x_discrete: ZeroOrOne = 0,
+    x_closed: ZeroOrOne = 0,
 ) -> PrivateFit:  # fmt: skip
     """Tables of the outcome by each predictor with discrete Laplace noise, and the family's posterior given these tables.
 
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
     Several predictors have tables of each pair of them too, since their correlations are needed for the coefficients.
     The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1`` the one
-    predictor has the middles of its bins as its only values, each with a number of records of its own.
+    predictor has the middles of its bins as its only values, each with a number of records of its own. With ``x_closed: 1`` it is
+    between its bounds, with any distribution; otherwise predictors are normal.
 
     Raises:
         ValueError: the family cannot be fitted to noisy tables, or not with so many predictors.
@@ -42,7 +44,7 @@ def noisy_tables(
         raise ValueError("this family cannot be fitted to noisy tables")
     outcome = Bins(low, high, int(bins), declared is not None and declared.log)
     predictors = (Bins(x_low, x_high, int(x_bins)),) * (context.records.design.shape[1] - 1)
-    model = _model(context.family, declared, outcome, predictors, x_discrete == 1)
+    model = _model(context.family, declared, outcome, predictors, x_discrete == 1, x_closed == 1)
     exact = tables(context.records, outcome, predictors)
     scale = len(exact) / epsilon
     counts = DiscreteLaplaceCounts(exact.flat, scale)
@@ -53,18 +55,20 @@ def noisy_tables(
 
 
 def _model(
-    family: Family, declared: Tabled | None, outcome: Bins, predictors: tuple[Bins, ...], discrete: bool
+    family: Family, declared: Tabled | None, outcome: Bins, predictors: tuple[Bins, ...], discrete: bool, closed: bool
 ) -> TablesModel | RowsModel:
     """Choose the model of a family.
 
     Raises:
         ValueError: it has no model of such tables.
     """
+    if discrete and closed:
+        raise ValueError("noisy tables: a predictor with x_discrete: 1 has no x_closed: 1 too")
     if declared is not None:
         check(declared, outcome, predictors)
-    if declared is None or discrete:
+    if declared is None or discrete or closed:
         check_rows(family, outcome, predictors)
-        return RowsModel(family, discrete)
+        return RowsModel(family, discrete, closed)
     return TablesModel(declared)
 
 
