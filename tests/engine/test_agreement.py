@@ -147,7 +147,7 @@ def test_the_audit_has_the_forms_weights_and_bounds_of_the_run(scenario, run, se
 
 def test_the_custodian_has_the_contexts_and_bounds_of_the_run(scenario, run, seen, monkeypatch):
     data, fitted = run
-    monkeypatch.setattr(candidates, "StanPosteriors", Given)
+    monkeypatch.setattr(candidates, "ReleasePosteriors", Given)
     monkeypatch.setattr(candidates, "fresh_address", lambda n: Address.of(scenario.key, 0))
     declared = SimpleNamespace(schema=SimpleNamespace(outcome="x", neighbours="add_remove"))
     study = candidates.StudySetup(

@@ -39,7 +39,7 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
 
 
 def with_safe_noise(fit: PrivateFit) -> PrivateFit:
-    """Draw the noise of private tables anew: a mechanism's own noise is made of floating point numbers.
+    """Draw the noise of private tables again: a mechanism's own noise is made of floating point numbers.
 
     Raises:
         RuntimeError: OpenDP's own accounting finds a larger epsilon.
