@@ -148,3 +148,13 @@ def test_an_infinite_log_likelihood_at_theta_costs_half_of_epsilon():
 def test_a_factor_is_above_0_and_at_most_1(factor):
     with pytest.raises(ValueError, match="factor"):
         MECHANISMS["censored_centred"].parameters(epsilon=1.0, factor=factor, theta1=0.1)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4, 5])
+def test_a_design_has_as_many_columns_as_the_parameter_has_values(columns):
+    generator = np.random.default_rng(1)
+    records = Records(generator.normal(size=30), np.column_stack([np.ones(30), generator.normal(size=(30, columns - 1))]))
+    reference = {f"theta{k + 1}": 0.5 for k in range(columns + 1)}
+    weights = MECHANISMS["reference"].function(context("normal", records), scale=5.0, **reference).weights
+    risk = np.abs(stats.norm.logpdf(records.x, records.design.sum(axis=1) / 2, 0.5))
+    np.testing.assert_allclose(weights, 1 / np.hypot(1, risk / 5), rtol=1e-7)

@@ -187,8 +187,8 @@ class RowsModel:
     def _points(self, public: PublicTables) -> tuple[Array, Array, Integers]:
         """Rows (k, q + 1) of the design, their shares (k,) of their bin, and its number (k,).
 
-        Within its bins, a closed predictor has a density that is a straight line, with the slope between the noisy numbers of the
-        neighbouring bins. One that is neither closed nor discrete has the shape of a normal one with the moments of the noisy counts.
+        Within its bins, a closed predictor has a density that is a straight line, with the slope between the noisy numbers of
+        neighbouring bins. One that is neither closed nor discrete has that of a normal one with the moments of the noisy counts.
         """
         middles = _middles(public)
         rows = len(middles)

@@ -96,8 +96,11 @@ def reference_draws(context: Context, theta: Sequence[float | None]) -> Draws:
     """
     draws = as_draws(context, theta)
     with np.errstate(over="ignore", invalid="ignore"):
-        inputs = dict.fromkeys(context.records.inputs, np.ones(len(PROBE)))
-        probe = Records(PROBE, np.ones((len(PROBE), context.records.design.shape[1])), inputs)
+        # powers of different numbers: equal columns have no least squares solution, which only some processors notice
+        columns = context.records.design.shape[1]
+        x = np.resize(PROBE, max(len(PROBE), columns))
+        design = np.vander(np.linspace(0, 1, len(x)), columns, increasing=True)
+        probe = Records(x, design, dict.fromkeys(context.records.inputs, np.ones(len(x))))
         if np.isnan(log_likelihood(context.family, probe, draws)).all():
             raise ValueError(f"the reference parameter {[value for value in theta if value is not None]} gives no density")
     return draws
