@@ -37,6 +37,7 @@ return [...document.body.querySelectorAll("*")]
   .filter((one) => !one.closest(".scroll, .skip") && one.getBoundingClientRect().right > width + 1)
   .map((one) => one.outerHTML.slice(0, 200));
 """
+COMPLETE = "return document.readyState === 'complete'"
 OPERABLE = "a[href]:not([tabindex='-1']), button, input, select, summary, [tabindex='0']"
 
 
@@ -183,9 +184,13 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
 
 def test_links_open_the_ledger_filtered_or_at_a_claim(screen, made_up):
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.wait import WebDriverWait
 
     open_page(screen, made_up, "index.html")
-    screen.find_element(By.CSS_SELECTOR, "a[href*='misprint']").click()
+    link = screen.find_element(By.CSS_SELECTOR, "a[href*='misprint']")
+    target = link.get_attribute("href")
+    link.click()
+    WebDriverWait(screen, 30).until(lambda page: page.current_url == target and page.execute_script(COMPLETE))
     assert shown_claims(screen) == expected(paper="first", verdict="misprint", kind="test")
     open_page(screen, made_up, "claims.html#first-3")
     assert shown_claims(screen) == expected()
