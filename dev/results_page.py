@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -30,9 +30,6 @@ FRONTIER = "cost/fig01.png"
 LEAD = "range/fig02.png"
 """Picture of README in its place."""
 
-DECIDING = ("range-ecdf-averaged", "range-contraction-weighted", "censor-ph-fine-worst", "censor-w-strict")
-"""Claims that matter for the choice of a mechanism."""
-
 
 def lead_picture(kept: str, has_frontier: bool) -> str:
     """Write the first picture of README.
@@ -58,30 +55,39 @@ def lead_picture(kept: str, has_frontier: bool) -> str:
     return f"{picture}\n\n*{words}*"
 
 
-def readme_part(rows: Sequence[LedgerRow], errata: Sequence[Erratum], steady: pd.DataFrame) -> str:
+def readme_part(
+    answers: Mapping[str, Sequence[str]], rows: Sequence[LedgerRow], errata: Sequence[Erratum], steady: pd.DataFrame
+) -> str:
     """Write the part of README about the reference run.
 
     Args:
+        answers: ids of the claims that answer each question of the papers.
         rows: rows of the ledger.
         errata: errata of its papers.
         steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
     """
-    totals = findings(rows, errata)
-    turning = unsteady(steady)
-    lines = [f"- {_erratum(result, 'docs/ERRATA.md')}" for finding in FINDINGS for result in totals.shown(finding)]
-    tiles = f"[![A tile for each claim: its colour and its sign show the verdict](docs/reference/{MAP})](docs/RESULTS.md)"
-    deciding = "\n".join(
-        f"- {_claim_line(row, turning, 'docs/reference', 'docs/ERRATA.md')}" for row in rows if row.id in DECIDING
-    )
-    if deciding:
-        lines.insert(0, f"Claims that bear on which mechanism to take:\n\n{deciding}\n\nErrata:\n")
+    totals, turning = findings(rows, errata), unsteady(steady)
+    by_id = {row.id: row for row in rows}
+    lines = [
+        " ".join([f"- *{question}*", *(_answer(by_id[id], turning) for id in ids if id in by_id)])
+        for question, ids in answers.items()
+    ]
     parts = [
-        tiles,
+        f"[![A tile for each claim: its colour and its sign show the verdict](docs/reference/{MAP})](docs/RESULTS.md)",
         headline(totals, headline_error(rows, steady)),
-        _by_paper(totals, list(dict.fromkeys(row.paper for row in rows))),
+        "\n".join(lines),
+        _errata_line(totals, "[erratum](docs/ERRATA.md)"),
         _apart(totals),
     ]
-    return "\n\n".join(part for part in [*parts, _errata_line(totals), "\n".join(lines)] if part)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _answer(row: LedgerRow, turning: Turning) -> str:
+    """Write a claim that answers a question, with its verdict and links."""
+    links = [_shown(row, "docs/reference"), f"[{row.erratum}](docs/ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
+    mark = f", {words}" if (words := stays_words(row, turning)) else ""
+    places = f" ({', '.join(link for link in links if link)})" if any(links) else ""
+    return f"{row.claim} **{row.verdict.capitalize()}**{mark}{places}."
 
 
 def headline(totals: Findings, error: float) -> str:
@@ -126,19 +132,20 @@ def _apart(totals: Findings) -> str:
     )
 
 
-def _errata_line(totals: Findings) -> str:
+def _errata_line(totals: Findings, erratum: str = "erratum") -> str:
+    """Count the errata that claims of the run fail with; the word may be a link to their page."""
     misprints, refuted = len(totals.shown(MISPRINT)), len(totals.shown(REFUTED))
     if not misprints + refuted:
         return ""
     named = [f"{number} {'misprint' if number == 1 else 'misprints'}" for number in [misprints] if number]
     named += [f"{number} refuted {'statement' if number == 1 else 'statements'}" for number in [refuted] if number]
-    return f"Claims that fail with an erratum count there, each slip once: {' and '.join(named)}."
+    return f"Claims that fail with an {erratum} count there, each slip once: {' and '.join(named)}."
 
 
-def _erratum(result: ErratumClaims, page: str) -> str:
+def _erratum(result: ErratumClaims) -> str:
     erratum = result.erratum
     papers = ", ".join(f"`{key}`" for key in dict.fromkeys(place.paper for place in erratum.places))
-    return f"[{erratum.id}]({page}#{erratum.id.lower()}) ({papers}, {erratum.kind}): {erratum.title}"
+    return f"[{erratum.id}](ERRATA.md#{erratum.id.lower()}) ({papers}, {erratum.kind}): {erratum.title}"
 
 
 def _places(erratum: Erratum) -> str:
@@ -209,7 +216,7 @@ def results_page(
         "\n".join(f"- *{verdict}*: {meaning}" for verdict, meaning in VERDICTS.items() if verdict in present),
         _kinds(totals),
         _errata_line(totals),
-        "\n".join(f"- {_erratum(result, 'ERRATA.md')}" for finding in FINDINGS for result in totals.shown(finding)),
+        "\n".join(f"- {_erratum(result)}" for finding in FINDINGS for result in totals.shown(finding)),
         f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():
@@ -246,10 +253,10 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str,
     return parts
 
 
-def _claim_line(row: LedgerRow, turning: Turning, kept: str, errata: str = "ERRATA.md") -> str:
+def _claim_line(row: LedgerRow, turning: Turning, kept: str) -> str:
     """Write a claim, then its verdict with its estimate, and links."""
     kind = kind_name(row.kind)
-    links = [_shown(row, kept), f"[{row.erratum}]({errata}#{row.erratum.lower()})" if row.erratum else ""]
+    links = [_shown(row, kept), f"[{row.erratum}](ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
     places = "; ".join(part for part in (row.place, *links, kind * (kind != "test")) if part)
     estimate = f" Found {ours(row)}." if row.estimate else ""
     note = f" {row.note[:1].upper()}{row.note[1:].rstrip('.')}." if row.note else ""

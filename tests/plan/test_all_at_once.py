@@ -43,6 +43,7 @@ MISTAKES = {
             "tables.2.value": ("dleta", "tables.2.value: given 'dleta'; allowed: "),
         },
         CLAIM: {
+            "answer": (["bounds-odrer"], "answer: given 'bounds-odrer'; allowed: bounds-order, "),
             "claims.0.estimate.over": ("synthesiser", "claims.bounds-order.estimate.over: given 'synthesiser'; allowed: "),
             "claims.1.shows": ("figure 99", "claims.bounds-contract.shows: given 'figure 99'; allowed: "),
         },

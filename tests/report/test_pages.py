@@ -105,7 +105,10 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert f"Caption of first/fig01 {NASTY}" in text
     assert METRICS["delta"].meaning in text
     assert guarantee("DP | fixed weights").meaning in text
-    assert text.index("Figure 1") < text.index("Claim number0") < text.index("Caption of first/fig02")
+    figure = text.index("Figures Figure 1 ", text.index("Claim number4"))
+    assert text.index(f"Does it hold? {NASTY}") < text.index("Claim number0") < text.index("Claim number4") < figure
+    assert figure < text.index("Claim number0", figure) < text.index("Caption of first/fig02")
+    assert figure < text.index("Source files Figures are drawn by") < text.index("Tables are written by")
     assert text.index("Other claims") < text.index("Claim number1") < text.index("Claim number2")
     assert "57771 ± 0 printed 57771 difference 0.2" in text
     assert "Synthesizer ε n_syn" in text

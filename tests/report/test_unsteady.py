@@ -48,4 +48,7 @@ def test_a_verdict_that_may_turn_is_marked_in_its_place_and_no_other_verdict_of_
     assert words == ["", "stays in 67% of redrawn runs", "stays in 33% of redrawn runs", "stays in 0% of redrawn runs"]
     turned = LedgerRow(**made_up_report.claim(0, "undetermined") | {"id": "other", "replicates": 2})
     assert stays_words(turned, turning) == ""
-    assert "**Reproduced**, stays in 67% of redrawn runs (" in readme_part(rows(), [], steadiness(VERDICTS))
+    answers = {"Is it so?": [row.id for row in rows()]}
+    text = readme_part(answers, rows(), [], steadiness(VERDICTS))
+    assert "- *Is it so?* " in text
+    assert "**Reproduced**, stays in 67% of redrawn runs" in text

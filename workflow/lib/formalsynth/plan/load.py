@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from formalsynth.core.streams import number_of
-from formalsynth.ledger.claims import Claim, ClaimConfig
+from formalsynth.ledger.claims import Claim
 from formalsynth.ledger.errata import ErrataConfig, Erratum
 from formalsynth.plan.checks import check_figure, check_table
 from formalsynth.plan.claims import read_claims
@@ -172,11 +172,13 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     """Read a paper; sentences about its parts that are left out."""
     path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
     _check_paper("papers", key, folder / "config.yaml", folder)
-    tree, config, claims = _read_files(path, of_claims)
+    tree, config, about = _read_files(path, of_claims)
     problems = Problems()
+    _check_answer(about, of_claims, problems)
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
-    paper = replace(paper, tree=tree, claims=read_claims(paper, claims, errata, of_claims, problems))
+    paper = replace(paper, tree=tree, claims=read_claims(paper, about.claims, errata, of_claims, problems))
+    paper = replace(paper, question=about.question, answer=tuple(about.answer))
     problems.report()
     return paper, skipped
 
@@ -217,6 +219,15 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
     return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
 
 
+def _check_answer(about: ClaimsConfig, file: Path, problems: Problems) -> None:
+    """Check that the claims that answer the question of a paper exist."""
+    ids = [claim.id for claim in about.claims]
+    for id in about.answer:
+        with problems.catch():
+            if id not in ids:
+                raise refusal(file, "answer", id, ids)
+
+
 def _files(study: StudyFile) -> tuple[Path, ...]:
     """Files of a study: its own, and that of its claims."""
     return (study.path, *([study.claims] if study.claims else []))
@@ -229,7 +240,7 @@ def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], p
     return []
 
 
-def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, list[ClaimConfig]]:
+def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, ClaimsConfig]:
     """Contents of a paper's file, its config, and its claims if their file exists."""
     problems, claims_config = Problems(), ClaimsConfig(claims=[])
     with problems.catch():
@@ -239,7 +250,7 @@ def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConf
         if claims.exists():
             claims_config = validated(ClaimsConfig, load_yaml(claims), claims)
     problems.report()
-    return tree, config, claims_config.claims
+    return tree, config, claims_config
 
 
 def _with_shown(paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None) -> Paper:

@@ -534,4 +534,6 @@ class PaperConfig(Model):
 class ClaimsConfig(Model):
     """``config/claims/<key>.yaml``."""
 
+    question: str = Field("", description="Question that the paper answers, for README and the first screen of the report.")
+    answer: list[str] = Field(default_factory=list, max_length=3, description="Claims that answer it, by id, in this order.")
     claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")

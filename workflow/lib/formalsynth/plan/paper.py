@@ -44,6 +44,10 @@ class Paper:
     """Figures that can be made, by printed number."""
     tables: dict[int, Table] = field(default_factory=dict)
     claims: list[Claim] = field(default_factory=list)
+    question: str = ""
+    """Question that it answers; empty for a study of the user's own."""
+    answer: tuple[str, ...] = ()
+    """Ids of the claims that answer it."""
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
     tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)

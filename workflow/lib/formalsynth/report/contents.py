@@ -127,6 +127,8 @@ class ShownPaper:
     info: PaperInfo
     figures: Sequence[ShownFigure]
     tables: Sequence[ShownTable]
+    answer: Sequence[LedgerRow]
+    """Claims that answer its question."""
     other: Sequence[LedgerRow]
     """Claims that belong to none of its figures and tables."""
     claims: int
@@ -186,7 +188,9 @@ def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) ->
     other = [claim for what, group in about.items() if what not in shown for claim in group]
     own = [claim for group in about.values() for claim in group]
     tests = sum(kind_name(claim.kind) == "test" for claim in own)
-    return ShownPaper(info, figures, tables, other, len(own), tests)
+    by_id = {claim.id: claim for claim in own}
+    answer = [by_id[id] for id in info.answer if id in by_id]
+    return ShownPaper(info, figures, tables, answer, other, len(own), tests)
 
 
 def _figure(info: FigureInfo, about: About, source: Source) -> ShownFigure:

@@ -53,7 +53,8 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
             claim.id for claim in paper.claims if _files_of(paper.scenarios[scenario.id] for scenario in claim.scenarios)
         ),
         mechanisms={claim.id: names for claim in paper.claims if (names := _mechanisms(paper, claim))},
-        telling=tuple(paper.config.telling),
+        question=paper.question,
+        answer=paper.answer,
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),

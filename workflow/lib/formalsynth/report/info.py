@@ -89,8 +89,10 @@ class PaperInfo(JobInput):
     """Sentences about parts that are left out because their data are missing."""
     warnings: tuple[str, ...]
     """Sentences about data files that may not be those of the paper."""
-    telling: tuple[str, ...] = ()
-    """Numbers of the most informative figures."""
+    question: str = ""
+    """Question that it answers; empty if its config has none."""
+    answer: tuple[str, ...] = ()
+    """Ids of the claims that answer it."""
     figures: tuple[FigureInfo, ...]
     tables: tuple[TableInfo, ...]
 

@@ -6,7 +6,6 @@ import csv
 import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,8 +60,6 @@ SYMBOLS_OF = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
 """Script with the entries of the search."""
-FIRST_CLAIMS = 10
-"""Number of claims on the first screen."""
 FRONTIER = ("cost", "figure 1")
 """Figure of privacy against utility, where the run has it."""
 LEDGER = "claims.csv"
@@ -169,21 +166,11 @@ def _about_the_run(
         "makers": files.makers,
         "sources": list(files.sources),
         "findings": findings(claims, info.errata),
-        "first": first_claims(papers, claims),
         "map": groups(claims),
         "counted": {row.id for row in claims if counted(row)},
         "contracting": [(paper.key, item.what) for paper in papers for item in paper.figures if item.info.kind == "contraction"],
         "frontier": next((item for paper in papers for item in paper.figures if (paper.key, item.what) == FRONTIER), None),
     }
-
-
-def first_claims(papers: Sequence[ShownPaper], claims: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """Choose the claims of the first screen: the first tests of each of the most informative figures, in turn."""
-    telling = [(paper.key, f"figure {number}") for paper in papers for number in paper.info.telling]
-    tests = [row for row in claims if kind_name(row.kind) == "test"]
-    by_figure = [[row for row in tests if (row.paper, row.shows) == figure] for figure in telling]
-    turns = [row for turn in zip_longest(*by_figure) for row in turn if row is not None][:FIRST_CLAIMS]
-    return [row for row in claims if row in turns]
 
 
 def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownPaper], files: Files) -> None:
