@@ -28,11 +28,10 @@ import pandas as pd
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.inference import Interval, interval_with_draws, without_draws
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.core.tables import tabled
 from formalsynth.core.tables_density import TablesDensity, importance_draws
 from formalsynth.core.tables_model import TablesModel
-from formalsynth.mechanisms.noisy_tables import tables
 from scipy import stats
 
 FAMILIES.find()
@@ -146,7 +145,7 @@ def posterior(case: Case, y: Array, x: Array, epsilon: float, generator: np.rand
     declared = tabled(family)
     assert declared is not None
     model, predictors = TablesModel(declared), (case.predictor,) if case.predictor else ()
-    exact = tables(Records(y, np.column_stack([np.ones(len(y)), *([x] if predictors else [])])), case.outcome, predictors)
+    exact = Tables.of(Records(y, np.column_stack([np.ones(len(y)), *([x] if predictors else [])])), case.outcome, predictors)
     scale = len(exact) / epsilon
     noisy = DiscreteLaplaceCounts(exact.flat, scale).noisy(generator, 1)[0]
     public = PublicTables(case.outcome, predictors, exact.with_counts(noisy), scale, epsilon)

@@ -20,11 +20,10 @@ from formalsynth.core.centring import Reference
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
 from formalsynth.core.tables import tabled as declared_tables
 from formalsynth.core.tables_model import TablesModel
 from formalsynth.mechanisms.minimum_distance import draws_of, selection
-from formalsynth.mechanisms.noisy_tables import tables
 
 ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}
 REPLACE = {"guarantee": "DP (replace-one)", "strict": {"replace": 1.0}}
@@ -142,7 +141,7 @@ def tabulated(name, true, counts=None, public=None, model=None, generator=None, 
         def broken(context: Context, *, epsilon: PositiveNumber) -> PrivateFit:
             records = context.records
             bins = Bins(0, 1, 5)
-            exact = tables(records, bins, ())
+            exact = Tables.of(records, bins, ())
             flat = exact.flat if counts is None else np.asarray(counts(exact.flat), dtype=float)
             made = DiscreteLaplaceCounts(flat, 1.0)
             stream = context.address.generator("mechanism", words(exact.flat) if words else ())

@@ -9,7 +9,6 @@ from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, 
 from formalsynth.core.tables import tabled
 from formalsynth.core.tables_density import TablesDensity, importance_draws, information
 from formalsynth.core.tables_model import TablesModel
-from formalsynth.mechanisms.noisy_tables import tables
 from formalsynth.stan.sample import sample
 from scipy import stats
 
@@ -40,7 +39,7 @@ def posterior(name, epsilon, records=900):
     model = TablesModel(tabled(FAMILIES[family]))
     design = np.column_stack([np.ones(records), *([] if x is None else [x[:records]])])
     outcome, predictors = Bins(*declared, model.tabled.log), (Bins(-1, 5, 8),) * (design.shape[1] - 1)
-    exact = tables(Records(outcomes[:records].astype(float), design), outcome, predictors)
+    exact = Tables.of(Records(outcomes[:records].astype(float), design), outcome, predictors)
     scale = len(exact) / epsilon
     noisy = DiscreteLaplaceCounts(exact.flat, scale).noisy(np.random.default_rng(3), 1)[0]
     public = PublicTables(outcome, predictors, exact.with_counts(noisy), scale, epsilon)

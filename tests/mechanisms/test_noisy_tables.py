@@ -14,7 +14,7 @@ from formalsynth.core.streams import Address
 from formalsynth.core.tables import tabled
 from formalsynth.core.tables_model import TablesModel
 from formalsynth.engine.chain import PublicPosterior, Step
-from formalsynth.mechanisms.noisy_tables import ratio, tables
+from formalsynth.mechanisms.noisy_tables import ratio
 from formalsynth.stan.sample import sample
 from formalsynth.steps.fit import StanPosteriors
 from scipy import stats
@@ -67,7 +67,7 @@ def test_the_ratio_is_that_of_the_probabilities_on_a_lattice_of_outputs(q):
     for _relation, rows, others in list(small_pairs(q, 1)) + [
         (None, [(rng.choice(VALUES), PREDICTORS[q][0])] * 4, [(2.5, PREDICTORS[q][-1])] * 3) for _ in range(3)
     ]:
-        ours, theirs = (tables(records(part, q), Bins(0, 3, 3), bins).flat.astype(int) for part in (rows, others))
+        ours, theirs = (Tables.of(records(part, q), Bins(0, 3, 3), bins).flat.astype(int) for part in (rows, others))
         # the noise is independent: the largest ratio over all outputs is the product of those of the cells
         by_cell = [(log_mass[:, a] - log_mass[:, b]).max() for a, b in zip(ours, theirs, strict=True)]
         assert ratio(DECLARED, records(rows, q), records(others, q)) == pytest.approx(sum(by_cell), abs=1e-12)

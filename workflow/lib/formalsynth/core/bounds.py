@@ -1,4 +1,4 @@
-"""By-record Lipschitz bounds of the sensitive log-likelihood, streamed over posterior draws.
+"""Lipschitz bounds of the sensitive log-likelihood by record, streamed over posterior draws.
 
 The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 

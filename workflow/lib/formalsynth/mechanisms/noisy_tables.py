@@ -5,12 +5,11 @@ Proof and exact test: ``docs/proofs/noisy_tables.md``.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers, Records
+from formalsynth.core.arrays import Records
 from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber, ZeroOrOne
 from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, mechanism
@@ -45,7 +44,7 @@ def noisy_tables(
     outcome = Bins(low, high, int(bins), declared is not None and declared.log)
     predictors = (Bins(x_low, x_high, int(x_bins)),) * (context.records.design.shape[1] - 1)
     model = _model(context.family, declared, outcome, predictors, x_discrete == 1, x_closed == 1)
-    exact = tables(context.records, outcome, predictors)
+    exact = Tables.of(context.records, outcome, predictors)
     scale = len(exact) / epsilon
     counts = DiscreteLaplaceCounts(exact.flat, scale)
     settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
@@ -72,21 +71,6 @@ def _model(
     return TablesModel(declared)
 
 
-def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:
-    """Count the records in the cells of each table; a record is in one cell of each."""
-    column = outcome.of(records.x)
-    rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)] or [np.zeros(len(records), dtype=np.int64)]
-    height = predictors[0].number if predictors else 1
-    of_outcome = [_counts(row, column, height, outcome.number) for row in rows]
-    of_pairs = [_counts(first, second, height, height) for first, second in itertools.combinations(rows, 2)]
-    return Tables(np.array(of_outcome), np.array(of_pairs).reshape(-1, height, height))
-
-
-def _counts(row: Integers, column: Integers, height: int, width: int) -> Array:
-    """Count (height, width) the records by row and column."""
-    return np.bincount(row * width + column, minlength=height * width).astype(float).reshape(height, width)
-
-
 def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, log: bool = False) -> float:
     """Largest logarithm of the ratio of the probabilities of any output, between two data sets of the same declared columns.
 
@@ -101,7 +85,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
     given = _parameters(parameters)
     outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
     predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
-    ours, theirs = (tables(data, outcome, predictors) for data in (records, neighbour))
+    ours, theirs = (Tables.of(data, outcome, predictors) for data in (records, neighbour))
     return float(np.abs(ours.flat - theirs.flat).sum() * given["epsilon"] / len(ours))
 
 
