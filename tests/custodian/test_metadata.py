@@ -6,8 +6,9 @@ import os
 import pytest
 import yaml
 from formalsynth.core.text import DataError
-from formalsynth.custodian.metadata import read_metadata, smartnoise, write_metadata
+from formalsynth.custodian.metadata import csvw, read_metadata, smartnoise, write_metadata
 from formalsynth.custodian.schema import Schema
+from small_release import COLUMNS, a_schema
 
 SCHEMA = Schema.model_validate({
     "file": "income.csv", "rows": 60, "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
@@ -95,3 +96,13 @@ def test_a_file_that_is_no_metadata_is_never_quoted(name, text, tmp_path):
     assert str(tmp_path / name) in str(error.value)
     assert "73519" not in str(error.value)
     assert "81234" not in str(error.value)
+
+
+def test_a_confidential_number_of_rows_is_not_exported():
+    alone = {"income": COLUMNS["income"], "age": COLUMNS["age"] | {"release": "synthesized", "may_be_missing": True}}
+    for neighbours, known in (("replace", {3000}), ("add_remove", {None})):
+        schema = a_schema(neighbours=neighbours, columns=alone, missing="refuse")
+        (table,) = smartnoise(schema)[""]["MySchema"].values()
+        assert {csvw(schema).get("publicLength"), table.get("rows")} == known
+        assert [column["required"] for column in csvw(schema)["tableSchema"]["columns"]] == [True, False]
+        assert [table[name]["nullable"] for name in alone] == [False, True]

@@ -52,7 +52,7 @@ def noise(monkeypatch):
     [
         # epsilon 1: replacing a record changes two counts by 1, adding or removing one changes one
         ({}, {}, [0.5]),
-        ({"columns": SYNTHESIZED}, {"predictors_epsilon": 2, "ceiling": 3}, [1.0, 0.5]),
+        ({"columns": SYNTHESIZED}, {"predictors_epsilon": 2, "ceiling": 3, "rows": 3000}, [1.0, 0.5]),
         (ADD_REMOVE, {"predictors_epsilon": 2, "ceiling": 3, "rows": 3000}, [2.0, 1.0]),
     ],
     ids=["replace", "replace, synthesized predictors", "add or remove"],

@@ -52,7 +52,7 @@ def test_suppressed_columns_of_numbers_and_words_stop_no_release(study, capsys):
 SYNTHESIZED = {f"columns.{name}.release": "synthesized" for name in ("age", "region", "sector")}
 CONTRADICTIONS = {
     "mixed": ({"schema.yaml": {"columns.age.release": "synthesized"}}, "some predictors are as_is and some synthesized"),
-    "no budget for predictors": ({"schema.yaml": SYNTHESIZED}, "predictors_epsilon: is missing"),
+    "no budget for predictors": ({"schema.yaml": SYNTHESIZED, "release.yaml": {"rows": 3000}}, "predictors_epsilon: is missing"),
     "no number of rows": (
         {"schema.yaml": SYNTHESIZED | {"neighbours": "add_remove"}, "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}},
         "rows: is missing",
@@ -60,12 +60,10 @@ CONTRADICTIONS = {
     "too many cells": (
         {"schema.yaml": SYNTHESIZED | {"columns.age.bins": 1000, "columns.person.categories": [f"P{k:06d}" for k in range(3000)],
                                        "columns.person.release": "synthesized"},
-         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}}, "cells; allowed: up to 100000"
+         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2, "rows": 3000}}, "cells; allowed: up to 100000"
     ),
-    "the number of rows of the file": (
-        {"schema.yaml": SYNTHESIZED | {"neighbours": "add_remove"},
-         "release.yaml": {"predictors_epsilon": 1, "ceiling": 2, "rows": 3000}},
-        "rows: given 3000; allowed: a number that does not depend on the file",
+    "no number of rows where rows are dropped": (
+        {"schema.yaml": SYNTHESIZED, "release.yaml": {"predictors_epsilon": 1, "ceiling": 2}}, "rows: is missing"
     ),
     "more than the ceiling": ({"release.yaml": {"ceiling": 0.5}}, "ceiling: given 0.5"),
 }  # fmt: skip

@@ -54,8 +54,11 @@ def test_predictors_as_they_are_keep_their_rows_in_another_order():
 def test_synthesized_predictors_are_drawn_and_paid_for():
     schema = a_schema(columns=SYNTHESIZED)
     with pytest.raises(DataError, match="predictors_epsilon: is missing"):
-        drawn(schema)
-    sets, numbers, table = drawn(schema, predictors_epsilon=2, ceiling=3)
+        drawn(schema, rows=2900)
+    with pytest.raises(DataError, match="rows: is missing"):  # a value that is replaced by a missing one makes a row less
+        drawn(schema, predictors_epsilon=2, ceiling=3)
+    sets, numbers, table = drawn(schema, predictors_epsilon=2, ceiling=3, rows=2900)
+    assert {len(frame) for frame in sets} == {2900}
     assert sum(part.epsilon for part in numbers.tables) == 3
     share = (sets[0]["region"] == "North").mean()
     assert abs(share - (table["region"] == "North").mean()) < 0.1
@@ -114,7 +117,7 @@ def lognormal_file(n=2935):
 def released_incomes(table, runs, **column):
     """Incomes of that many releases by a histogram of 50 bins at epsilon 1."""
     only = {"income": COLUMNS["income"] | column}
-    schema, config, generator = a_schema(columns=only), a_config(sets=1), np.random.default_rng()
+    schema, config, generator = a_schema(columns=only), a_config(sets=1, rows=len(table)), np.random.default_rng()
     return [
         synthetic_sets(schema, crossed(schema, config, table, histogram()), None, generator)[0]["income"].to_numpy()
         for _ in range(runs)

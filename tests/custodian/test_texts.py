@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -12,7 +13,7 @@ import yaml
 from conftest import REPOSITORY
 from formalsynth.core.inference import without_draws
 from formalsynth.custodian.comparison import combined
-from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged
+from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from small_release import COLUMNS, a_config, a_schema
@@ -189,7 +190,7 @@ def test_the_interval_states_what_it_assumes(facts):
     assert (
         "It assumes that the outcome follows gamma. It does not fit the noisy counts: a test of fit has p = 2e-05." in text
     ) == fitted
-    joined = facts.schema.neighbours == "add_remove"
+    joined = facts.schema.neighbours == "add_remove" or not facts.as_is  # rows with a missing value are dropped here
     assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
     assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
     assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
@@ -212,11 +213,11 @@ CONTRADICTIONS = [
     (r"comes? from one noisy table", r"(?<!not )from a posterior draw|posterior draw of Stan|Markov chain"),
     (r"a 95 % interval\.", r"no interval"),
     (r"without regard to", r"are those of the synthesizer's model"),
-    (r"unchanged but for the order|as in the file", r"\(noisy table\)|noisy table of the predictors"),
+    (r"in another order of rows|as in the file", r"\(noisy table\)|noisy table of the predictors"),
     (r"one record replaced|differ in the column", r"one record added or removed|one person more than"),
     (r"The number of rows, 2935, is that of the file", r"are rows that are not in the file|how many it has is not published"),
     (r"is in the file is, as far", r"one of two values of"),
-    (r"have no earlier release", r"earlier entr"),
+    (r"has no earlier entry", r"earlier entr(?!y\.)"),
     (r"may depend on it", r"cannot be checked\. ?$|were chosen without the file"),
     (r"everything in this folder", r"columns? [\w, ]+ are those of the file"),
 ]
@@ -280,12 +281,10 @@ def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missi
         words = " ".join(page.split())
         assert f"Having {cause} is not protected: 65 of 3000 rows were left out." in words
         assert "The rows that are absent from the columns age, region, sector show whose they are." in words
-    synthetic = rendered("LEGAL.md", facts_of(release="synthesized", schema=rules))
-    assert f"Having {cause} is not protected" in synthetic
-    assert "rows that are absent" not in synthetic
-    joined = rendered("LEGAL.md", facts_of(neighbours="add_remove", release="synthesized", schema=rules))
-    assert "is not protected" not in joined.split("**What is not protected**")[1]
-    assert "For the guarantee they are rows that are not in the file." in joined
+    for neighbours, release in (("replace", "synthesized"), ("replace", "suppressed"), ("add_remove", "synthesized")):
+        hidden = rendered("LEGAL.md", facts_of(neighbours=neighbours, release=release, schema=rules))
+        assert "is not protected" not in hidden.split("**What is not protected**")[1]
+        assert "For the guarantee they are rows that are not in the file." in hidden
 
 
 def test_what_was_refused_is_known():
@@ -294,16 +293,23 @@ def test_what_was_refused_is_known():
     assert f"That the file has {everything} is known" in text
     assert "left out" not in text
     text = rendered("LEGAL.md", facts_of(schema={"missing": "drop_rows", "zeros": "keep", "outside_bounds": "clip"}))
-    assert "otherwise there would be no release" not in text
+    assert "That the file has" not in text
+
+
+def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
+    text = " ".join(rendered("LEGAL.md", facts).split())
+    modelled = "that enough rows with different outcomes are left for a model, " if not facts.noisy else ""
+    assert f"that its values are of the declared types and categories, {modelled}and that no person is named twice." in text
+    assert ("Whether an audit was made, and its outcome, depend on the file." in text) == (not facts.noisy)
 
 
 def test_the_texts_name_earlier_releases_and_comparisons():
     plain = words_of(facts_of(compared=False))
-    assert "The publisher's ledgers have no earlier release from the file." in plain["LEGAL.md"]
+    assert "The ledger of this study has no earlier entry." in plain["LEGAL.md"]
     assert "That they do not depend on the file cannot be checked." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
     later = words_of(facts_of(compared=True, earlier=EARLIER))
-    assert "have 2 earlier entries for the file" in later["LEGAL.md"]
+    assert "The ledger of this study has 2 earlier entries" in later["LEGAL.md"]
     assert "Together they may claim epsilon 3, with this release 4, of a budget of 3." in later["LEGAL.md"]
     assert "is not one guarantee" not in later["LEGAL.md"]
     assert "may depend on it. No epsilon accounts for that." in later["LEGAL.md"]
@@ -377,3 +383,17 @@ def test_the_total_in_the_card_can_be_below_the_ceiling():
     facts = facts_of(release="synthesized", claim=1.0, config={"ceiling": 2})
     card = yaml.safe_load(rendered("deployment.yaml", facts))["deployment"]
     assert "is 0.5: together 1.5." in " ".join(card["accounting"]["composition"].split())
+
+
+@pytest.mark.parametrize("kind", ["histogram", "strict draws"])
+def test_the_claim_of_an_own_mechanism_is_nowhere_called_proven(kind):
+    facts = facts_of(kind)
+    file = f"mine.py, sha256 {'1' * 64}"
+    public = facts.declarations.model_copy(update={"own_mechanism": file})
+    texts = {**words_of(replace(facts, declarations=public)), "statement": statement_of(public, "none")}
+    together = " ".join(texts.values())
+    assert not re.search("proven for|Pure|for every file", together)
+    for name in ("LEGAL.md", "README.md", "metadata.json", "deployment.yaml", "statement"):
+        assert f"Claimed by the publisher's own mechanism ({file}), which formalsynth has not proven" in texts[name], name
+    assert texts["statement"].startswith("Epsilon at most 1 is claimed.")
+    assert "Custom" in texts["deployment.yaml"]

@@ -297,7 +297,7 @@ CLEAN = {
     "no picture": [{"config": a_config(figure=False)}],
     "scale": [{"schema": income(scale="log")}],
     "decimals": [{"schema": income(type="number", decimals=places)} for places in (0, 2, 5)],
-    "one column": [{"schema": a_schema(columns=ALONE)}],
+    "one column": [{"schema": a_schema(columns=ALONE), "config": a_config(rows=2900)}],
     "two columns": [
         {"schema": a_schema(columns={k: COLUMNS[k] for k in pair})} for pair in (("income", "age"), ("region", "income"))
     ],
@@ -305,7 +305,7 @@ CLEAN = {
         {"schema": a_schema(neighbours="add_remove", columns=ALONE), "config": a_config(rows=rows)} for rows in (5, 2500)
     ],
     "synthesized predictors": [
-        {"schema": a_schema(columns=SYNTHESIZED), "config": a_config(predictors_epsilon=e, ceiling=1 + e, budget=9)}
+        {"schema": a_schema(columns=SYNTHESIZED), "config": a_config(predictors_epsilon=e, ceiling=1 + e, budget=9, rows=2900)}
         for e in (0.5, 2)
     ],
     "titles": [{"config": a_config(title=title)} for title in ("seed: 7", "Ünïcödé 日本", "50")],

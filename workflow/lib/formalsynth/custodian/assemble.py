@@ -68,7 +68,7 @@ def crossing_of(
 
 
 def earlier_of(started: Started, declarations: Declarations) -> Earlier:
-    """Summarize what ledgers have of the same rows before a release."""
+    """Summarize what the ledger of the study has before a release."""
     entries = started.earlier
     ours = ledger_kind(declarations.guarantee), declarations.schema_.neighbours
     kinds = {(ledger_kind(entry.guarantee), entry.neighbours) for entry in entries}

@@ -50,7 +50,8 @@ class Started:
     place: int
     """Index among the releases of the study."""
     earlier: tuple[LedgerEntry, ...]
-    """Releases from the same rows before it, of this study and others."""
+    """Releases of the study before it. Those of other studies of the same rows count against the budget and are not published:
+    which studies these are depends on every row."""
     budgets: tuple[float, ...]
     """Budgets that the study had, the present one last."""
 
@@ -159,7 +160,7 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         if not _budgets(entries):
             lines = added(lines, BudgetEntry(date=entry.date, budget=budget))
         _write(folder, together, added(lines, entry))
-        return Started(len(releases), tuple(earlier), _budgets(entries) or (budget,))
+        return Started(len(releases), tuple(releases), _budgets(entries) or (budget,))
 
 
 def _check_budget(folder: Path, budget: float, recorded: Sequence[float]) -> None:

@@ -167,13 +167,13 @@ def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> 
     Raises:
         DataError: it is not.
     """
-    if schema.neighbours == "add_remove" and draft.rows is None:
+    if schema.hides_rows and draft.rows is None:
         raise DataError(
-            "release.yaml: rows: is missing; where neighbours is add_remove the number of rows of the file is confidential: "
-            "give the number of rows that each synthetic set is to have"
+            "release.yaml: rows: is missing; where neighbours is add_remove, or rows with a missing value or an outcome of 0 are "
+            "dropped, the number of used rows is confidential: give the number of rows that each synthetic set is to have"
         )
 
 
 def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> int:
-    """Rows of each set: where being in the file is protected, a declared number in place of the file's."""
-    return len(table) if schema.neighbours == "replace" else int(draft.rows or 0)
+    """Rows of each set: where that of the file is confidential, a declared number in its place."""
+    return int(draft.rows or 0) if schema.hides_rows else len(table)

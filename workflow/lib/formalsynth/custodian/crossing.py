@@ -116,7 +116,7 @@ class Unchanged(Model):
 
 
 class Earlier(Model):
-    """Entries of the ledger before this release."""
+    """Entries of the ledger of the study before this release."""
 
     entries: int = Field(0, ge=0)
     epsilon: float = Field(0.0, ge=0)
@@ -182,6 +182,18 @@ class Declarations(Model):
     family: str | None = None
     """Family of the draws; None for tables alone."""
     own: OwnCode | None = None
+    own_mechanism: Line | None = None
+    """File and checksum of a user's own mechanism; None for one of the package."""
+
+    @property
+    def proven(self) -> bool:
+        """True if the guarantee is a strict one of a mechanism of the package."""
+        return self.pure and self.own_mechanism is None
+
+    @property
+    def meaning(self) -> str:
+        """Meaning of the guarantee."""
+        return guarantee_sentence(self.guarantee, self.schema_.neighbours, self.noisy, self.own_mechanism)
 
     @property
     def pure(self) -> bool:
@@ -288,11 +300,13 @@ def drawn_reason(sets: int, fitted: bool) -> str:
 def statement_of(declarations: Declarations, audit: Audit) -> str:
     """First line of a crossing: its guarantee, or that there is none."""
     ceiling = declarations.release.ceiling
-    meaning = guarantee_sentence(declarations.guarantee, declarations.schema_.neighbours, declarations.noisy)
+    meaning = declarations.meaning
     if audit == "refuted":
         return f"No guarantee: an audit on this file found a larger loss than the claimed epsilon of {ceiling:g}."
-    if declarations.pure:
+    if declarations.proven:
         return f"Epsilon at most {ceiling:g}. {meaning}"
+    if declarations.pure:
+        return f"Epsilon at most {ceiling:g} is claimed. {meaning}"
     return f"No guarantee for every file; epsilon at most {ceiling:g} is claimed. {meaning}"
 
 

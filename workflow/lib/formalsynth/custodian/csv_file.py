@@ -25,6 +25,8 @@ ENDINGS = {
     b"%PDF": "a PDF",
     b"\xd0\xcf": "an old spreadsheet",
 }
+THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
+"""Number with a point between thousands and a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -222,3 +224,10 @@ def _unparsed(path: Path, error: str) -> str:
     if "field larger" in error:
         return f"{path}: holds a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"
+
+
+def with_points(text: pd.Series) -> pd.Series:
+    """Numbers with a decimal comma, written with a decimal point; one with a point that does not part thousands is none."""
+    parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
+    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    return plain.where(parted, "no number")

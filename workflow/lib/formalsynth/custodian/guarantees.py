@@ -21,6 +21,8 @@ SAMPLER = (
     "posterior only approximately: diagnostics check how closely, but no bound is known, and epsilon does not include it."
 )
 """Difference between a release of posterior draws and the guarantee that is proven for it."""
+OWN = "Claimed by the publisher's own mechanism ({file}), which formalsynth has not proven; {relation}."
+"""Strict guarantee of a mechanism from outside the package."""
 Audit = Literal["passed", "none", "refuted"]
 """Outcome of the audit of a release."""
 DELTA = 1e-3
@@ -38,14 +40,17 @@ def ledger_kind(kind: str) -> str:
     return "DP" if kind in STRICT_KINDS else kind
 
 
-def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool) -> str:
+def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str | None = None) -> str:
     """Describe a guarantee.
 
     Args:
         kind: kind of guarantee, as registered by the mechanism.
         neighbours: the declared neighbour relation.
         noisy: True if the synthetic sets come from noisy counts, False for posterior draws of the rows.
+        own: file of a user's own mechanism; None for one of the package.
     """
+    if kind in STRICT_KINDS and own:
+        return OWN.format(file=own, relation=RELATION[neighbours])
     if kind in STRICT_KINDS:
         return STRICT.format(relation=RELATION[neighbours]) + ("" if noisy else f" {SAMPLER}")
     return LOCAL.format(meaning=guarantee(kind).meaning)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import DataError
-from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
+from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text, with_points
 from formalsynth.custodian.metadata import FileMetadata
-from formalsynth.custodian.rows import SURVEY_WEIGHT, far_above, is_unique_number, is_weight, with_points
+from formalsynth.custodian.rows import SURVEY_WEIGHT, far_above, is_unique_number, is_weight
 from formalsynth.custodian.schema import DECLARE, RELEASE, SCHEMA, STUDY
 from formalsynth.custodian.study_files import NEIGHBOURS, release_text, schema_text, study_text
 from formalsynth.custodian.workflow import CODE, TEXT

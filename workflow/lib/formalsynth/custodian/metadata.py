@@ -151,12 +151,12 @@ def write_metadata(schema: Schema, path: Path) -> None:
 
 def smartnoise(schema: Schema) -> dict[str, object]:
     """Convert a schema to SmartNoise metadata."""
-    table: dict[str, object] = {"max_ids": schema.rows_each, "row_privacy": True, "rows": schema.rows}
+    table: dict[str, object] = {"max_ids": schema.rows_each, "row_privacy": True} | _public_rows(schema, "rows")
     table |= {"clamp_columns": schema.outside_bounds == "clip"}
     for name, column in schema.columns.items():
         table[name] = {
             "type": SMARTNOISE[column.type],
-            "nullable": schema.missing != "refuse",
+            "nullable": _nullable(schema, column),
             **_bounds(column, "lower", "upper"),
         }
     return {"": {"MySchema": {Path(schema.file).stem: table}}}
@@ -166,12 +166,22 @@ def csvw(schema: Schema) -> dict[str, object]:
     """Convert a schema to CSVW-EO."""
     return {
         "@context": [CONTEXT, {"eo": EXTENDED}], "@type": "Table", "privacyUnit": schema.protected,
-        "maxContributions": schema.rows_each, "publicLength": schema.rows,
+        "maxContributions": schema.rows_each, **_public_rows(schema, "publicLength"),
         "tableSchema": {"columns": [
-            csvw_column(name, column) | {"@type": "Column", "required": schema.missing == "refuse"}
+            csvw_column(name, column) | {"@type": "Column", "required": not _nullable(schema, column)}
             for name, column in schema.columns.items()
         ]},
     }  # fmt: skip
+
+
+def _public_rows(schema: Schema, key: str) -> dict[str, object]:
+    """Give the number of rows of the file a key, where it is public."""
+    return {} if schema.public.rows is None else {key: schema.public.rows}
+
+
+def _nullable(schema: Schema, column: Column) -> bool:
+    """Return True if a column of the file may have missing values."""
+    return schema.missing != "refuse" or column.may_be_missing
 
 
 def csvw_column(name: str, column: Column) -> dict[str, object]:

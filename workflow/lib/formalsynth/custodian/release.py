@@ -40,7 +40,8 @@ def release(declared: Declared, to: Path) -> list[str]:
     chosen = source(declared, config)
     check_place(to)
     _check_confinement(declared)
-    file, public = usable(declared), chosen.declarations
+    public = chosen.declarations
+    file = usable(declared, modelled=not public.noisy)
     entry = LedgerEntry(
         date=today(), synthesizer=config.synthesizer, guarantee=public.guarantee, neighbours=declared.schema.neighbours,
         sets=config.sets, epsilon=config.ceiling, outcome="started",

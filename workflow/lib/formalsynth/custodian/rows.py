@@ -11,7 +11,7 @@ import numpy as np
 
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
-from formalsynth.custodian.csv_file import CsvFormat, listed, read_text
+from formalsynth.custodian.csv_file import CsvFormat, listed, read_text, with_points
 from formalsynth.custodian.same_rows import Content, content_of
 from formalsynth.custodian.schema import Column, Declared, Schema
 
@@ -37,8 +37,6 @@ SURVEY_WEIGHT = (
     "column only if analysts need it."
 )
 MISSING = "filled in"
-THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
-"""Number with a point between thousands and a decimal comma."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,12 @@ def check_file(declared: Declared) -> CheckResult:
     return CheckResult(violations, cases, warnings, table, content_of(text, schema.decimal))
 
 
-def usable(declared: Declared) -> UsableFile:
+def usable(declared: Declared, modelled: bool = True) -> UsableFile:
     """Read the rows of a valid file, with their types.
+
+    Args:
+        declared: declarations of the file.
+        modelled: True if a model is fitted to the rows, which have to be enough for it; noisy counts have no such condition.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
@@ -104,7 +106,8 @@ def usable(declared: Declared) -> UsableFile:
     if checked.table is None:
         lines = [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check writes down which rows they are."]))
-    check_rows(declared.schema, checked.table)
+    if modelled:
+        check_rows(declared.schema, checked.table)
     return UsableFile(checked.table, checked.content, checked.warnings)
 
 
@@ -208,7 +211,7 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
         checks = [pa.Check.isin(column.categories or [], name="of a declared category", error="of a declared category")]
     else:
         low, high = column.ends
-        checks = [rule(lambda values: np.isfinite(numbers(values, schema)), "a number")]
+        checks = [rule(lambda values: numbers(values, schema).notna(), "a number")]
         if column.type == "whole":
             checks.append(rule(lambda values: ~(numbers(values, schema) % 1 > 0), "a whole number"))
         if schema.outside_bounds == "refuse":
@@ -217,13 +220,6 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
         if name == schema.outcome and schema.zeros == "refuse":
             checks.append(rule(lambda values: numbers(values, schema) != 0, "other than 0"))
     return pa.Column(None, checks, nullable=schema.missing == "drop_rows" or column.may_be_missing, coerce=False, required=True)
-
-
-def with_points(text: pd.Series) -> pd.Series:
-    """Numbers with a decimal comma, written with a decimal point; one with a point that does not part thousands is none."""
-    parted = ~text.str.contains(".", regex=False, na=False) | text.str.fullmatch(THOUSANDS, na=False)
-    plain = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
-    return plain.where(parted, "no number")
 
 
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:

@@ -20,6 +20,7 @@ import numpy as np
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
+from formalsynth.custodian.csv_file import with_points
 from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Known(Model):
 def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
     """Compute hashes of the rows of a file.
 
-    Neither the order of rows and columns matters, nor how numbers are written: 1, 1.0 and 1e0 are one value.
+    Neither the names nor the order of rows and columns matter, nor how numbers are written: 1, 1.0 and 1e0 are one value. Columns
+    with one value do not count.
 
     Args:
         text: all values as text; missing ones are NaN.
@@ -66,20 +68,23 @@ def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
     """
     import pandas as pd
 
-    values = {name: _comparable(text[name], decimal) for name in sorted(text.columns)}
-    columns = {}
-    for name, column in values.items():
-        hashes = np.sort(pd.util.hash_pandas_object(column, index=False).to_numpy())
-        if len(np.unique(hashes)) >= FEW_VALUES:
-            columns[name] = hashlib.sha256(hashes.tobytes()).digest()
-    return Content(np.sort(pd.util.hash_pandas_object(pd.DataFrame(values), index=False).to_numpy()), columns)
+    columns, rows = {}, np.zeros(len(text), dtype=np.uint64)
+    for name in text.columns:
+        column = _comparable(text[name], decimal)
+        hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
+        different = len(np.unique(hashes))
+        if different >= FEW_VALUES:
+            columns[name] = hashlib.sha256(np.sort(hashes).tobytes()).digest()
+        if different > 1:
+            rows += hashes
+    return Content(np.sort(rows), columns)
 
 
 def _comparable(column: pd.Series, decimal: str) -> pd.Series:
     """Convert a column of numbers to numbers."""
     import pandas as pd
 
-    plain = column.str.replace(",", ".") if decimal == "," else column
+    plain = with_points(column) if decimal == "," else column
     numbers = pd.to_numeric(plain, errors="coerce")
     whole = bool((numbers.isna() == column.isna()).all())
     return numbers.astype(float) + 0.0 if whole else column.fillna("").astype(str)

@@ -163,6 +163,16 @@ class PublicSchema(Model):
         return self
 
     @property
+    def hides_rows(self) -> bool:
+        """True if the number of rows that can be used is confidential.
+
+        It is where presence is protected, and where a row with a missing value or an outcome of 0 is left out: the value that
+        replaces another one may be such. Columns that are released as they are show the rows that are left out all the same.
+        """
+        unchanged = any(column.release == "as_is" for column in self.columns.values())
+        return self.neighbours == "add_remove" or (not unchanged and "drop_rows" in (self.missing, self.zeros))
+
+    @property
     def target(self) -> Column:
         """The column of the outcome."""
         return self.columns[self.outcome]
@@ -236,7 +246,7 @@ class ReleaseConfig(Model):
         None,
         ge=2,
         le=10_000_000,
-        description="Rows of each synthetic set where neighbours is add_remove: any public number but that of the file.",
+        description="Rows of each set, chosen without the file; needed where neighbours is add_remove or rows are dropped.",
     )
     predictors_epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
         None, description="Budget of the noisy table of the predictors that are synthesized."

@@ -28,6 +28,7 @@ from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
 from formalsynth.plan.messages import refusal
+from formalsynth.runtime.files import checksum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,6 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
         allowed = [f"synthesized or suppressed, where release.yaml has synthesizer: {TABLES}"]
         raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
     check_rows_declared(schema, config)
-    _check_number_of_rows(declared, config)
     public = Declarations(
         name=declared.name, schema=schema.public, release=config, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
         parameters={"epsilon": config.ceiling}, claim=config.ceiling,
@@ -164,7 +164,10 @@ class CandidateSource:
         )  # fmt: skip
 
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
-        """Fit the rows, draw the noise, and audit the synthesizer.
+        """Fit the rows, draw the noise, and audit a synthesizer with posterior draws of the rows.
+
+        The guarantee of noisy counts has a proof and an exact test. An audit on the file would add nothing, and whether it can be
+        made depends on the number of rows.
 
         Raises:
             DataError: it claims more than the ceiling, or the audit found more than it claims.
@@ -174,6 +177,8 @@ class CandidateSource:
         candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings())[id]
         numbers = crossed(schema, self.config, table, candidate)
         check_claim(schema, self.config, candidate)
+        if candidate.noisy:
+            return numbers, "none"
         audited = audit_chosen(self.declared, self.study, table, candidate, self.executable, self.config.sets)
         return numbers, _audit(self.config, candidate, audited)
 
@@ -191,7 +196,6 @@ def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:
     synthesizer = chosen_synthesizer(declared, config, study)
     _check_ceiling(declared, config, synthesizer)
     check_draft(declared.schema, config)
-    _check_number_of_rows(declared, config)
     return CandidateSource(declared, study, config, synthesizer, declarations_of(declared, config, study, synthesizer))
 
 
@@ -206,8 +210,14 @@ def declarations_of(declared: Declared, config: ReleaseConfig, study: StudySetup
     return Declarations(
         name=declared.name, schema=declared.schema.public, release=config, mechanism=mechanism.name, guarantee=guarantee,
         parameters=synthesizer.parameters if mechanism.guarantee in STRICT_KINDS else {}, family=family, own=own,
-        claim=strict_claim(synthesizer, declared.schema.neighbours, config.sets),
+        claim=strict_claim(synthesizer, declared.schema.neighbours, config.sets), own_mechanism=_own_mechanism(mechanism.name),
     )  # fmt: skip
+
+
+def _own_mechanism(name: str) -> str | None:
+    """Name and checksum of the file of a user's own mechanism; None for one of the package."""
+    module = MECHANISMS.module(name)
+    return f"{Path(module).name}, sha256 {checksum(Path(module))}" if is_own(module) else None
 
 
 def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesizer) -> None:
@@ -226,17 +236,6 @@ def _check_ceiling(declared: Declared, config: ReleaseConfig, chosen: Synthesize
             f"{declared.schema.neighbours}"
         )
         raise refusal(declared.folder / RELEASE, "ceiling", config.ceiling, [allowed])
-
-
-def _check_number_of_rows(declared: Declared, config: ReleaseConfig) -> None:
-    """Check that the declared number of synthetic rows does not give that of the file away.
-
-    Raises:
-        ConfigError: it is the same.
-    """
-    if declared.schema.neighbours == "add_remove" and config.rows == declared.schema.rows:
-        allowed = ["a number that does not depend on the file: that of its rows is confidential with neighbours: add_remove"]
-        raise refusal(declared.folder / RELEASE, "rows", config.rows, allowed)
 
 
 def _audit(config: ReleaseConfig, candidate: Candidate, audited: AuditResult | None) -> Audit:

@@ -107,7 +107,7 @@ _RELEASE = """\
 # Settings of the release. Fill them in after the internal report.
 synthesizer: {declare} # one of study.yaml; or tables: all columns from noisy tables, without a model of the outcome
 sets: 5 # synthetic data sets
-# rows: 3000 # where neighbours is add_remove, before compare: the rows of each set, any public number but that of the file
+# rows: 3000 # where neighbours is add_remove or rows are dropped, before compare: the rows of each set, chosen without the file
 ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
 budget: {declare} # the epsilon that all releases from this file may claim together
 # predictors_epsilon: 1 # where predictors are synthesized, before compare: the budget of their noisy table

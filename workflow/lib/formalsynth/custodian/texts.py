@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
-from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
+from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
@@ -94,7 +94,7 @@ class ReleaseFacts:
     @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
-        return guarantee_sentence(self.declarations.guarantee, self.schema.neighbours, self.noisy)
+        return self.declarations.meaning
 
     @property
     def certainty(self) -> float:
