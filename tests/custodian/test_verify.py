@@ -1,5 +1,7 @@
 """Verification of a release: every planted change is found, and no clean release is refused."""
 
+import hashlib
+import json
 import os
 import shutil
 import struct
@@ -345,6 +347,51 @@ def test_the_command_computes_in_a_process_of_its_own(folder, capsys):
     (folder / SET).write_text((folder / SET).read_text().replace("North", "South", 1))
     assert main(["verify", str(folder)]) == 1
     assert f"{SET}: differs from what crossing.yaml explains" in capsys.readouterr().err
+
+
+def test_a_verification_has_a_record(folder, tmp_path):
+    verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "verified"
+    assert record["reason"] is None
+    assert record["crossing"] == hashlib.sha256((folder / CROSSING).read_bytes()).hexdigest()
+    assert record["made_with"] == record["verified_with"]
+    assert {file["name"] for file in record["files"]} == {path.name for path in folder.iterdir()}
+    assert all(file["sha256"] == file["computed"] for file in record["files"])
+    assert len(record["checks"]) == 3
+
+
+def test_a_failed_verification_has_a_record_of_what_differs(folder, tmp_path):
+    CHANGES["a value"](folder)
+    new_file("notes.txt")(folder)
+    (folder / OTHER).unlink()
+    with pytest.raises(DataError):
+        verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "not verified"
+    assert record["reason"].startswith("income/notes.txt: is not a file of this release")
+    assert str(tmp_path) not in json.dumps(record)
+    differing = {file["name"]: file for file in record["files"] if file["sha256"] != file["computed"]}
+    assert set(differing) == {SET, OTHER, "notes.txt"}
+    assert differing[OTHER]["sha256"] is None
+    assert differing["notes.txt"]["computed"] is None
+    assert len(record["checks"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["a symbolic link", "a comment in the crossing"])
+def test_what_cannot_be_computed_has_a_record(folder, tmp_path, kind):
+    CHANGES[kind](folder)
+    with pytest.raises(DataError):
+        verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "not verified"
+    assert not record["files"]
+
+
+def test_a_record_has_no_place_in_the_release(folder):
+    with pytest.raises(DataError, match="choose another place"):
+        verify(folder, record=folder / "record.json")
+    assert not (folder / "record.json").exists()
 
 
 def test_noise_is_not_in_the_seed(tmp_path):
