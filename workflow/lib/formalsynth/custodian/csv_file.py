@@ -24,6 +24,7 @@ ENDINGS = {
     b"\x1f\x8b": "a gzip file",
     b"%PDF": "a PDF",
     b"\xd0\xcf": "an old spreadsheet",
+    b"PAR1": "a Parquet file",
 }
 
 
@@ -48,8 +49,14 @@ def guess(path: Path) -> CsvFormat:
     first = text.splitlines()[0] if text.splitlines() else ""
     delimiter = max(",;\t|", key=first.count)
     if not first.count(delimiter):
-        delimiter = ","
+        delimiter = " " if _parted_by_spaces(text) else ","
     return CsvFormat(encoding, delimiter, "," if delimiter != "," and _decimal_commas(text, delimiter) else ".")
+
+
+def _parted_by_spaces(text: str) -> bool:
+    """Return True if the first lines have equally many spaces."""
+    spaces = {line.count(" ") for line in text.splitlines()[:20]}
+    return len(spaces) == 1 and spaces != {0}
 
 
 def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
@@ -92,7 +99,7 @@ def _head(path: Path) -> bytes:
         raise DataError(f"{path}: is empty; export it again")
     for mark, what in ENDINGS.items():
         if head.startswith(mark):
-            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV")
+            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV (docs/OWN_STUDY.md has a command for Parquet)")
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"{path}: holds zero bytes, which no CSV file has; export it again as CSV in UTF-8")
     return head

@@ -139,13 +139,13 @@ def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing:
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
     if is_outcome and (numbers == 0).any():
         questions.append(
-            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else? own_zero: true "
-            "keeps their share."
+            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else? "
+            "own_zero: true keeps their share."
         )
     if (numbers < 0).any():
         questions.append(
-            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs take scale: signed_log "
-            "with a unit."
+            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs take "
+            "scale: signed_log with a unit."
         )
     return questions + _missing_question(name, values, missing)
 
@@ -155,8 +155,8 @@ def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> l
     if not absent:
         return []
     return [
-        f"{name}: {absent} values are missing. may_be_missing: true (with missing: refuse) keeps their share; otherwise the rows are "
-        "left out (missing: drop_rows)."
+        f"{name}: {absent} values are missing. may_be_missing: true (with missing: refuse) keeps their share; otherwise the "
+        "rows are left out (missing: drop_rows)."
     ]
 
 

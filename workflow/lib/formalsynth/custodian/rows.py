@@ -264,7 +264,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take long to fit by a model, which formalsynth plan estimates; noisy tables of all columns do not."
+        yield f"{len(table)} rows take long for a model, which formalsynth plan estimates; noisy tables of all columns do not."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
