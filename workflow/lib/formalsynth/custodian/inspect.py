@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUESTIONS = "confidential/questions.txt"
-MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-")
+MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-", "?")
 MOST_CATEGORIES = 30
 RARE = 5
 
@@ -121,7 +121,7 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
     else:
         questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
         questions += [
-            f"{name}: {category} is rare ({number} rows): merge it, or accept poor utility."
+            f"{name}: {category} is rare ({number} rows): expect poor utility for it."
             for category, number in counts.items()
             if number < RARE
         ]
