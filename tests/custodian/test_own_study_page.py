@@ -1,4 +1,4 @@
-"""docs/OWN_STUDY.md: every command of it, in its order, with the files as they stand there; and docs/WHAT_YOU_SIGN.md after it."""
+"""docs/OWN_STUDY.md: every command of it, in its order, with the files as they stand there, and of docs/WHAT_YOU_SIGN.md."""
 
 import json
 import re
@@ -39,23 +39,23 @@ def followed(page):
 @pytest.mark.timeout(300)
 def test_every_command_of_the_pages_works(tmp_path, monkeypatch, cmdstan, capsys):
     monkeypatch.chdir(tmp_path)
-    many, one = PAGE.split("## 5. One outcome")
-    assert followed(many) == ["tests/households.py", "inspect", "check", "plan", "release", "verify", "budget", "purge"]
+    columns, outcome = PAGE.split("## 5. One outcome")
+    assert followed(columns) == ["tests/households.py", "inspect", "check", "plan", "release", "verify", "budget", "purge"]
     said = re.search(r"Head of the ledger: (\S+)\.", capsys.readouterr().out)
     assert said
     Path("head").write_text(said[1], encoding="utf-8")
     assert followed(SIGNED) == ["verify", "budget"]
-    listed = re.findall(r"^\| `([\w.-]+)`(?:, `([\w.-]+)`)? \| ", many.split("## 3. Release")[1], re.MULTILINE)
+    listed = re.findall(r"^\| `([\w.-]+)`(?:, `([\w.-]+)`)? \| ", columns.split("## 3. Release")[1], re.MULTILINE)
     named = {name for pair in listed for name in pair if "." in name}
     assert named == {path.name for path in Path("release/households").iterdir()}
     assert json.loads(Path("households-verified.json").read_text())["result"] == "verified"
     assert [path.name for path in Path("studies/households/confidential").iterdir()] == ["budget.jsonl"]
-    explained = {name for line in re.findall(r"^\| (`.*?) \| ", many, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
+    explained = {name for line in re.findall(r"^\| (`.*?) \| ", columns, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
     crossing = Path("release/households/crossing.yaml").read_text()
     assert set(re.findall(r"^(\w+):", crossing, re.MULTILINE)) <= explained
     assert len(crossing.splitlines()) <= 300
     commands = ["tests/incomes.py", "inspect", "check", "plan", "compare", "release", "verify"]
-    assert followed(one) == commands
+    assert followed(outcome) == commands
     assert Path("release/income/outcomes.png").is_file()
 
 

@@ -27,7 +27,8 @@ DECLARED = {
 }  # fmt: skip
 RELEASE = {
     "sets": 2, "ceiling": 2, "budget": 2, "title": "Real records", "intended_use": "tests", "region": "Nowhere",
-    "licence": "CC-BY-4.0", "sector": "Government", "curator.name": "Office of Examples", "curator.contact": "data@office.example",
+    "licence": "CC-BY-4.0", "sector": "Government", "curator.name": "Office of Examples",
+    "curator.contact": "data@office.example",
 }  # fmt: skip
 
 
@@ -71,7 +72,7 @@ ADULT = {
     "capital_loss": whole(0, 5000, 16, own_zero=True), "hours_per_week": whole(1, 99, 99), "income": one_of("<=50K", ">50K"),
 }  # fmt: skip
 GERMAN = {
-    "checking": coded(1, range(1, 5)), "duration": whole(4, 72, 69), "history": coded(3, range(5)), 
+    "checking": coded(1, range(1, 5)), "duration": whole(4, 72, 69), "history": coded(3, range(5)),
     "purpose": coded(4, range(11)),
     "amount": whole(200, 20_000, 16, scale="log"), "savings": coded(6, range(1, 6)), "employment": coded(7, range(1, 6)),
     "rate": whole(1, 4, 4), "status": coded(9, range(1, 6)), "debtors": coded(10, range(1, 4)), "residence": whole(1, 4, 4),
@@ -92,12 +93,12 @@ FILES = {
         [["duration", "amount"], ["age", "amount"], ["checking", "good"], ["duration", "good"], ["amount", "good"]],
     ),
 }  # fmt: skip
-"""By name: file, header, delimiter, rows, columns, outcome, largest median difference of distributions, pairs."""
+"""Name of a study: its file, header, delimiter, rows, columns, outcome, largest median difference of distributions, pairs."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
-def test_a_real_file_is_released_as_the_guide_says(name, tmp_path, monkeypatch, capsys):
+def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsys):
     file, header, delimiter, rows, columns, outcome, largest, pairs = FILES[name]
     if not (REAL / file).is_file():
         pytest.skip(f"{file} not in {REAL} (FORMALSYNTH_DATA)")
@@ -127,7 +128,7 @@ def test_a_real_file_is_released_as_the_guide_says(name, tmp_path, monkeypatch, 
     differences = {column: difference(ours[column], synthetic[column], in_order[column]["type"]) for column in released}
     with capsys.disabled():
         print(f"\n{name}: differences of distributions", {column: round(value, 3) for column, value in differences.items()})
-    assert max(differences.values()) < largest
+    assert np.median(list(differences.values())) < largest
 
 
 def difference(first, second, kind):

@@ -327,11 +327,11 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
         for category in column.categories or []:
             number = int(counts.get(category, 0))
             if number == 0:
-                yield f"{name}: no row has the category {category}. Noisy tables can have it all the same; a model cannot learn it."
+                yield f"{name}: no row has the category {category}. Noisy tables can have it; a model cannot learn it."
             elif number < FEW_IN_CATEGORY:
                 yield (
-                    f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for every "
-                    "file. To merge it because of this is a choice made from the file."
+                    f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for "
+                    "every file. To merge it because of this is a choice made from the file."
                 )
     elif counts.size == 1:
         yield f"{name}: has the same value in every row; suppress it, no model can use it."
