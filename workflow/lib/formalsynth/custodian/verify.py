@@ -22,6 +22,9 @@ from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER
 from formalsynth.runtime.files import checksum, write_text
 
+SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
+"""Extended attributes that systems set themselves; so are those for lists of permissions, which begin with system."""
+
 
 class FileRecord(Model):
     """File of a release and the one that its crossing explains."""
@@ -173,7 +176,7 @@ def _attributes(path: Path) -> list[str]:
     if not hasattr(os, "listxattr"):
         return []
     own = os.listxattr(path, follow_symlinks=False)
-    return [name for name in own if not name.startswith(("security.", "system."))]
+    return [name for name in own if name not in SYSTEMS and not name.startswith("system.")]
 
 
 def _differences(release: Path, again: Path) -> Iterator[str]:
