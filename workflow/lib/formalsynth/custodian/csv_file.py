@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ MOST_ROWS = 5_000_000
 MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
 """Number of bytes of a file from which its delimiter is guessed."""
+LARGE, SPEED = 10_000_000, 15_000_000
+"""Bytes of a file whose reading is announced, and bytes that are read in a second, about."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 ENDINGS = {
     b"PK\x03\x04": "a spreadsheet or another zip file",
@@ -68,6 +71,8 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     import pandas as pd
 
     _head(path)
+    if path.stat().st_size > LARGE:
+        tell(f"Reading {path}: {path.stat().st_size / 1e6:.0f} MB, about {path.stat().st_size / SPEED:.0f} seconds")
     _check_written(path, written)
     names = _header(path, written)
     try:

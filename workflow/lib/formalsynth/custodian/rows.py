@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text
@@ -87,6 +88,8 @@ def check_file(declared: Declared) -> CheckResult:
     schema = declared.schema
     text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
     _check_shape(declared, text)
+    if len(text) > MANY_ROWS:
+        tell(f"Checking {len(text)} rows")
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
