@@ -60,6 +60,11 @@ PAIRS = [
     ["education", "income"], ["hours", "income"], ["hours kind", "income"],
 ]  # fmt: skip
 """Pairs whose association is declared."""
+DECLARED = {
+    "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
+}  # fmt: skip
+"""Declarations of the file without its columns."""
 RELEASE = {
     "synthesizer": "tables", "sets": 2, "ceiling": 2, "budget": 4, "title": "Households", "intended_use": "teaching",
     "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
@@ -74,10 +79,7 @@ def declared_study(rows=4000):
     households(rows).to_csv("households.csv", index=False)
     assert main(["inspect", "households.csv", "--outcome", "income"]) == 0
     folder = Path("studies/households").resolve()
-    schema = {
-        "rows": rows, "protected": "household", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
-        "missing": "refuse", "zeros": "keep", "pairs": PAIRS, "columns": COLUMNS,
-    }  # fmt: skip
+    schema = DECLARED | {"file": "../../households.csv", "rows": rows, "pairs": PAIRS, "columns": COLUMNS}
     declare(folder, {"schema.yaml": schema, "release.yaml": RELEASE})
     return folder
 

@@ -5,12 +5,15 @@ import numpy as np
 from formalsynth.core.job import Synthesizer
 from formalsynth.custodian.assemble import crossing_of
 from formalsynth.custodian.candidates import Candidate
-from formalsynth.custodian.cross import crossed
-from formalsynth.custodian.crossing import AS_IS, Declarations, write_crossing
+from formalsynth.custodian.cross import _predictors, crossed, crossed_tables
+from formalsynth.custodian.crossing import AS_IS, Declarations, ReleasedDraws, drawn_reason, released_draws, write_crossing
+from formalsynth.custodian.guarantees import RELEASE_KIND
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import formatted
 from formalsynth.custodian.rows import typed
 from formalsynth.custodian.schema import Declared, ReleaseConfig, Schema
+from formalsynth.custodian.synthetic_sets import Crossed
+from formalsynth.custodian.tables import noisy_part
 from formalsynth.mechanisms.histogram import BinPredictor
 
 COLUMNS = {
@@ -81,9 +84,58 @@ def crossing_folder(folder, schema=None, config=None, candidate=None, seed=1):
 
 def made(folder, **changes):
     """Make a release in a folder, in this process and without a fit."""
-    given = crossing_folder(folder.parent / f"{folder.name} crossing", **changes)
+    return filled(folder, crossing_folder(folder.parent / f"{folder.name} crossing", **changes))
+
+
+def filled(folder, given):
+    """Compute a release from the folder of its crossing, in this process."""
     folder.mkdir()
     fill(given, folder)
     for path in folder.iterdir():
         path.chmod(0o644)
     return folder
+
+
+def written(folder, schema, public, numbers):
+    """Write a release from its numbers."""
+    crossing = crossing_of(Declared("income", folder.parent / "studies" / "income", schema), public, numbers, DATE, "none")
+    given = folder.parent / f"{folder.name} crossing"
+    given.mkdir(parents=True)
+    write_crossing(given, crossing, public)
+    return filled(folder, given)
+
+
+def made_tables(folder, schema, table, **config):
+    """Make a release of noisy tables of all columns."""
+    config = a_config(synthesizer="tables", **config)
+    public = Declarations(
+        name="households", schema=schema.public, release=config, mechanism="tables", guarantee=RELEASE_KIND[schema.neighbours],
+        parameters={"epsilon": config.ceiling}, claim=config.ceiling,
+    )  # fmt: skip
+    return written(folder, schema, public, crossed_tables(schema, config, table))
+
+
+def made_draws(folder, mechanism, age="synthesized", sets=3):
+    """Make a release of incomes by age from posterior draws that no fit has made."""
+    columns = {name: COLUMNS[name] | ({"release": "suppressed"} if name in ("region", "sector") else {}) for name in COLUMNS}
+    columns["age"] = columns["age"] | {"release": age}
+    schema = a_schema(columns=columns)
+    fitted, strict, predictors = mechanism == "noisy_tables", mechanism != "weighted", 0.5 * (age == "synthesized")
+    config = a_config(sets=sets, predictors_epsilon=predictors or None)
+    generator, claim = np.random.default_rng(1), 1 - predictors
+    draws = {"beta": np.array([10.0, 0.4]) + 0.01 * generator.standard_normal((sets, 2)), "sigma": np.full(sets, 0.5)}
+    if age == "suppressed":
+        draws["beta"] = draws["beta"][:, :1]
+    table = typed_incomes(schema)
+    tables = [_predictors(schema, config, table)] if predictors else []
+    if fitted:
+        tables.append(noisy_part(schema, "outcome for the fit", ["income"], [8], np.full(8, 370), 1, claim))
+    released = ReleasedDraws(
+        name="posterior draws", mechanism=mechanism, epsilon=0.0 if fitted else claim if strict else None,
+        reason=drawn_reason(sets, fitted), fit_p=0.4 if fitted else None, **released_draws(draws, range(sets)),
+    )  # fmt: skip
+    public = Declarations(
+        name="income", schema=schema.public, release=config, mechanism=mechanism, parameters={}, claim=claim if strict else None,
+        guarantee="DP (replace-one)" if strict else "asymptotic DP (local eps_x)", family="lognormal_regression",
+    )  # fmt: skip
+    return written(folder, schema, public, Crossed(len(table), sets, tuple(tables), released))

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from formalsynth.contract.program import ProgramUse, broken
+from formalsynth.core import tables_rows
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, program, program_name
 from formalsynth.core.job import SamplerSettings, Synthesizer
@@ -84,6 +85,21 @@ def test_weights_are_the_likelihood_of_the_noisy_counts_over_that_of_the_made_up
     sd = np.sqrt(density @ (mu.ravel() - mean) ** 2)
     assert abs(resampled.mean() - mean) < 0.25 * sd
     assert resampled.std() == pytest.approx(sd, rel=0.2)
+
+
+def test_many_made_up_records_are_evaluated_a_few_at_a_time(monkeypatch):
+    """The same weights, and predictions of all of them, without a matrix of all draws and all records."""
+    generator = np.random.default_rng(3)
+    records = Records(generator.poisson(3.0, 900).astype(float), np.ones((900, 1)))
+    release = made(OwnCounts(), records, {"epsilon": 1.0, "low": 0.0, "high": 9.0, "bins": 3})
+    draws = {"mu": generator.gamma(900, 1 / 300, 100)}
+    whole = release.model._log_weight(draws, release.public)
+    monkeypatch.setattr(tables_rows, "AT_A_TIME", 50)
+    assert release.model._log_weight(draws, release.public) == pytest.approx(whole, rel=1e-10)
+    predicted = release.model._predicted({"mu": np.repeat([1.0, 50.0], 25)}, release.public)
+    assert len(predicted) > 800
+    by_draw = predicted.x[:800].reshape(-1, 50)
+    assert (by_draw[:, :25] < 15).all() and (by_draw[:, 25:] > 15).all()  # each from its own draw, in every part
 
 
 def test_draws_far_from_the_posterior_are_refused():

@@ -1,6 +1,7 @@
 """Formats of CSV files: guesses from the first bytes, and errors without values."""
 
 import pytest
+from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import CsvFormat, guess, listed, read_text
 
@@ -19,7 +20,15 @@ def file(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "delimiter"),
-    [("a,b\n1,2\n", ","), ("a;b\n1;2\n", ";"), ("a\tb\n1\t2\n", "\t"), ("a|b\n1|2\n", "|"), ("a\n1\n", ",")],
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1;2\n", ";"),
+        ("a\tb\n1\t2\n", "\t"),
+        ("a|b\n1|2\n", "|"),
+        ("a\n1\n", ","),
+        ("a b c\n1 2 3\n", " "),
+        ("net income\n1\n", ","),
+    ],
 )
 def test_the_delimiter_is_that_of_the_header(file, text, delimiter):
     assert guess(file(text)).delimiter == delimiter
@@ -57,6 +66,7 @@ def test_quoted_values_may_have_delimiters_and_line_breaks(file):
         (b"PK\x03\x04rest", "a spreadsheet"),
         (b"\x1f\x8brest", "a gzip file"),
         (b"%PDF-1.7", "a PDF"),
+        (b"PAR1\x15\x04", "a Parquet file.*OWN_STUDY.md has a command"),
         (b"a,b\n\0,1\n", "zero bytes"),
         (b"  \n", "is empty"),
     ],
@@ -89,6 +99,16 @@ def test_short_rows_are_counted(file):
 def test_headers_without_names_are_refused(file, header, words):
     with pytest.raises(DataError, match=words):
         read_text(file(f"{header}\n3,4\n"), CsvFormat("utf-8", ","))
+
+
+def test_a_first_row_of_values_between_spaces_is_not_shown(tmp_path, monkeypatch, capsys):
+    """A file without a header, as the one of German credit."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "credit.data").write_text("A11 6 A34 1169\nA12 48 A32 5951\n")
+    assert main(["inspect", "credit.data", "--outcome", "amount"]) == 1
+    error = capsys.readouterr().err
+    assert "is the first row a header?" in error
+    assert "1169" not in error
 
 
 def test_names_that_may_be_values_are_not_listed():

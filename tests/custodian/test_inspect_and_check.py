@@ -37,8 +37,30 @@ def test_nothing_is_inferred_that_has_to_be_declared(folder, capsys):
         "columns.region.categories",
     ):
         assert f"schema.yaml: {key}: is not filled in yet" in str(error.value)
-    assert "18 times DECLARE" in capsys.readouterr().out
+    assert "15 times DECLARE" in capsys.readouterr().out
     assert main(["check", "studies/income"]) == 1
+
+
+def test_all_columns_are_synthesized_but_those_that_may_name_somebody(folder):
+    table = incomes.incomes()
+    table["number"] = range(3000)
+    table.to_csv("income.csv", index=False)
+    inspected()
+    columns = yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]
+    given = {name: column.get("release") for name, column in columns.items()}
+    undecided, synthesized = (
+        dict.fromkeys(["person", "number"], "DECLARE"),
+        dict.fromkeys(["age", "region", "sector"], "synthesized"),
+    )
+    assert given == {"income": None} | undecided | synthesized
+
+
+def test_a_rule_about_several_keys_names_them(folder, capsys):
+    inspected()
+    incomes.declare("studies/income", incomes.DECLARED | {"schema.yaml": incomes.DECLARED["schema.yaml"] | {
+        "columns.income.may_be_missing": True}})  # fmt: skip
+    assert main(["check", "studies/income"]) == 1
+    assert capsys.readouterr().err.startswith("studies/income/schema.yaml: columns.income.may_be_missing needs missing: refuse, ")
 
 
 def test_what_is_confidential_is_for_its_owner_only(folder):

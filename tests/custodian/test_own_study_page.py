@@ -1,5 +1,6 @@
-"""docs/OWN_STUDY.md: every command of it, in its order, with the files as they stand there."""
+"""docs/OWN_STUDY.md: every command of it, in its order, with the files as they stand there, and of docs/WHAT_YOU_SIGN.md."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -10,17 +11,18 @@ import pytest
 from formalsynth.cli.main import main
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = (REPOSITORY / "docs" / "OWN_STUDY.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(bash|yaml (\S+))\n(.*?)```", PAGE, re.DOTALL)
+PAGE, SIGNED = ((REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("OWN_STUDY", "WHAT_YOU_SIGN"))
+BLOCKS = re.compile(r"```(bash|yaml (\S+) (\S+))\n(.*?)```", re.DOTALL)
+LONGEST = 25
+"""Words of a sentence."""
 
 
-@pytest.mark.stan
-def test_every_command_of_the_page_works(tmp_path, monkeypatch, cmdstan, capsys):
-    monkeypatch.chdir(tmp_path)
+def followed(page):
+    """Do what a page asks for, and return the names of its commands."""
     given = []
-    for _, file, text in BLOCKS:
+    for _, study, file, text in BLOCKS.findall(page):
         if file:
-            Path("studies/income", file).write_text(text, encoding="utf-8")
+            Path("studies", study, file).write_text(text, encoding="utf-8")
             continue
         for line in text.splitlines():
             program, *arguments = shlex.split(line)
@@ -28,12 +30,33 @@ def test_every_command_of_the_page_works(tmp_path, monkeypatch, cmdstan, capsys)
             if program == "python":
                 subprocess.run([sys.executable, REPOSITORY / arguments[0], *arguments[1:]], check=True)
             else:
-                assert main(arguments) == 0, capsys.readouterr().err
-    assert given[1:] == ["inspect", "check", "plan", "compare", "release", "verify", "budget", "purge"]
-    listed = set(re.findall(r"^\| `([\w.]+)`(?:(?:,| to) `([\w.]+)`)? \| ", PAGE.split("## 3. Release")[1], re.MULTILINE))
-    for name in {name for pair in listed for name in pair if "." in name}:
-        assert Path("release/income", name).is_file(), name
-    assert [path.name for path in Path("studies/income/confidential").iterdir()] == ["budget.jsonl"]
+                head = Path("head").read_text() if "HEAD" in arguments else ""
+                assert main([argument.replace("HEAD", head) for argument in arguments]) == 0, line
+    return given
+
+
+@pytest.mark.stan
+@pytest.mark.timeout(300)
+def test_every_command_of_the_pages_works(tmp_path, monkeypatch, cmdstan, capsys):
+    monkeypatch.chdir(tmp_path)
+    columns, outcome = PAGE.split("## 5. One outcome")
+    assert followed(columns) == ["tests/households.py", "inspect", "check", "plan", "release", "verify", "budget", "purge"]
+    said = re.search(r"Head of the ledger: (\S+)\.", capsys.readouterr().out)
+    assert said
+    Path("head").write_text(said[1], encoding="utf-8")
+    assert followed(SIGNED) == ["verify", "budget"]
+    listed = re.findall(r"^\| `([\w.-]+)`(?:, `([\w.-]+)`)? \| ", columns.split("## 3. Release")[1], re.MULTILINE)
+    named = {name for pair in listed for name in pair if "." in name}
+    assert named == {path.name for path in Path("release/households").iterdir()}
+    assert json.loads(Path("households-verified.json").read_text())["result"] == "verified"
+    assert [path.name for path in Path("studies/households/confidential").iterdir()] == ["budget.jsonl"]
+    explained = {name for line in re.findall(r"^\| (`.*?) \| ", columns, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
+    crossing = Path("release/households/crossing.yaml").read_text()
+    assert set(re.findall(r"^(\w+):", crossing, re.MULTILINE)) <= explained
+    assert len(crossing.splitlines()) <= 300
+    commands = ["tests/incomes.py", "inspect", "check", "plan", "compare", "release", "verify"]
+    assert followed(outcome) == commands
+    assert Path("release/income/outcomes.png").is_file()
 
 
 def test_what_the_page_calls_commands_are_the_commands(capsys):
@@ -43,3 +66,16 @@ def test_what_the_page_calls_commands_are_the_commands(capsys):
     assert known
     for name in re.findall(r"^ {4}(\w+)", known[1], re.MULTILINE):
         assert f"formalsynth {name}" in PAGE, name
+
+
+def sentences(page):
+    """Sentences of a page, without code, tables and links."""
+    prose = re.sub(r"^```.*?^```|^\|.*?$|^#.*?$", "\n\n", page, flags=re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"`[^`]*`", "code", re.sub(r"\]\([^)]*\)", "]", prose))
+    paragraphs = re.split(r"\n\s*\n|^- ", prose, flags=re.MULTILINE)
+    return [words for paragraph in paragraphs for words in re.split(r"(?<=[.:;?!])\s+", " ".join(paragraph.split())) if words]
+
+
+@pytest.mark.parametrize("page", [PAGE, SIGNED])
+def test_sentences_are_short(page):
+    assert [sentence for sentence in sentences(page) if len(sentence.split()) > LONGEST] == []

@@ -126,7 +126,8 @@ def test_a_survey_weight_is_recognized_by_its_name(name):
     assert is_weight(name, weights)
     assert not is_weight("income", weights)
     assert not is_weight("weightlifting", weights)
-    assert not is_weight(name, weights.round())
+    assert is_weight(name, weights.round())
+    assert not is_weight("factor", weights.round())
     assert not is_weight(name, weights - 50)
 
 

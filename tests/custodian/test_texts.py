@@ -15,7 +15,7 @@ from formalsynth.core.inference import without_draws
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
-from formalsynth.custodian.texts import ReleaseFacts, texts_of
+from formalsynth.custodian.texts import PROVEN, ReleaseFacts, texts_of
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"
@@ -243,7 +243,7 @@ def test_the_guarantee_names_the_columns_that_it_covers(facts):
     covered = {"synthesized": "the columns income, age, region, sector"}.get(
         next((column.release for name, column in schema.predictors.items() if name != "income"), None), "the column income"
     )
-    for name in ("README.md", "LEGAL.md", "deployment.yaml", "metadata.json", "datapackage.json"):
+    for name in ("README.md", "LEGAL.md", "NIST-SP-800-226.md", "deployment.yaml", "metadata.json", "datapackage.json"):
         text = texts[name]
         assert (f"Epsilon at most 1 for {covered} in all 3 synthetic data sets together." in text) == (
             facts.crossing.audit != "refuted"
@@ -397,3 +397,41 @@ def test_the_claim_of_an_own_mechanism_is_nowhere_called_proven(kind):
         assert f"Claimed by the publisher's own mechanism ({file}), which formalsynth has not proven" in texts[name], name
     assert texts["statement"].startswith("Epsilon at most 1 is claimed.")
     assert "Custom" in texts["deployment.yaml"]
+
+
+def answers(facts):
+    """Answers of the page for NIST SP 800-226, by question."""
+    rows = [line.strip("| ").split(" | ") for line in rendered("NIST-SP-800-226.md", facts).splitlines() if line.startswith("| ")]
+    return {question: answer for question, answer in rows if question not in ("question", "---")}
+
+
+def test_every_question_of_the_nist_publication_has_an_answer(facts):
+    given = answers(facts)
+    assert len(given) == 21
+    for question, answer in given.items():
+        assert question.endswith("?")
+        assert re.search(r"\w\w.*[.!]$", answer), question
+        assert "{" not in answer
+
+
+def test_the_answers_about_the_guarantee_are_those_of_the_release(facts):
+    given, refuted = answers(facts), facts.crossing.audit == "refuted"
+    strict = facts.declarations.mechanism != "weighted"
+    assert ("Delta is 0." in given["Which kind of guarantee is it, with which delta?"]) == (strict and not refuted)
+    assert ("k times 1" in given["Which epsilon protects several of them together?"]) == (strict and not refuted)
+    assert ("(unbounded)" in given["Which files are neighbours?"]) == (facts.schema.neighbours == "add_remove")
+    assert ("in the file" in given["What is protected, the unit of privacy?"]) == (facts.schema.neighbours == "add_remove")
+    noisy = facts.declarations.mechanism in ("perturbed_histogram", "noisy_tables")
+    assert ("noise is a whole number" in given["Where does randomness come from, and is floating point safe?"]) == noisy
+    assert ("docs/proofs/" in given["Which mechanism is it, and where is its proof?"]) == strict
+
+
+def test_mechanisms_with_a_proof_card_are_those_of_the_folder():
+    assert {path.stem for path in (REPOSITORY / "docs" / "proofs").glob("*.md")} == PROVEN
+
+
+def test_an_own_mechanism_has_no_proof_of_ours():
+    facts = facts_of()
+    named = {"mechanism": "my_histogram", "own_mechanism": "mine.py"}
+    own = ReleaseFacts(facts.crossing, facts.declarations.model_copy(update=named), False)
+    assert "It is the publisher's own; ask them for its proof." in rendered("NIST-SP-800-226.md", own)

@@ -1,25 +1,35 @@
 """Verification of a release: every planted change is found, and no clean release is refused."""
 
+import hashlib
+import json
 import os
+import re
 import shutil
 import struct
 import zlib
 from pathlib import Path
 
+import households
 import numpy as np
 import pytest
+import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian import verify as command
 from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import MANIFEST, PICTURE, seal
+from formalsynth.custodian.rows import typed
+from formalsynth.custodian.schema import Schema
 from formalsynth.custodian.verify import verify
-from small_release import COLUMNS, a_config, a_schema, histogram, made
+from small_release import COLUMNS, a_config, a_schema, histogram, made, made_draws, made_tables
 
 SET, OTHER = "synthetic_1.csv", "synthetic_2.csv"
 DECLARED = "declarations.yaml"
-TEXTS = "README.md", "LEGAL.md", "combine.py", "deployment.yaml", "metadata.json", "datapackage.json", CROSSING, DECLARED
+TEXTS = (
+    "README.md", "LEGAL.md", "NIST-SP-800-226.md", "combine.py", "deployment.yaml", "metadata.json", "datapackage.json", CROSSING,
+    DECLARED,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +96,9 @@ def of_lines(function):
 
     def change(folder):
         header, *lines = (folder / SET).read_text().splitlines()
-        (folder / SET).write_text("\n".join([header, *function(lines)]) + "\n")
+        changed = function(lines)
+        assert changed != lines
+        (folder / SET).write_text("\n".join([header, *changed]) + "\n")
 
     return change
 
@@ -117,9 +129,24 @@ def redrawn(folder):
     image.imsave(folder / PICTURE, pixels)
 
 
-def attribute(name):
+def compressed_again(folder):
+    """Write the same pixels in fewer or more bytes."""
+    content = (folder / PICTURE).read_bytes()
+    start = content.index(b"IDAT") - 4
+    size = struct.unpack(">I", content[start : start + 4])[0]
+    data = b"IDAT" + zlib.compress(zlib.decompress(content[start + 8 : start + 8 + size]), 1)
+    chunk = struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data))
+    (folder / PICTURE).write_bytes(content[:start] + chunk + content[start + 12 + size :])
+
+
+def reordered(name):
+    """Change the order of the keys of a file in JSON."""
+    return of_bytes(name, lambda b: json.dumps(dict(reversed(json.loads(b).items())), indent=2).encode() + b"\n")
+
+
+def attribute(name, kind="user.rows"):
     """Change that adds an extended attribute."""
-    return lambda folder: os.setxattr(folder / name if name else folder, "user.rows", b"30500 41200")
+    return lambda folder: os.setxattr(folder / name if name else folder, kind, b"30500 41200")
 
 
 def linked(symbolic):
@@ -226,6 +253,21 @@ CHANGES = {
     "an attribute of a set": attribute(SET),
     "an attribute of the folder": attribute(""),
     "an attribute of a picture": attribute(PICTURE),
+    "checksums in capitals": of_bytes(MANIFEST, bytes.upper),
+    "a line more in the manifest": added(MANIFEST, "30500\n"),
+    "the picture compressed in another way": compressed_again,
+    "keys of the dictionary in another order": reordered("metadata.json"),
+    "keys of the descriptor in another order": reordered("datapackage.json"),
+    "the card written in another way": of_bytes("deployment.yaml", lambda b: yaml.safe_dump(yaml.safe_load(b)).encode()),
+    "the declarations written in another way": of_bytes(DECLARED, lambda b: yaml.safe_dump(yaml.safe_load(b)).encode()),
+    "a key of the crossing twice": added(CROSSING, "crossing: 1\n"),
+    "a reference in the crossing": replaced(CROSSING, "crossing: 1", "crossing: &a 1"),
+    "a number of the crossing written in another way": replaced(CROSSING, "scale: 2.0", "scale: 2.00"),
+    "a number less of the crossing": of_bytes(CROSSING, lambda b: re.sub(rb"- \[-?\d+, ", b"- [", b, count=1)),
+    "tabs for spaces in the notes": of_bytes("README.md", lambda b: b.replace(b" ", b"\t", 1)),
+    "spaces of another width in the promise": of_bytes("LEGAL.md", lambda b: b.replace(b" ", "\u2009".encode(), 1)),
+    "an answer for NIST": replaced("NIST-SP-800-226.md", "Delta is 0.", "Delta is 1."),
+    "a name that looks the same": lambda folder: (folder / "README.md").rename(folder / "READM\u0395.md"),
     "another picture": redrawn,
     "a comment in a picture": of_bytes(PICTURE, png_chunk),
     "bytes after a picture": added(PICTURE, "30500"),
@@ -321,8 +363,84 @@ def test_a_clean_release_is_never_refused(tmp_path, kind, k):
     assert "byte by byte" in verify(Path(shutil.copytree(folder, tmp_path / "sent", copy_function=shutil.copyfile)))[0]
 
 
+def households_schema(**changes):
+    """Schema of the made-up households."""
+    return Schema.model_validate(households.DECLARED | {"columns": households.COLUMNS} | changes)
+
+
+def of_households(seed=1, rows=400, **schema):
+    """Release of noisy tables of all columns of made-up households."""
+    declared = households_schema(rows=rows, **schema)
+    config = {"rows": 300} if declared.neighbours == "add_remove" else {}
+    text = households.households(rows, seed).replace("", np.nan)
+    return lambda folder: made_tables(folder, declared, typed(declared, text), **config)
+
+
+def drawn(mechanism, age="synthesized", sets=3):
+    """Release of posterior draws."""
+    return lambda folder: made_draws(folder, mechanism, age, sets)
+
+
+WITHOUT_MISSING = {name: {**column, "may_be_missing": False} for name, column in households.COLUMNS.items() if name != "id"}
+OTHERS = {
+    "tables": of_households(),
+    "tables of declared pairs": of_households(pairs=households.PAIRS, seed=2),
+    "tables without pairs": of_households(pairs=[], seed=3),
+    "tables for add_remove": of_households(neighbours="add_remove", seed=4),
+    "tables without missing values": of_households(columns=WITHOUT_MISSING, missing="drop_rows", seed=5),
+    "tables of few rows": of_households(rows=30, seed=6),
+    "a fit to noisy tables": drawn("noisy_tables"),
+    "a fit to noisy tables without predictors": drawn("noisy_tables", "suppressed"),
+    "one set of a fit": drawn("noisy_tables", sets=1),
+    "strict posterior draws": drawn("censored_unweighted"),
+    "strict posterior draws without predictors": drawn("reference_censored", "suppressed"),
+    "other posterior draws": drawn("weighted"),
+    "many posterior draws": drawn("weighted", "suppressed", sets=20),
+}
+"""Releases by other mechanisms than a histogram."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_clean_release_of_another_mechanism_is_never_refused(tmp_path, kind):
+    folder = OTHERS[kind](tmp_path / "income")
+    assert "byte by byte" in verify(folder)[0]
+
+
 def test_there_are_thirty_clean_releases():
     assert len(CASES) >= 30
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("kind", ["tables", "a fit to noisy tables", "other posterior draws"])
+def test_planted_changes_are_found_in_releases_of_every_mechanism(tmp_path, kind, capsys):
+    """Those that a release of the kind can have: not all have a column as it is, or the same words."""
+    clean, unfound, other = OTHERS[kind](tmp_path / "clean"), [], []
+    for number, (name, change) in enumerate(CHANGES.items()):
+        folder = Path(shutil.copytree(clean, tmp_path / f"{number}" / "income"))
+        try:
+            change(folder)
+        except (AssertionError, OSError, IndexError, ValueError):  # no such file, word or column
+            other.append(name)
+            continue
+        try:
+            verify(folder)
+        except DataError:
+            continue
+        unfound.append(name)
+    with capsys.disabled():
+        print(f"\n{kind}: {len(CHANGES) - len(other)} changes, {len(unfound)} not found; of another kind: {', '.join(other)}")
+    assert unfound == []
+    assert len(other) < 20
+
+
+def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path):
+    """Everything was computed again from other numbers: only the ledger of the office knows it."""
+    study = tmp_path / "studies" / "income"
+    another = made(tmp_path / "another", seed=2)
+    verify(another)
+    with pytest.raises(DataError, match="is not the crossing of a release in the ledger"):
+        verify(another, study)
 
 
 def test_other_software_is_named(folder):
@@ -345,6 +463,51 @@ def test_the_command_computes_in_a_process_of_its_own(folder, capsys):
     (folder / SET).write_text((folder / SET).read_text().replace("North", "South", 1))
     assert main(["verify", str(folder)]) == 1
     assert f"{SET}: differs from what crossing.yaml explains" in capsys.readouterr().err
+
+
+def test_a_verification_has_a_record(folder, tmp_path):
+    verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "verified"
+    assert record["reason"] is None
+    assert record["crossing"] == hashlib.sha256((folder / CROSSING).read_bytes()).hexdigest()
+    assert record["made_with"] == record["verified_with"]
+    assert {file["name"] for file in record["files"]} == {path.name for path in folder.iterdir()}
+    assert all(file["sha256"] == file["computed"] for file in record["files"])
+    assert len(record["checks"]) == 3
+
+
+def test_a_failed_verification_has_a_record_of_what_differs(folder, tmp_path):
+    CHANGES["a value"](folder)
+    new_file("notes.txt")(folder)
+    (folder / OTHER).unlink()
+    with pytest.raises(DataError):
+        verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "not verified"
+    assert record["reason"].startswith("income/notes.txt: is not a file of this release")
+    assert str(tmp_path) not in json.dumps(record)
+    differing = {file["name"]: file for file in record["files"] if file["sha256"] != file["computed"]}
+    assert set(differing) == {SET, OTHER, "notes.txt"}
+    assert differing[OTHER]["sha256"] is None
+    assert differing["notes.txt"]["computed"] is None
+    assert len(record["checks"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["a symbolic link", "a comment in the crossing"])
+def test_what_cannot_be_computed_has_a_record(folder, tmp_path, kind):
+    CHANGES[kind](folder)
+    with pytest.raises(DataError):
+        verify(folder, record=tmp_path / "record.json")
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert record["result"] == "not verified"
+    assert not record["files"]
+
+
+def test_a_record_has_no_place_in_the_release(folder):
+    with pytest.raises(DataError, match="choose another place"):
+        verify(folder, record=folder / "record.json")
+    assert not (folder / "record.json").exists()
 
 
 def test_noise_is_not_in_the_seed(tmp_path):

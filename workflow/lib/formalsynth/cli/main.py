@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = _add(commands, "verify", "compute a release again from its crossing, and compare every byte", _verify)
     verify.add_argument("release", type=Path, help="folder of the release")
     verify.add_argument("--study", type=_study, help="folder of its study, to compare the crossing with the ledger")
+    verify.add_argument("--record", type=Path, help="file for a record of the verification in JSON, whatever its result")
     budget = _of_study(_add(commands, "budget", "print the privacy budget spent on the file", _budget))
     budget.add_argument("--head", help="head of the ledger that was kept, to check that nothing before it was changed")
     budget.add_argument("--change", type=float, metavar="BUDGET", help="record another budget, which every later release states")
@@ -192,7 +193,7 @@ def _print_if_open(*lines: object) -> None:
 def _verify(options: argparse.Namespace) -> int:
     from formalsynth.custodian.verify import verify
 
-    _print(*verify(options.release, options.study))
+    _print(*verify(options.release, options.study, options.record))
     return 0
 
 

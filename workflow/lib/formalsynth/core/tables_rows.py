@@ -44,6 +44,8 @@ BEST = 5.0
 """Least effective number of different draws among these: few, since the weights may be largest at the edge of the draws."""
 PREDICTING = 50
 """Number of draws that predict them."""
+AT_A_TIME = 40_000
+"""Number of made-up records that are evaluated at a time, a multiple of :data:`PREDICTING`, to keep their matrix small."""
 HALVINGS = 20
 """Halvings of the exponent of the weights in search of enough effective draws."""
 
@@ -121,7 +123,10 @@ class RowsModel:
         if program(self.family):
             records = replace(records, x=np.full(len(design), np.rint((public.outcome.low + public.outcome.high) / 2)))
         index = np.arange(len(design))
-        x = self.family.predict(generator, records, draws)[index % PREDICTING, index]
+        x = np.concatenate([
+            self.family.predict(generator, records.take(part), draws)[index[part] % PREDICTING, index[: len(index[part])]]
+            for part in _parts(len(design))
+        ])  # fmt: skip
         return replace(records, x=np.clip(x, public.outcome.low, public.outcome.high) if program(self.family) else x)
 
     def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
@@ -176,7 +181,9 @@ class RowsModel:
         """Log likelihood (S,) of the noisy counts less that of the made-up records."""
         records, weights = self._made_up(public)
         noisy = public.noisy.outcome[0]
-        log_weight: Array = -(log_likelihood(self.family, records, draws) @ weights)
+        log_weight: Array = np.zeros(count(draws))
+        for part in _parts(len(records)):
+            log_weight -= log_likelihood(self.family, records.take(part), draws) @ weights[part]
         p = self.cells(draws, public)
         for row, line in enumerate(noisy):
             likelihood = _RowLikelihood.of(line, public.scale)
@@ -223,6 +230,11 @@ def _closed_points(share: Array) -> tuple[Array, Array, Integers]:
     points = np.linspace(-1, 1, 2 * rows + 1)[1::2, None] + at / rows
     within: Array = weight / 2 * (1 + rise[:, None] * at)
     return points.ravel(), within.ravel(), np.repeat(np.arange(rows), CLOSED_POINTS)
+
+
+def _parts(records: int) -> list[slice]:
+    """Slices of at most :data:`AT_A_TIME` records, one at least."""
+    return [slice(start, start + AT_A_TIME) for start in range(0, max(records, 1), AT_A_TIME)]
 
 
 def _normalised(log_weight: Array) -> tuple[Array, float]:

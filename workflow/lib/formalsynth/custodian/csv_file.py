@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 
 if TYPE_CHECKING:
@@ -18,12 +19,15 @@ MOST_ROWS = 5_000_000
 MOST_COLUMNS = 1000
 SAMPLE_BYTES = 1 << 16
 """Number of bytes of a file from which its delimiter is guessed."""
+LARGE, SPEED = 10_000_000, 15_000_000
+"""Bytes of a file whose reading is announced, and bytes that are read in a second, about."""
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8-sig"}
 ENDINGS = {
     b"PK\x03\x04": "a spreadsheet or another zip file",
     b"\x1f\x8b": "a gzip file",
     b"%PDF": "a PDF",
     b"\xd0\xcf": "an old spreadsheet",
+    b"PAR1": "a Parquet file",
 }
 THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
 """Number with a point between thousands and a decimal comma."""
@@ -50,8 +54,14 @@ def guess(path: Path) -> CsvFormat:
     first = text.splitlines()[0] if text.splitlines() else ""
     delimiter = max(",;\t|", key=first.count)
     if not first.count(delimiter):
-        delimiter = ","
+        delimiter = " " if _parted_by_spaces(text) else ","
     return CsvFormat(encoding, delimiter, "," if delimiter != "," and _decimal_commas(text, delimiter) else ".")
+
+
+def _parted_by_spaces(text: str) -> bool:
+    """Return True if the first lines have equally many spaces."""
+    spaces = {line.count(" ") for line in text.splitlines()[:20]}
+    return len(spaces) == 1 and spaces != {0}
 
 
 def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
@@ -63,6 +73,8 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     import pandas as pd
 
     _head(path)
+    if path.stat().st_size > LARGE:
+        tell(f"Reading {path}: {path.stat().st_size / 1e6:.0f} MB, about {path.stat().st_size / SPEED:.0f} seconds")
     _check_written(path, written)
     names = _header(path, written)
     try:
@@ -94,7 +106,7 @@ def _head(path: Path) -> bytes:
         raise DataError(f"{path}: is empty; export it again")
     for mark, what in ENDINGS.items():
         if head.startswith(mark):
-            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV")
+            raise DataError(f"{path}: is {what}, not a CSV file; export it as CSV (docs/OWN_STUDY.md has a command for Parquet)")
     if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise DataError(f"{path}: holds zero bytes, which no CSV file has; export it again as CSV in UTF-8")
     return head

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUESTIONS = "confidential/questions.txt"
-MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-")
+MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-", "?")
 MOST_CATEGORIES = 30
 RARE = 5
 
@@ -35,6 +35,8 @@ class ColumnGuess:
     decimals: int
     questions: tuple[str, ...]
     """Questions to its owner; confidential, since they describe the file."""
+    identifier: bool = False
+    """True if it may be a name or a number of a person."""
 
 
 def inspect(csv: Path, outcome: str, folder: Path, known: FileMetadata | None = None) -> list[str]:
@@ -103,12 +105,13 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
     numeric = len(present) > 0 and numbers.notna().mean() > 0.95
     few = present.nunique() <= MOST_CATEGORIES and not is_outcome
     if not numeric or (few and present.nunique() <= 5):
-        return ColumnGuess(name, "category", 0, tuple(_category_questions(name, values, present, missing)))
+        questions = _category_questions(name, values, present, missing)
+        return ColumnGuess(name, "category", 0, tuple(questions), identifier=present.nunique() > MOST_CATEGORIES)
     decimals = int(plain.str.extract(r"\.(\d+)$")[0].str.len().fillna(0).max())
     kind = "number" if decimals else "whole"
-    return ColumnGuess(
-        name, kind, min(decimals, 10), tuple(_number_questions(name, values, numbers.dropna(), missing, is_outcome))
-    )
+    numbers = numbers.dropna()
+    questions = _number_questions(name, values, numbers, missing, is_outcome)
+    return ColumnGuess(name, kind, min(decimals, 10), tuple(questions), identifier=is_unique_number(numbers))
 
 
 def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
@@ -118,7 +121,7 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
     else:
         questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]
         questions += [
-            f"{name}: {category} is rare ({number} rows): merge it, or accept poor utility."
+            f"{name}: {category} is rare ({number} rows): expect poor utility for it."
             for category, number in counts.items()
             if number < RARE
         ]
@@ -136,16 +139,25 @@ def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing:
         questions.append(f"{name}: {far} value{'s are' if far != 1 else ' is'} far above the rest; declare public bounds.")
     if is_outcome and (numbers == 0).any():
         questions.append(
-            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else?"
+            f"{name}: {int((numbers == 0).sum())} values are 0; are they amounts, or do they stand for something else? "
+            "own_zero: true keeps their share."
         )
     if (numbers < 0).any():
-        questions.append(f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant?")
+        questions.append(
+            f"{name}: {int((numbers < 0).sum())} values are below 0; is that meant? For amounts of both signs take "
+            "scale: signed_log with a unit."
+        )
     return questions + _missing_question(name, values, missing)
 
 
 def _missing_question(name: str, values: pd.Series, missing: Sequence[str]) -> list[str]:
     absent = int(values.isin(missing).sum())
-    return [f"{name}: {absent} values are missing; are these rows to be left out?"] if absent else []
+    if not absent:
+        return []
+    return [
+        f"{name}: {absent} values are missing. may_be_missing: true (with missing: refuse) keeps their share; otherwise the "
+        "rows are left out (missing: drop_rows)."
+    ]
 
 
 def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> dict[str, object]:
@@ -154,7 +166,9 @@ def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> di
     column |= {key: known.get(key, DECLARE) for key in wanted}
     if column["type"] == "number":
         column["decimals"] = guess.decimals
-    return {"name": guess.name, **column} if guess.name == outcome else {"name": guess.name, **column, "release": DECLARE}
+    if guess.name == outcome:
+        return {"name": guess.name, **column}
+    return {"name": guess.name, **column, "release": DECLARE if guess.identifier else "synthesized"}
 
 
 def _questions(csv: Path, table: pd.DataFrame, guesses: Sequence[ColumnGuess]) -> str:

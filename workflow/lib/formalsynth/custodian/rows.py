@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text, with_points
@@ -30,7 +31,7 @@ FAR = 10.0
 HEAPED = 0.2
 IDENTIFYING = 0.2
 """Share of different values in the rows above which a suppressed column may be an identifier."""
-WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)", re.IGNORECASE)
+WEIGHT = re.compile(r"(^|_)(weights?|wgt|wt|w|gewicht|hochrechnungsfaktor|poids|pond|peso)(_|\d|$)|wgt$", re.IGNORECASE)
 """Name of a survey weight."""
 SURVEY_WEIGHT = (
     "looks like a survey weight. No model here uses weights: what is synthesized is the file, not its population. Keep the "
@@ -85,6 +86,8 @@ def check_file(declared: Declared) -> CheckResult:
     schema = declared.schema
     text = read_text(declared.csv, CsvFormat(schema.encoding, schema.delimiter, schema.decimal))
     _check_shape(declared, text)
+    if len(text) > MANY_ROWS:
+        tell(f"Checking {len(text)} rows")
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
@@ -193,11 +196,12 @@ def is_unique_number(values: pd.Series) -> bool:
 
 
 def is_weight(name: str, values: pd.Series) -> bool:
-    """Return True for what looks like a survey weight, by its name or a mean of 1: positive, and not whole."""
+    """Return True for positive numbers that look like a survey weight, by their name, or by a mean of 1 if they are not whole."""
     present = values.dropna()
-    if not len(present) or not (present > 0).all() or (present % 1 == 0).all():
+    if not len(present) or not (present > 0).all():
         return False
-    return bool(WEIGHT.search(name)) or (abs(float(present.mean()) - 1) < 0.001 and present.nunique() > FEW_VALUES)
+    one_on_average = abs(float(present.mean()) - 1) < 0.001 and present.nunique() > FEW_VALUES
+    return bool(WEIGHT.search(name)) or (one_on_average and not (present % 1 == 0).all())
 
 
 def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
@@ -260,7 +264,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         are = "is" if dropped == 1 else "are"
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
-        yield f"{len(table)} rows take long to fit; try formalsynth plan first, it estimates the time."
+        yield f"{len(table)} rows take long for a model, which formalsynth plan estimates; noisy tables of all columns do not."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
@@ -322,9 +326,12 @@ def _predictor_warnings(name: str, column: Column, values: pd.Series) -> Iterato
         for category in column.categories or []:
             number = int(counts.get(category, 0))
             if number == 0:
-                yield f"{name}: no row has the category {category}; a model cannot learn it: merge it with another one."
+                yield f"{name}: no row has the category {category}. Noisy tables can have it; a model cannot learn it."
             elif number < FEW_IN_CATEGORY:
-                yield f"{name}: the category {category} is rare: merge it, or accept poor utility and high risks."
+                yield (
+                    f"{name}: the category {category} is rare: expect poor utility, and high risks where no guarantee holds for "
+                    "every file. To merge it because of this is a choice made from the file."
+                )
     elif counts.size == 1:
         yield f"{name}: has the same value in every row; suppress it, no model can use it."
     elif is_unique_number(values):

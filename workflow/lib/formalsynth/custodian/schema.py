@@ -139,7 +139,10 @@ class PublicSchema(Model):
             if (column.release is None) != (name == self.outcome):
                 raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
             if column.may_be_missing and self.missing == "drop_rows":
-                raise ValueError(f"columns.{name}.may_be_missing needs missing: refuse, for the other columns")
+                raise ValueError(
+                    f"columns.{name}.may_be_missing needs missing: refuse, which is about the other columns: rows with a missing "
+                    f"{name} stay"
+                )
             if column.release == "as_is" and self.neighbours == "add_remove":
                 raise ValueError(
                     f"neighbours cannot be add_remove where columns.{name}.release is as_is, since the released column shows who "

@@ -64,22 +64,23 @@ rows_each: {declare}
 # {neighbours}
 neighbours: {declare} # add_remove or replace
 
-outside_bounds: {declare} # of numbers outside the declared bounds: clip or refuse
-missing: {declare} # of rows with a missing value: drop_rows or refuse
-zeros: {declare} # of outcomes of 0: keep, drop_rows or refuse
+outside_bounds: {declare} # of numbers outside the declared bounds: clip (set to the nearest bound) or refuse
+missing: {declare} # of rows with a missing value: drop_rows, or refuse; columns with may_be_missing: true are excepted
+zeros: {declare} # of an outcome of 0: keep, drop_rows or refuse
 
-# The column that is confidential and will be made synthetic.
+# The column that is described first; with another synthesizer than tables, the only one that is made synthetic by a model.
 outcome: {outcome}
 
-# Bounds and categories are what everybody knows without the file. Predictors:
-#   as_is: released as they are, outside the guarantee; synthesized: drawn from a noisy table; suppressed: left out.
-# scale: log in a column of amounts makes bins equally wide on a log scale, for a lower bound above 0.
-# With synthesizer: tables there are also ordered, own_zero, may_be_missing, scale: signed_log with a unit, and weight; and
-# pairs: [[age, income]] above columns, for the associations to keep (docs/OWN_STUDY.md).
+# Associations to keep, such as [[age, income], [age, "income kind"]]: by default all pairs, each with a smaller share of epsilon.
+# pairs: []
+
+# Bounds and categories are what everybody knows without the file. release:
+#   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
+# More keys, all in docs/OWN_STUDY.md: ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
 
 _STUDY = """\
-# The synthesizers to compare. Everything here may be changed; release.yaml has the choice for the release, made afterwards.
+# Synthesizers to compare. Not used with synthesizer: tables in release.yaml. Everything here may be changed.
 title: {name}
 authors: ours
 code: [records.py] # how the workflow reads the file
@@ -104,13 +105,13 @@ scenarios:
 """
 
 _RELEASE = """\
-# Settings of the release. Fill them in after the internal report.
-synthesizer: {declare} # one of study.yaml; or tables: all columns from noisy tables, without a model of the outcome
+# Settings of the release. Choose both epsilons before you look at any result.
+synthesizer: tables # all columns from noisy tables; or a synthesizer of study.yaml, which is not used otherwise
 sets: 5 # synthetic data sets
 # rows: 3000 # where neighbours is add_remove or rows are dropped, before compare: the rows of each set, chosen without the file
 ceiling: {declare} # the epsilon that this release may claim at most; it is published, so choose it before looking
 budget: {declare} # the epsilon that all releases from this file may claim together
-# predictors_epsilon: 1 # where predictors are synthesized, before compare: the budget of their noisy table
+# predictors_epsilon: 1 # with another synthesizer than tables, where predictors are synthesized: the budget of their noisy table
 title: {declare}
 intended_use: {declare}
 region: {declare}

@@ -24,6 +24,12 @@ from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
+PROVEN = frozenset({
+    "censored_centred", "censored_unweighted", "minimum_distance", "noisy_tables", "perturbed_histogram", "reference_censored",
+    "tables",
+})  # fmt: skip
+"""Mechanisms with a proof card in docs/proofs."""
+NIST = "NIST-SP-800-226.md"
 FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 
 
@@ -55,6 +61,11 @@ class ReleaseFacts:
     def pure(self) -> bool:
         """True if the guarantee is a strict one."""
         return self.declarations.pure
+
+    @property
+    def proof(self) -> bool:
+        """True if the mechanism has a proof card."""
+        return self.declarations.mechanism in PROVEN
 
     @property
     def direct(self) -> bool:
@@ -159,7 +170,7 @@ def texts_of(facts: ReleaseFacts) -> dict[str, str]:
         "metadata.json": _json(_dictionary(facts, shared)), "datapackage.json": _json(_datapackage(facts, shared)),
         "README.md": _without_html(rendered("README.md")), "combine.py": rendered("combine.py"),
         "deployment.yaml": yaml.safe_dump(card, sort_keys=False, allow_unicode=True, width=110),
-        "LEGAL.md": _without_html(rendered("LEGAL.md")),
+        "LEGAL.md": _without_html(rendered("LEGAL.md")), NIST: _without_html(rendered(NIST)),
     }  # fmt: skip
 
 

@@ -7,22 +7,75 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
+from pydantic import Field
+
+from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, names, read_crossing
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER
-from formalsynth.runtime.files import checksum
+from formalsynth.runtime.files import checksum, write_text
+
+SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
+"""Extended attributes that systems set themselves; so are those for lists of permissions, which begin with system."""
 
 
-def verify(release: Path, study: Path | None = None) -> list[str]:
+class FileRecord(Model):
+    """File of a release and the one that its crossing explains."""
+
+    name: str
+    sha256: str | None
+    """Checksum of the file; None if it is missing."""
+    computed: str | None
+    """Checksum of the file that was computed again; None if the crossing does not explain it."""
+
+
+class VerificationRecord(Model):
+    """Record of a verification, for programs and archives: nothing in it is confidential."""
+
+    record: Literal["formalsynth verify"] = "formalsynth verify"
+    version: Literal[1] = 1
+    date: str
+    """Time in UTC."""
+    release: str
+    """Name of the folder."""
+    result: Literal["verified", "not verified"]
+    reason: str | None = None
+    """Reason why it was not verified."""
+    checks: tuple[str, ...]
+    """Checks that passed, in their order."""
+    crossing: str | None = None
+    """Sha256 of the crossing; None if it could not be read."""
+    made_with: dict[str, str] = Field(default_factory=dict)
+    """Versions of the software by the crossing."""
+    verified_with: dict[str, str]
+    """Versions of the software of this verification."""
+    files: tuple[FileRecord, ...] = ()
+
+
+@dataclass
+class _Findings:
+    """Findings of a verification that is under way."""
+
+    checks: list[str] = field(default_factory=list)
+    crossing: str | None = None
+    made_with: dict[str, str] = field(default_factory=dict)
+    files: list[FileRecord] = field(default_factory=list)
+
+
+def verify(release: Path, study: Path | None = None, record: Path | None = None) -> list[str]:
     """Compute a release again from the crossing in it, and compare every byte.
 
     Args:
         release: folder of a release.
         study: folder of its study, at the office: the crossing is then also compared with the ledger.
+        record: file for a record in JSON, whatever the result is.
 
     Returns:
         Lines to print.
@@ -30,11 +83,39 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
     Raises:
         DataError: a file differs, or the folder has something that the crossing does not explain.
     """
+    if record is not None and record.resolve().is_relative_to(release.resolve()):
+        raise DataError(f"{record}: is in the folder of the release, which has nothing but its own files: choose another place")
+    findings, problem = _Findings(), None
+    try:
+        _examine(release, study, findings)
+    except DataError as error:
+        problem = error
+    if record is not None:
+        write_text(record, _record_of(release, study, findings, problem))
+    if problem is not None:
+        raise problem
+    return [
+        f"{release}: all files are what {CROSSING} explains, byte by byte, and there is nothing else in the folder.",
+        f"The sha256 of {CROSSING} is {findings.crossing}"
+        + (", as in the ledger." if study else ": ask the office that published the data whether it is theirs."),
+        *([f"The record is {record}."] if record else []),
+    ]
+
+
+def _examine(release: Path, study: Path | None, findings: _Findings) -> None:
+    """Verify a release, and collect the findings on the way.
+
+    Raises:
+        DataError: something differs.
+    """
     if release.is_symlink() or not release.is_dir():
         raise DataError(f"{release}: is not a folder; give the folder of a release")
     if problem := next(_odd(release), None):
         raise DataError(f"{problem}. Do not send this folder: release again, or take a copy that was verified")
+    findings.checks.append("plain files alone, with the modes of a release and no extended attributes")
     crossing, _ = read_crossing(release)
+    findings.crossing, findings.made_with = checksum(release / CROSSING), dict(crossing.software)
+    findings.checks.append(f"{CROSSING} is whole and agrees with the declarations")
     with tempfile.TemporaryDirectory() as scratch:
         given, again = Path(scratch, "crossing"), Path(scratch, "release")
         given.mkdir()
@@ -42,17 +123,37 @@ def verify(release: Path, study: Path | None = None) -> list[str]:
         for name in names(crossing):
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
+        findings.files += _compared(release, again)
         differing = list(_differences(release, again))
     if differing:
         raise DataError(f"{differing[0]}. {_reason(crossing)}")
-    total = checksum(release / CROSSING)
+    findings.checks.append(f"every byte of every file was computed again from {CROSSING}")
     if study is not None:
-        _check_ledger(study, release, total)
+        _check_ledger(study, release, findings.crossing)
+        findings.checks.append(f"{CROSSING} is that of a release in the ledger")
+
+
+def _compared(release: Path, again: Path) -> list[FileRecord]:
+    """Checksums of the files of a release, and of the same files computed again."""
+    of_folder = [{path.name: checksum(path) for path in folder.iterdir()} for folder in (release, again)]
     return [
-        f"{release}: all files are what {CROSSING} explains, byte by byte, and there is nothing else in the folder.",
-        f"The sha256 of {CROSSING} is {total}"
-        + (", as in the ledger." if study else ": ask the office that published the data whether it is theirs."),
+        FileRecord(name=name, sha256=of_folder[0].get(name), computed=of_folder[1].get(name))
+        for name in sorted({*of_folder[0], *of_folder[1]})
     ]
+
+
+def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:
+    """Write a record; paths of this machine become the names of their folders."""
+    reason = str(problem)
+    for folder in filter(None, (release, study)):
+        reason = reason.replace(str(folder), folder.resolve().name)
+    record = VerificationRecord(
+        date=datetime.now(UTC).isoformat(timespec="seconds"), release=release.resolve().name,
+        result="verified" if problem is None else "not verified", reason=reason if problem else None,
+        checks=tuple(findings.checks),
+        crossing=findings.crossing, made_with=findings.made_with, verified_with=software(), files=tuple(findings.files),
+    )  # fmt: skip
+    return record.model_dump_json(indent=2) + "\n"
 
 
 def _odd(release: Path) -> Iterator[str]:
@@ -75,7 +176,7 @@ def _attributes(path: Path) -> list[str]:
     if not hasattr(os, "listxattr"):
         return []
     own = os.listxattr(path, follow_symlinks=False)
-    return [name for name in own if not name.startswith(("security.", "system."))]
+    return [name for name in own if name not in SYSTEMS and not name.startswith("system.")]
 
 
 def _differences(release: Path, again: Path) -> Iterator[str]:

@@ -120,10 +120,11 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
         if not (problem.other_kinds and _has_inner(problem.path, paths)):
             by_path.setdefault(problem.path, {}).setdefault(problem.given, []).append(problem.allowed)
     for path, problems in by_path.items():
-        key = ".".join([where, *path] if where else path) or "(whole file)"
+        key = ".".join([where, *path] if where else path)
         key = key if key.isprintable() and len(key) <= LONGEST_PATH else short(key)
         for given, allowed in problems.items():
-            yield f"{file}: {key}{given}; {', or '.join(dict.fromkeys(allowed))}"
+            place = f"{key}{given}; " if key or given else ""  # rules about several keys name them
+            yield f"{file}: {place}{', or '.join(dict.fromkeys(allowed))}"
 
 
 def _has_inner(path: Where, paths: Iterable[Where]) -> bool:
@@ -164,7 +165,7 @@ def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _
     """Problem from an error of pydantic."""
     location, kind = error["loc"], error["type"]
     path = _path(values, location, absent=kind == "missing")
-    given = "" if kind == "missing" else f": given {short(error['input'])}"
+    given = "" if kind == "missing" or not path else f": given {short(error['input'])}"
     other_kinds = len(path) < len(location) and location[-1] != "[key]"
     return _Problem(path, given, _allowed(model, error), other_kinds)
 
