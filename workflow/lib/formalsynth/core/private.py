@@ -7,6 +7,7 @@ nothing else: neither records nor a context are among its arguments. The exact c
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Integers, read_only
+from formalsynth.core.arrays import Array, Draws, Integers, Records, read_only
 from formalsynth.core.family import StanData
 
 
@@ -126,6 +127,21 @@ class Tables:
         """Tables of the same form with other counts (cells,)."""
         cut = self.outcome.size
         return Tables(flat[:cut].reshape(self.outcome.shape), flat[cut:].reshape(self.pairs.shape))
+
+
+def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:
+    """Count the records in the cells of each table; a record is in one cell of each."""
+    column = outcome.of(records.x)
+    rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)] or [np.zeros(len(records), dtype=np.int64)]
+    height = predictors[0].number if predictors else 1
+    of_outcome = [_counts(row, column, height, outcome.number) for row in rows]
+    of_pairs = [_counts(first, second, height, height) for first, second in itertools.combinations(rows, 2)]
+    return Tables(np.array(of_outcome), np.array(of_pairs).reshape(-1, height, height))
+
+
+def _counts(row: Integers, column: Integers, height: int, width: int) -> Array:
+    """Count (height, width) the records by row and column."""
+    return np.bincount(row * width + column, minlength=height * width).astype(float).reshape(height, width)
 
 
 @dataclass(frozen=True)

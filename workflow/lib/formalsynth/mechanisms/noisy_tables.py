@@ -5,17 +5,16 @@ Proof and exact test: ``docs/proofs/noisy_tables.md``.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Integers, Records
+from formalsynth.core.arrays import Records
 from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber, ZeroOrOne
 from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, mechanism
 from formalsynth.core.parameters import Parameters
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, tables
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
 from formalsynth.core.tables_model import TablesModel
@@ -70,21 +69,6 @@ def _model(
         check_rows(family, outcome, predictors)
         return RowsModel(family, discrete, closed)
     return TablesModel(declared)
-
-
-def tables(records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:
-    """Count the records in the cells of each table; a record is in one cell of each."""
-    column = outcome.of(records.x)
-    rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)] or [np.zeros(len(records), dtype=np.int64)]
-    height = predictors[0].number if predictors else 1
-    of_outcome = [_counts(row, column, height, outcome.number) for row in rows]
-    of_pairs = [_counts(first, second, height, height) for first, second in itertools.combinations(rows, 2)]
-    return Tables(np.array(of_outcome), np.array(of_pairs).reshape(-1, height, height))
-
-
-def _counts(row: Integers, column: Integers, height: int, width: int) -> Array:
-    """Count (height, width) the records by row and column."""
-    return np.bincount(row * width + column, minlength=height * width).astype(float).reshape(height, width)
 
 
 def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, log: bool = False) -> float:
