@@ -16,6 +16,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
+from formalsynth.core.inference import contradicted
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
@@ -65,6 +66,11 @@ class ReleaseFacts:
     def noisy(self) -> bool:
         """True if all sets come from noisy counts, False for posterior draws of the rows."""
         return self.direct or self.declarations.fitted
+
+    @property
+    def contradicted(self) -> bool:
+        """True if the noisy tables contradict the family, so that there are no intervals."""
+        return self.crossing.draws is not None and contradicted(self.crossing.draws.fit_p)
 
     @property
     def quantile(self) -> float:
