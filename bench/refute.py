@@ -61,7 +61,7 @@ class Outcomes:
     """Outcomes of the simulations of one attempt."""
 
     covered: list[bool] = field(default_factory=list)
-    """Of the intervals that are given."""
+    """True for each interval that is given and covers the truth."""
     refused: int = 0
     failed: int = 0
     private: list[float] = field(default_factory=list)
@@ -251,7 +251,7 @@ def shared_noise(runs: int) -> str:
     for epsilon, high in ((0.5, 1.0), (0.5 + 1e-9, 1.0), (0.5, 1.0 - 1e-9)):
         attempt = Population("", "beta", {**declared, "high": high}, lambda g, n: records, 0.0, 500, epsilon)
         made = [release(attempt, records, number) for number in range(max(runs, 40))]
-        noises.append(np.array([one.public.noisy.flat - one.counts.counts for one in made]))
+        noises.append(np.array([tables.public.noisy.flat - tables.counts.counts for tables in made]))
     same = max(float((noises[0] == other).mean()) for other in noises[1:])
     # two independent values of discrete noise of scale 2 agree with probability 0.130
     return f"share of equal noise {same:5.1%}, of independent noise 13.0%   {'refuted' if same > 0.2 else 'holds'}"

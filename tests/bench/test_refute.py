@@ -1,17 +1,19 @@
 """Attempts to refute noisy tables: they run, find what is planted, and their populations have the truth that they state."""
 
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 
-from bench.refute import POPULATIONS, PRIVACY, Outcomes, alone, lines, main, simulated, usual
+refute = import_module("bench.refute")
+POPULATIONS, PRIVACY, Outcomes = refute.POPULATIONS, refute.PRIVACY, refute.Outcomes
 
 
 def outcomes_of(attempt, simulations):
     outcomes = Outcomes()
     for number in range(simulations):
-        simulated(attempt, number, outcomes)
+        refute.simulated(attempt, number, outcomes)
     return outcomes
 
 
@@ -19,7 +21,7 @@ def outcomes_of(attempt, simulations):
 def test_the_truth_of_a_population_is_that_of_many_records(name):
     """Six standard errors of the usual estimate, from 20 data sets; t2 errors have no variance."""
     attempt = POPULATIONS[name]
-    values = [usual(attempt.family, attempt.draw(np.random.default_rng(k), 4000)) for k in range(20)]
+    values = [refute.usual(attempt.family, attempt.draw(np.random.default_rng(k), 4000)) for k in range(20)]
     assert abs(np.mean(values) - attempt.truth) < 6 * np.std(values) / np.sqrt(20) + 1e-9
 
 
@@ -36,13 +38,13 @@ def test_a_predictor_of_two_values_has_no_interval():
 
 
 def test_attempts_at_privacy_hold():
-    assert all(line.endswith("holds") for line in lines(PRIVACY, 40))
+    assert all(line.endswith("holds") for line in refute.lines(PRIVACY, 40))
 
 
 def test_an_unknown_name_is_refused(capsys):
-    assert main(["5", "nothing"]) == 2
+    assert refute.main(["5", "nothing"]) == 2
     assert "there is no nothing; allowed: family, edge" in capsys.readouterr().out
 
 
 def test_records_alone_have_the_constant():
-    assert alone(np.array([0.2, 0.4])).design.tolist() == [[1.0], [1.0]]
+    assert refute.alone(np.array([0.2, 0.4])).design.tolist() == [[1.0], [1.0]]
