@@ -28,6 +28,7 @@ FINAL = synthesizer("final", "reweighted", ("lw",), search=Search(parameter="k",
 FIXED = synthesizer("fixed", "reference", scale=8.0, theta1=1.0, theta2=1.0, theta3=1.0)
 CENSORED = synthesizer("censored", "reference_censored", epsilon=1.0, scale=5.0, theta1=0.2, theta2=3.0)
 CENTRED = synthesizer("centred", "censored_centred", epsilon=1.0, theta1=0.2, theta2=3.0)
+TWO_STAGE = synthesizer("two_stage", "censored_two_stage", epsilon=1.0, share=0.6, low=0.0, high=1.0, bins=5)
 CENSORED_LW = synthesizer("censored_lw", "censored_weighted", ("lw",), epsilon=1.0)
 
 

@@ -340,6 +340,7 @@ SHIPPED = {
     "reference": {"scale": 5.0, "theta1": 5.0},
     "reference_censored": {"epsilon": 2.0, "scale": 5.0, "theta1": 5.0},
     "censored_centred": {"epsilon": 2.0, "theta1": 5.0},
+    "censored_two_stage": {"epsilon": 2.0, "low": 0.5, "high": 20.0, "bins": 10},
     "weighted_e": {"epsilon": 3.0},
     "weighted_e_refitted": {"epsilon": 3.0},
     "scalar_weighted": {},

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.core.inference import interval_with_draws, without_draws
+from formalsynth.core.inference import contradicted, interval_with_draws, without_draws
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +60,8 @@ def test_intervals_cover_in_the_normal_case(m, posterior_sd, sampling_sd):
     intervals = [interval_with_draws(row, np.full(m, sampling_sd**2), posterior_sd**2) for row in estimates]
     covered = np.mean([interval.low <= value <= interval.high for interval, value in zip(intervals, truth, strict=True)])
     assert abs(covered - 0.95) < 0.025
+
+
+@pytest.mark.parametrize(("p", "expected"), [(None, False), (0.0, True), (0.000999, True), (0.001, False), (0.4, False)])
+def test_a_p_value_below_0_001_contradicts_the_family(p, expected):
+    assert contradicted(p) is expected

@@ -29,6 +29,7 @@ def test_strict_mechanisms_claim_their_parameter_for_each_neighbour_relation():
         ("censored_unweighted", "add_remove"): 5.0, ("censored_unweighted", "replace"): 10.0,
         ("reference_censored", "add_remove"): 5.0, ("reference_censored", "replace"): 10.0,
         ("censored_centred", "add_remove"): 5.0, ("censored_centred", "replace"): 10.0,
+        ("censored_two_stage", "add_remove"): 5.0, ("censored_two_stage", "replace"): 10.0,
         ("perturbed_histogram", "add_remove"): 2.5, ("perturbed_histogram", "replace"): 5.0,
         ("censored_unweighted", None): 5.0, ("perturbed_histogram", None): 5.0,
     }  # fmt: skip

@@ -15,7 +15,7 @@ from formalsynth.core.inference import without_draws
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
-from formalsynth.custodian.texts import PROVEN, ReleaseFacts, texts_of
+from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"
@@ -40,7 +40,7 @@ AUDITED = Unchanged(columns=("age", "region", "sector"), rows=2935, unique=52, s
 DRAWS = ReleasedDraws(
     name="draws", mechanism="weighted", epsilon=None, reason="drawn", parameters={"a": ((1.0,),) * 3}, shapes={"a": ()}
 )
-FITTED = DRAWS.model_copy(update={"mechanism": "noisy_tables", "epsilon": 0.0, "fit_p": 2e-5})
+FITTED = DRAWS.model_copy(update={"mechanism": "noisy_tables", "epsilon": 0.0, "fit_p": 0.43})
 
 
 def facts_of(
@@ -170,11 +170,30 @@ def test_a_single_set_of_a_fit_to_tables_has_no_finite_interval():
     assert combine_of(facts_of("fitted tables", config={"sets": 1}))([2.0], [1.0])[2] == (-np.inf, np.inf)
 
 
+def with_fit(p, **given):
+    """A release of fitted tables with this p value of the test of fit."""
+    facts = facts_of("fitted tables", **given)
+    crossing = facts.crossing.model_copy(update={"draws": FITTED.model_copy(update={"fit_p": p})})
+    return ReleaseFacts(crossing, facts.declarations, True)
+
+
 @pytest.mark.parametrize(("p", "words"), [(0.43, "has p = 0.43; a difference"), (None, "was not tested")])
 def test_the_test_of_fit_is_stated(p, words):
-    facts = facts_of("fitted tables")
-    crossing = facts.crossing.model_copy(update={"draws": FITTED.model_copy(update={"fit_p": p})})
-    assert words in rendered("README.md", ReleaseFacts(crossing, facts.declarations, True)).replace("\n", " ")
+    assert words in rendered("README.md", with_fit(p)).replace("\n", " ")
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_there_is_no_interval_where_the_tables_contradict_the_family(neighbours):
+    facts = with_fit(0.000999, neighbours=neighbours, release="suppressed")
+    estimate, error = combine_of(facts)([1.0, 3.0, 2.0], [4.0, 4.0, 4.0])
+    assert (estimate, error) == pytest.approx((2.0, (4 / 3) ** 0.5))
+    text = " ".join(rendered("README.md", facts).split())
+    assert (
+        "combine.py gives no interval: the outcome does not follow gamma. It does not fit the noisy counts: a test of fit" in text
+    )
+    assert "no more rows than a set" not in text
+    assert not re.search(r"a 95 % interval[.,]", rendered("combine.py", facts))
+    assert len(combine_of(with_fit(0.001))([1.0, 3.0, 2.0], [4.0, 4.0, 4.0])[2]) == 2
 
 
 def test_no_text_promises_an_interval_for_a_noisy_table(facts):
@@ -187,9 +206,7 @@ def test_the_interval_states_what_it_assumes(facts):
     text = " ".join(rendered("README.md", facts).split())
     fitted = facts.declarations.mechanism == "noisy_tables"
     assert ("assumes that the model of the synthesizer fits" in text) == (not facts.direct and not fitted)
-    assert (
-        "It assumes that the outcome follows gamma. It does not fit the noisy counts: a test of fit has p = 2e-05." in text
-    ) == fitted
+    assert ("It assumes that the outcome follows gamma. A test of fit to the noisy counts has p = 0.43;" in text) == fitted
     joined = facts.schema.neighbours == "add_remove" or not facts.as_is  # rows with a missing value are dropped here
     assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
     assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
@@ -424,10 +441,6 @@ def test_the_answers_about_the_guarantee_are_those_of_the_release(facts):
     noisy = facts.declarations.mechanism in ("perturbed_histogram", "noisy_tables")
     assert ("noise is a whole number" in given["Where does randomness come from, and is floating point safe?"]) == noisy
     assert ("docs/proofs/" in given["Which mechanism is it, and where is its proof?"]) == strict
-
-
-def test_mechanisms_with_a_proof_card_are_those_of_the_folder():
-    assert {path.stem for path in (REPOSITORY / "docs" / "proofs").glob("*.md")} == PROVEN
 
 
 def test_an_own_mechanism_has_no_proof_of_ours():

@@ -55,6 +55,9 @@ FORMS = {
         [0.9086734632, 0.8155872621, 0.3462462796], None, None, 1.5,
     ),
     "censored_centred": ([], {"factor": 0.25, "epsilon": 3.0, "theta1": 0.0, "theta2": 1.0}, [0.25] * 3, None, None, 1.5),
+    "censored_two_stage": (
+        [], {"epsilon": 1.5, "share": 0.75, "low": -4.0, "high": 6.0, "bins": 5}, [0.5] * 3, None, None, 0.1875,
+    ),
 }  # fmt: skip
 """Sensitive weights of None are those of the fit."""
 
@@ -63,6 +66,7 @@ CLAIMS = {
     "censored_unweighted": ({"epsilon": 3.0}, 3.0, 6.0),
     "reference_censored": ({"epsilon": 3.0, "scale": 2.0, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
     "censored_centred": ({"epsilon": 3.0, "factor": 0.25, "theta1": 0.0, "theta2": 1.0}, 3.0, 6.0),
+    "censored_two_stage": ({"epsilon": 3.0, "share": 0.6, "low": 0.0, "high": 1.0, "bins": 7}, 3.0, 6.0),
     "perturbed_histogram": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 1.5, 3.0),
     "noisy_tables": ({"epsilon": 3.0, "low": 0.0, "high": 1.0, "bins": 7}, 3.0, 6.0),
     "minimum_distance": ({"epsilon": 3.0, "low": -2.0, "high": 2.0, "thresholds": 4}, 2.25, 3.0),

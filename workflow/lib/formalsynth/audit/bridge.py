@@ -10,7 +10,7 @@ Source: Meng and Wong (1996), Equation 4.1, the optimal bridge; its error is tha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -58,6 +58,10 @@ class Bridged:
     def epsilons(self, delta: float, releases: int = 1) -> tuple[float, float]:
         """Audited epsilon under D and under D'; with too little overlap, a lower bound of the larger of them."""
         return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
+
+    def after(self, first: Direction) -> Bridged:
+        """Loss together with that of a first stage; where the overlap is too small, the bound leaves out the first stage."""
+        return replace(self, losses=self.losses.after(first))
 
     def error(self, delta: float) -> float:
         """Compute the standard error of ``epsilon(delta)``; NaN for a bound."""

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from formalsynth.audit.attack import Attack, attack_bound
-from formalsynth.audit.losses import Direction
+from formalsynth.audit.losses import Direction, discrete_laplace_loss
 from formalsynth.audit.neighbours import Neighbour, added, removed, replaced
 from formalsynth.audit.replay import Replay
-from formalsynth.core.arrays import Array, Index
+from formalsynth.core.arrays import Index
 from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import Counts, DirectRelease
 from formalsynth.core.private import DiscreteLaplaceCounts
@@ -112,20 +112,6 @@ def laplace_loss(ratio: float) -> Direction:
     between = 0.5 * np.exp(-ends[:-1]) * -np.expm1(-np.diff(ends))
     loss = np.concatenate([[ratio], ratio - 2 * ends[1:], [-ratio]])
     return Direction(loss, np.concatenate([[0.5], between, [0.5 * math.exp(-ratio)]]), ratio)
-
-
-def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
-    """Loss of several counts with discrete Laplace noise of scale 1 / ratio, between neighbours whose counts differ by 1.
-
-    Of the count c against c + 1 the loss is ``ratio`` at outputs up to c, whose probability is ``1 / (1 + exp(-ratio))``, and
-    ``-ratio`` elsewhere. So the number of cells with the larger loss is binomial.
-    """
-    from scipy.stats import binom
-
-    larger = np.arange(cells + 1.0)
-    mass = np.asarray(binom.pmf(larger, cells, 1 / (1 + math.exp(-ratio))), dtype=np.float64)
-    loss: Array = ratio * (2 * larger - cells)
-    return Direction(loss, mass, ratio * cells)
 
 
 def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Loss]:

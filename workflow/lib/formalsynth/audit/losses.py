@@ -12,7 +12,7 @@ release is computed without rounding.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -120,6 +120,20 @@ class Direction:
         return Direction(np.append(losses, np.inf), np.append(np.maximum(composed, 0.0), unbounded)).epsilon(delta)
 
 
+def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
+    """Loss of several counts with discrete Laplace noise of scale 1 / ratio, between neighbours whose counts differ by 1.
+
+    Of the count c against c + 1 the loss is ``ratio`` at outputs up to c, whose probability is ``1 / (1 + exp(-ratio))``, and
+    ``-ratio`` elsewhere. So the number of cells with the larger loss is binomial.
+    """
+    from scipy.stats import binom
+
+    larger = np.arange(cells + 1.0)
+    mass = np.asarray(binom.pmf(larger, cells, 1 / (1 + math.exp(-ratio))), dtype=np.float64)
+    loss: Array = ratio * (2 * larger - cells)
+    return Direction(loss, mass, ratio * cells)
+
+
 class Loss(Protocol):
     """Privacy loss between the outputs on two neighbouring data sets."""
 
@@ -135,6 +149,9 @@ class Loss(Protocol):
 
     def error(self, delta: float) -> float:
         """Compute the standard error of ``epsilon(delta)``."""
+
+    def after(self, first: Direction) -> Loss:
+        """Loss together with that of a first stage, which is the same under D and under D'."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +206,14 @@ class Losses:
     def backward(self) -> Direction:
         """Loss under D' against D."""
         return Direction(-self.loss, self.other, None if self.suprema is None else self.suprema[1], self.drawn)
+
+    def after(self, first: Direction) -> Losses:
+        """Losses together with those of a first stage, which are the same under D and under D'."""
+        both, back = first.supremum, first.mass * np.exp(-first.loss)
+        suprema = None if self.suprema is None else (self.suprema[0] + both, self.suprema[1] + both)
+        loss = np.add.outer(self.loss, first.loss).ravel()
+        mass, other = np.outer(self.mass, first.mass).ravel(), np.outer(self.other, back).ravel()
+        return replace(self, loss=loss, mass=mass, other=other, suprema=suprema)
 
     def delta(self, epsilon: float) -> float:
         """Smallest delta at which this epsilon holds in both directions."""

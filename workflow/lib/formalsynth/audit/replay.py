@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from formalsynth.audit.exact import Exact, Sampled, exact_posteriors
-from formalsynth.audit.losses import Loss
+from formalsynth.audit.losses import Direction, Loss, discrete_laplace_loss
 from formalsynth.core.arrays import Array, Draws, Index, Records
 from formalsynth.core.bounds import Bounds, Sensitive
 from formalsynth.core.centring import Reference, centred
 from formalsynth.core.family import Family
 from formalsynth.core.job import Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Parent
-from formalsynth.core.private import PrivateFit
+from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit
 from formalsynth.core.streams import Address, add_stages
 from formalsynth.engine.chain import PublicRequest, Request, WeightedPosterior, context_of, form_of, run_chain
 
@@ -47,6 +47,8 @@ class Outcome:
     """S draws, of parents and where bounds were wanted."""
     bounds: Bounds | None
     """Lipschitz bounds of the records of the data set, likewise."""
+    counts: DiscreteLaplaceCounts | None = None
+    """Counts of a private first stage, before their noise."""
 
 
 class Replay:
@@ -88,6 +90,7 @@ class Replay:
         self._source(None)
         self._address, self._draws = address, draws
         self._parents = {parent for synthesizer in synthesizers for parent in synthesizer.parents}
+        self._published: dict[str, Array] = {}
 
     def run(
         self,
@@ -100,6 +103,8 @@ class Replay:
         failed: dict[str, str] | None = None,
     ) -> dict[str, Outcome]:
         """Outcomes of the synthesizers on the data set of the records at ``index`` of the universe, without direct releases.
+
+        The noisy counts of a private first stage are those of the first run, on D: the losses are those given these counts.
 
         Args:
             index: (n,) positions.
@@ -121,7 +126,11 @@ class Replay:
         all_bounds = bounds or (self._sampled is not None and near is None)
         wanted = [synthesizer.id for synthesizer in chain if all_bounds or synthesizer.id in self._parents]
         caches = {id: FitCache(values[index]) for id, values in (known or {}).items()}
+        caches |= {id: FitCache(noisy=noisy) for id, noisy in self._published.items()}
         results = run_chain(chain, data, _Universal(self, index, near or {}), wanted, caches, failed)
+        for id, result in results.items():
+            if isinstance(result, WeightedPosterior) and result.cache.noisy is not None:
+                self._published.setdefault(id, result.cache.noisy)
         return {id: self._outcome(index, result) for id, result in results.items() if isinstance(result, WeightedPosterior)}
 
     def _data(self, index: Index) -> Context:
@@ -129,7 +138,8 @@ class Replay:
 
     def _outcome(self, index: Index, result: WeightedPosterior[Any]) -> Outcome:
         form, weights = result.form, self.over_universe(index, result.form)
-        return Outcome(weights, result.posterior, form.sensitive, result.cache.outside_share, result.draws, result.bounds)
+        known = result.cache.outside_share
+        return Outcome(weights, result.posterior, form.sensitive, known, result.draws, result.bounds, form.counts)
 
     def over_universe(self, index: Index, form: Form) -> Array:
         """Likelihood weights (N,) of the records at ``index``; 0 for the others."""
@@ -215,7 +225,9 @@ class Replay:
             ValueError: the outcomes have different references.
         """
         ours, theirs = ([outcome.posterior for outcome in side] for side in (base, other))
-        return self._common([*base, *other]).losses(ours, theirs, seed=self._address.replicate)
+        loss = self._common([*base, *other]).losses(ours, theirs, seed=self._address.replicate)
+        mine, its = base[0].counts, other[0].counts
+        return loss if mine is None or its is None else loss.after(first_stage(mine, its))
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
         """Larger mean loss of both directions: for a first look at many neighbours.
@@ -237,6 +249,18 @@ class Replay:
     def draws(self) -> int:
         """S."""
         return self._draws
+
+
+def first_stage(ours: DiscreteLaplaceCounts, theirs: DiscreteLaplaceCounts) -> Direction:
+    """Loss of the noisy counts of a first stage between neighbours.
+
+    Raises:
+        ValueError: a count differs by more than 1.
+    """
+    differs = np.abs(ours.counts - theirs.counts)
+    if differs.max(initial=0) > 1:
+        raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known for 1")
+    return discrete_laplace_loss(1 / ours.scale, int(differs.sum()))
 
 
 @dataclass(frozen=True)

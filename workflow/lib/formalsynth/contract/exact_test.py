@@ -4,7 +4,8 @@ What is tested is the result of the mechanism: the form that a sampler gets, or 
 Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and large data
 sets with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is uniform on a
 finite grid of parameters, where both probability vectors are exact. Noisy counts reach every output, so that the largest log
-ratio is the L1 distance of the counts over the scale of the noise. A selection gives its probabilities.
+ratio is the L1 distance of the counts over the scale of the noise. A selection gives its probabilities. For a form with a private
+first stage, the log ratio of its counts and the largest of the posteriors, each given the same noisy counts, add up.
 
 ``python -m formalsynth.contract.exact_test`` runs it for every registered mechanism with a strict guarantee.
 """
@@ -20,10 +21,11 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
+from formalsynth.contract.noise import noise_replaced
 from formalsynth.contract.proof import card_faults, trials
 from formalsynth.core.arrays import Array, Draws, Records, joined
 from formalsynth.core.family import FAMILIES, Family, log_likelihood
-from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Mechanism
+from formalsynth.core.mechanism import MECHANISMS, Context, Counts, DirectRelease, Form, Made, Mechanism
 from formalsynth.core.neighbours import Neighbours
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
@@ -69,14 +71,29 @@ class Case:
         return self._losses[data]
 
     def _output(self, records: Records) -> Output:
-        address = MechanismAddress(root=1, paper=1, scenario=1, n=1, replicate=0)
-        made = self.mechanism.apply(Context(self.family, records, address), self.parameters)
+        made = self._made(records)
         if not isinstance(made, Form):
             chosen = made.selection if isinstance(made, DirectRelease) else None
             return Output(counts=made.counts, selection=chosen)
+        if made.counts is None:
+            return Output(self._log_mass(made, records))
+        given = []
+        for noisy in first_outputs(len(made.counts.counts)):
+            with noise_replaced(noisy):
+                form = self._made(records)
+            assert isinstance(form, Form)
+            given.append(self._log_mass(form, records))
+        return Output(np.array(given), made.counts)
+
+    def _made(self, records: Records) -> Made:
+        address = MechanismAddress(root=1, paper=1, scenario=1, n=1, replicate=0)
+        return self.mechanism.apply(Context(self.family, records, address), self.parameters)
+
+    def _log_mass(self, made: Form, records: Records) -> Array:
+        """Log probabilities (S,) up to a constant."""
         kept = np.flatnonzero(made.weights)  # the others are no part of the likelihood, and may be undefined
         plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
-        return Output(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
+        return np.asarray(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
 
     def ratios(self) -> Iterator[tuple[Neighbours, float]]:
         """Yield the relation and the largest log ratio of each pair of neighbours, both directions at once."""
@@ -102,27 +119,42 @@ class Case:
 
 @dataclass(frozen=True)
 class Output:
-    """Distribution of an output: log probabilities over a grid of parameters up to a constant, noisy counts, or a selection."""
+    """Distribution of an output: noisy counts and log probabilities over a grid of parameters, either alone, or a selection."""
 
     log_mass: Array | None = None
+    """(S,) up to a constant, or (K, S) given each of K outputs of a first stage."""
     counts: Counts | None = None
     selection: Selection | None = None
 
     @cached_property
     def log_probability(self) -> Array | None:
-        """Log probabilities (S,)."""
-        return None if self.log_mass is None else self.log_mass - logsumexp(self.log_mass)
+        """Log probabilities (S,) or (K, S)."""
+        return None if self.log_mass is None else self.log_mass - logsumexp(self.log_mass, axis=-1, keepdims=True)
 
     def ratio(self, other: Output) -> float:
         """Largest absolute log ratio of the probabilities of an output; infinite where one is impossible or undefined."""
-        if self.log_probability is not None and other.log_probability is not None:
-            return float(np.nan_to_num(np.abs(self.log_probability - other.log_probability), nan=np.inf).max())
         if self.selection is not None and other.selection is not None:
             return log_ratio(self.selection, other.selection)
+        mine, its = self.log_probability, other.log_probability
+        if self.counts is None and other.counts is None and mine is not None and its is not None:
+            return _largest(mine, its)
         ours, theirs = self.counts, other.counts
         if ours is None or theirs is None or ours.counts.shape != theirs.counts.shape or ours.scale != theirs.scale:
             return float("inf")
-        return float(np.abs(ours.counts - theirs.counts).sum() / ours.scale)
+        after = 0.0 if mine is None or its is None else _largest(mine, its)
+        return float(np.abs(ours.counts - theirs.counts).sum() / ours.scale) + after
+
+
+def _largest(log_probability: Array, other: Array) -> float:
+    """Largest absolute difference; infinite where one is undefined."""
+    return float(np.nan_to_num(np.abs(log_probability - other), nan=np.inf).max())
+
+
+def first_outputs(cells: int) -> list[Array]:
+    """Noisy counts (cells,) of a first stage that are tried: none, rising, falling, and all records in the first or last cell."""
+    rising = np.arange(cells, dtype=float)
+    ends = [np.where(rising == at, 1000.0, 0.0) for at in (0, cells - 1)]
+    return [np.zeros(cells), rising, rising[::-1], *ends]
 
 
 def every_data_set(values: int, sizes: Iterable[int]) -> Iterator[DataSet]:

@@ -10,7 +10,8 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from formalsynth.contract.exact_test import Case, Grid, exact_test
+from formalsynth.contract.exact_test import Case, Grid, exact_test, first_outputs
+from formalsynth.contract.noise import noise_replaced
 from formalsynth.contract.proof import own_card_faults
 from formalsynth.core.arrays import Array, Draws, Index, Records, joined
 from formalsynth.core.bounds import Sensitive, record_bounds
@@ -18,16 +19,14 @@ from formalsynth.core.family import Family
 from formalsynth.core.mechanism import (
     BrokenContract,
     Context,
-    Counts,
     DirectRelease,
     Form,
-    LaplaceCounts,
     Made,
     Mechanism,
     Parent,
 )  # fmt: skip
 from formalsynth.core.neighbours import Neighbours
-from formalsynth.core.private import DiscreteLaplaceCounts, PrivateFit, Tables
+from formalsynth.core.private import PrivateFit, Tables
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 
@@ -75,7 +74,8 @@ def check_mechanism(
     try:
         made = trial.made()
         if isinstance(made, Form):
-            faults = list(_of_use(trial, made)) or list(_of_claim(trial, made))
+            of_claim = _of_claim if made.counts is None else _of_stages
+            faults = list(_of_use(trial, made)) or list(of_claim(trial, made))
         else:
             faults = list(_of_release(trial, made))
         return faults or list(_of_small_data(trial)) or own_card_faults(mechanism)
@@ -195,6 +195,38 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
             return
     if _moved(trial.form(np.minimum(np.arange(MANY), n - 1)), form, place=range(n)):
         yield f"claims {kind!r} and gives a record another weight among {MANY} records than among {n}: {OWN}"
+
+
+def _of_stages(trial: _Trial, form: Form) -> Iterator[str]:
+    """Faults of a form with a private first stage: given the noisy counts, it is like a form without one."""
+    assert form.counts is not None
+    outputs = first_outputs(len(form.counts.counts))
+    for noisy in outputs:
+        address = Watched(1, 1, 1, 1, 0)
+        with noise_replaced(noisy) as calls:
+            given = trial.form(address=address)
+        if len(calls) != 1 or calls[0].runs != 1:
+            yield f"draws the noise of its counts {sum(call.runs for call in calls)} times: call counts.noisy(generator, 1) once"
+            return
+        if fault := calls[0].fault(given.counts):
+            yield fault
+            return
+        with noise_replaced(noisy):
+            faults = list(_of_claim(trial, given))
+        if faults:
+            yield f"given its noisy counts {faults[0]}"
+            return
+    fewer = None, np.arange(1, len(trial.records)), np.array([0, 0])
+    if len({str(_stream_of(trial, index, outputs[0])) for index in fewer}) > 1:
+        yield "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
+
+
+def _stream_of(trial: _Trial, index: Index | None, noisy: Array) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
+    """Random streams that a form takes, and the state in which its noise is drawn."""
+    address = Watched(1, 1, 1, 1, 0)
+    with noise_replaced(noisy) as calls:
+        trial.form(index, address=address)
+    return address.taken, calls[0].state
 
 
 def _of_small_data(trial: _Trial) -> Iterator[str]:
@@ -356,44 +388,6 @@ def _same_fits(trial: _Trial, base: DirectRelease | PrivateFit, others: Sequence
         if its_declared != declared or set(ours) != set(theirs) or any(not _equal(ours[name], theirs[name]) for name in ours):
             return False
     return True
-
-
-@dataclass(frozen=True)
-class NoiseCall:
-    """Call that asks for noise on counts."""
-
-    counts: Counts
-    runs: int
-    generator: np.random.Generator
-
-    @property
-    def state(self) -> str:
-        """State of the generator before the noise is drawn."""
-        return str(self.generator.bit_generator.state)
-
-    def fault(self, stated: Counts | None) -> str:
-        """Fault of the call against the stated counts, as the end of a sentence; empty if there is none."""
-        if stated is None or not _equal(self.counts.counts, stated.counts) or self.counts.scale != stated.scale:
-            return "adds noise to other counts, or of another scale, than it states"
-        if type(self.generator) is not np.random.Generator:
-            return "draws its noise with a generator of its own: give counts.noisy what context.address.generator returns"
-        return ""
-
-
-@contextlib.contextmanager
-def noise_replaced(values: Array) -> Iterator[list[NoiseCall]]:
-    """Let all counts have these noisy values (bins,) inside the block; the list collects the calls."""
-    calls: list[NoiseCall] = []
-
-    def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:
-        calls.append(NoiseCall(self, runs, generator))
-        return np.tile(values[: len(self.counts)], (runs, 1))
-
-    with contextlib.ExitStack() as originals:
-        for kind in (LaplaceCounts, DiscreteLaplaceCounts):
-            originals.callback(type.__setattr__, kind, "noisy", kind.noisy)
-            type.__setattr__(kind, "noisy", replaced)
-        yield calls
 
 
 def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[str]:

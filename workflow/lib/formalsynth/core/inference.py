@@ -12,6 +12,17 @@ from formalsynth.core.arrays import Array
 
 NORMAL_95 = 1.959964
 """Normal quantile of a 95 % interval."""
+CONTRADICTED = 0.001
+"""P value of a test of fit below which the noisy tables contradict the family, so that there are no intervals."""
+
+
+def contradicted(fit_p: float | None) -> bool:
+    """Check if a test of fit contradicts the family: intervals assume it, and there are none then.
+
+    Args:
+        fit_p: p value of the test (:mod:`formalsynth.core.tables_fit`); None where there was none.
+    """
+    return fit_p is not None and fit_p < CONTRADICTED
 
 
 @dataclass(frozen=True)

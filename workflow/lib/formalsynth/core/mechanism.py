@@ -84,6 +84,8 @@ class FitCache:
     """Number of refits of the search."""
     fit_p: float | None = None
     """p value of the test of fit to noisy tables."""
+    noisy: Array | None = None
+    """(cells,) noisy counts that the first stage of a mechanism has published."""
 
 
 @dataclass
@@ -111,6 +113,8 @@ class Form:
     """Sensitive log-likelihood, whose maximum is the bound; its threshold censors the fit too."""
     affected: int | None = None
     """Number of records whose weight the mechanism cut; None if it never cuts."""
+    counts: DiscreteLaplaceCounts | None = None
+    """Counts of a private first stage, whose noisy values give the reference; None without one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", read_only(self.weights))
@@ -178,6 +182,8 @@ class Mechanism:
     """Factor by which its declared ``epsilon`` holds for every data set, by neighbour relation; empty without a guarantee."""
     selects: bool = False
     """True if it selects among declared candidates by their scores."""
+    staged: bool = False
+    """True if a private first stage publishes noisy counts before the posterior."""
 
     @functools.cached_property
     def releases(self) -> bool:
@@ -257,11 +263,15 @@ class Mechanism:
             yield f"gives the threshold {threshold:g}: it has to be positive"
         for relation, per_bound in PER_BOUND.items():
             claim = self.claim(parameters, relation)
-            if claim is not None and (threshold is None or per_bound * threshold > claim * (1 + 1e-9)):
+            first = 0.0 if made.counts is None else SENSITIVITY[relation] / made.counts.scale
+            if claim is not None and (threshold is None or first + per_bound * threshold > claim * (1 + 1e-9)):
+                after = f" after a first stage that costs {first:g}" if made.counts else ""
                 yield (
                     f"claims epsilon {claim:g} for {relation} as {self.guarantee!r}, which needs Sensitive(weights, "
-                    f"threshold={claim / per_bound:g}) and not the threshold {threshold}"
+                    f"threshold={max(claim - first, 0) / per_bound:g}){after} and not the threshold {threshold}"
                 )
+        if (made.counts is not None) != self.staged:
+            yield "has staged=True without the counts of a first stage, or these counts without it: give and declare both"
         part = sensitive.range is not None or bool((sensitive.weights < made.weights).any())
         if part and not self.guarantee.endswith(OF_RANGES):
             yield (
@@ -291,7 +301,7 @@ MECHANISMS: Registry[Mechanism] = Registry("mechanism", "mechanisms/*.py", "pape
 
 def mechanism(
     guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False,
-    strict: Mapping[Neighbours, Factor] | None = None, program: str = "", selects: bool = False,
+    strict: Mapping[Neighbours, Factor] | None = None, program: str = "", selects: bool = False, staged: bool = False,
 ) -> Callable[[Callable[..., Made]], Callable[..., Made]]:  # fmt: skip
     """Register a function under its own name; its keyword-only parameters are what config may set.
 
@@ -305,6 +315,7 @@ def mechanism(
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
         program: Stan program that fits a family to its private statistics; a function that returns a ``PrivateFit`` needs it.
         selects: True if it selects among declared candidates by their scores.
+        staged: True if a private first stage publishes noisy counts before the posterior.
 
     Raises:
         DuplicateError: another mechanism has this name or id.
@@ -326,6 +337,7 @@ def mechanism(
             program,
             strict or {},
             selects,
+            staged,
         )
         _check_guarantee(entry)
         if entry.fits_public != (get_type_hints(function).get("return") is PrivateFit):

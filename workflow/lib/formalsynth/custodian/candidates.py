@@ -231,7 +231,7 @@ def fit(
     chain, failed = study.chain(ids), dict[str, str]()
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
-        if mechanism.selects or (mechanism.fits_public and mechanism.name != FITTED):
+        if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):
             raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
     posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved)

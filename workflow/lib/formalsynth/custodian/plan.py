@@ -6,7 +6,8 @@ import numpy as np
 
 from formalsynth.custodian.candidates import read_study
 from formalsynth.custodian.compare import try_candidates
-from formalsynth.custodian.records import made_up
+from formalsynth.custodian.fitted_plan import widths
+from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, read_release
 from formalsynth.custodian.sources import source
 from formalsynth.custodian.tables import expected_errors
@@ -33,6 +34,7 @@ def plan(declared: Declared) -> list[str]:
     return [
         f"The dry run worked on {len(table)} made-up rows; {declared.schema.file} was not opened.",
         *(f"{id} failed on made-up rows: {reason}" for id, reason in failed),
+        *widths(study, records_of(declared.schema, table)),
         f"The same on the file will take about {max(seconds, 1):.0f} seconds. What its report will look like: "
         f"{declared.folder / DRY_REPORT}",
         f"Next: formalsynth compare {declared.folder}",

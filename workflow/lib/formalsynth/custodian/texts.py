@@ -16,6 +16,7 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
+from formalsynth.core.inference import contradicted
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
@@ -24,11 +25,6 @@ from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""
-PROVEN = frozenset({
-    "censored_centred", "censored_unweighted", "minimum_distance", "noisy_tables", "perturbed_histogram", "reference_censored",
-    "tables",
-})  # fmt: skip
-"""Mechanisms with a proof card in docs/proofs."""
 NIST = "NIST-SP-800-226.md"
 FRICTIONLESS = {"number": "number", "whole": "integer", "category": "string"}
 
@@ -63,11 +59,6 @@ class ReleaseFacts:
         return self.declarations.pure
 
     @property
-    def proof(self) -> bool:
-        """True if the mechanism has a proof card."""
-        return self.declarations.mechanism in PROVEN
-
-    @property
     def direct(self) -> bool:
         """True if all sets are drawn from the noisy tables themselves, and not from posterior draws."""
         return self.crossing.draws is None
@@ -76,6 +67,11 @@ class ReleaseFacts:
     def noisy(self) -> bool:
         """True if all sets come from noisy counts, False for posterior draws of the rows."""
         return self.direct or self.declarations.fitted
+
+    @property
+    def contradicted(self) -> bool:
+        """True if the noisy tables contradict the family, so that there are no intervals."""
+        return self.crossing.draws is not None and contradicted(self.crossing.draws.fit_p)
 
     @property
     def quantile(self) -> float:

@@ -1,0 +1,292 @@
+"""Attempts to refute noisy tables: python -m bench.refute [simulations] [name ...].
+
+A population on which intervals are given and do not cover, or a pair of neighbours with a larger loss than claimed, would refute
+them. Each population goes against an assumption or a declaration. In each simulation a release is made and its posterior
+computed by importance sampling. Printed are the share of simulations with an interval (``core.inference.contradicted``; one with
+few effective draws has none), the coverage of 95 % intervals among these, and the root mean square error of the posterior mean
+over that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or "refuted".
+Attempts at privacy print the largest loss.
+"""
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from formalsynth.audit.attack import attack_bound
+from formalsynth.core.arrays import Array, Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.inference import contradicted
+from formalsynth.core.mechanism import MECHANISMS, Context
+from formalsynth.core.private import PrivateFit
+from formalsynth.core.streams import Address
+from formalsynth.core.tables_density import TablesDensity, importance_draws
+from formalsynth.core.tables_fit import p_value
+from formalsynth.mechanisms.noisy_tables import ratio
+from scipy.special import expit
+
+for register in (FAMILIES, MECHANISMS):
+    register.find()
+SHARES: Mapping[str, float] = {"low": 0, "high": 1, "bins": 10}
+COUNTS: Mapping[str, float] = {"low": 0, "high": 240, "bins": 12}
+AMOUNTS: Mapping[str, float] = {"low": math.exp(-3), "high": math.exp(9), "bins": 12}
+LINE: Mapping[str, float] = {**AMOUNTS, "x_low": -1, "x_high": 5, "x_bins": 8}
+LEAST_DRAWS = 50
+"""Fewest effective draws of a posterior that count as one."""
+ENOUGH = 0.93
+"""Least coverage that is aimed at; an attempt refutes it beyond three standard errors."""
+Draw = Callable[[np.random.Generator, int], Records]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Attempt with data that go against an assumption or a declaration."""
+
+    what: str
+    family: str
+    declared: Mapping[str, float]
+    draw: Draw
+    truth: float
+    """Mean of the outcome (shares, counts), of its logarithm (amounts), or slope (with a predictor)."""
+    n: int = 2000
+    epsilon: float = 1.0
+
+
+@dataclass
+class Outcomes:
+    """Outcomes of the simulations of one attempt."""
+
+    covered: list[bool] = field(default_factory=list)
+    """True for each interval that is given and covers the truth."""
+    refused: int = 0
+    failed: int = 0
+    private: list[float] = field(default_factory=list)
+    """Errors of the posterior mean."""
+    usual: list[float] = field(default_factory=list)
+    """Errors of the usual estimate without privacy."""
+
+    def line(self) -> str:
+        """Numbers in words, with the verdict."""
+        runs, given = len(self.covered) + self.refused + self.failed, len(self.covered)
+        coverage = float(np.mean(self.covered)) if given else math.nan
+        spread = 3 * math.sqrt(ENOUGH * (1 - ENOUGH) / max(given, 1))
+        verdict = "no interval" if given <= 0.05 * runs else "covers" if coverage >= ENOUGH - spread else "refuted"
+        squares = [float(np.mean(np.square(errors))) if errors else math.nan for errors in (self.private, self.usual)]
+        shares = f"intervals {given / runs:4.0%}, contradicted {self.refused / runs:4.0%}, failed {self.failed / runs:4.0%}"
+        return f"{shares}   coverage {coverage:5.3f}   error x {math.sqrt(squares[0] / squares[1]):6.2f}   {verdict}"
+
+
+def release(attempt: Population, records: Records, number: int) -> PrivateFit:
+    """Noisy tables of the records."""
+    context = Context(FAMILIES[attempt.family], records, Address(1, 1, 1, attempt.n, number))
+    made = MECHANISMS["noisy_tables"].apply(context, {**attempt.declared, "epsilon": attempt.epsilon})
+    assert isinstance(made, PrivateFit)
+    return made
+
+
+def simulated(attempt: Population, number: int, outcomes: Outcomes) -> None:
+    """Simulate one release and its interval."""
+    generator = np.random.default_rng([attempt.n, number])
+    records = attempt.draw(generator, attempt.n)
+    made, priors = release(attempt, records, number), FAMILIES[attempt.family].priors
+    data = made.model.stan_data(made.public, priors)
+    density = TablesDensity(data)
+    try:
+        sample = importance_draws(density, density.point(made.model.inits(made.public, data)), generator)
+        effective = sample.effective
+    except (ValueError, np.linalg.LinAlgError):
+        effective = 0.0
+    if effective < LEAST_DRAWS:
+        outcomes.failed += 1
+        return
+    draws = made.model.draws(density.sampled(sample.points), made.public)
+    values, estimate = quantity(draws), usual(attempt.family, records)
+    outcomes.private.append(float(values.mean()) - attempt.truth)
+    outcomes.usual.append(estimate - attempt.truth)
+    if contradicted(p_value(made.model, made.public, data, draws)):
+        outcomes.refused += 1
+        return
+    low, high = np.quantile(values, [0.025, 0.975])
+    outcomes.covered.append(bool(low <= attempt.truth <= high))
+
+
+def quantity(draws: Mapping[str, Array]) -> Array:
+    """Draws (S,) of the quantity: the last coefficient, or the mean."""
+    if "coefficient" in draws:
+        return draws["coefficient"][:, -1]
+    return draws["beta"][:, -1] if "beta" in draws else draws["phi"] if "lambda" in draws else draws["mu"]
+
+
+def usual(family: str, records: Records) -> float:
+    """Estimate the quantity without privacy, by least squares."""
+    x = np.log(records.x) if family.startswith("lognormal") else records.x
+    return float(np.linalg.lstsq(records.design, x, rcond=None)[0][-1])
+
+
+def alone(values: Array) -> Records:
+    """Make records without predictors."""
+    return Records(values.astype(float), np.ones((len(values), 1)))
+
+
+def along(x: Array, errors: Array) -> Records:
+    """Make amounts with the slope 1 on a predictor."""
+    return Records(np.exp(1 + x + errors), np.column_stack([np.ones(len(x)), x]))
+
+
+def mixed(generator: np.random.Generator, share: float, first: Array, second: Array) -> Array:
+    """Take values of the first with a probability, else of the second."""
+    return np.where(generator.random(len(first)) < share, first, second)
+
+
+def in_first_bin(generator: np.random.Generator, n: int) -> Records:
+    """Shares of Beta(0.5, 3), but those below 0.1 at one of two points of the first bin."""
+    x = generator.beta(0.5, 3, n)
+    return alone(np.where(x < 0.1, mixed(generator, 0.5, np.full(n, 0.001), np.full(n, 0.099)), x))
+
+
+MEAN = 1 / 7
+BELOW = 0.5545845
+"""Probability of Beta(0.5, 3) below 0.1; the mean of these is 0.0315141."""
+POPULATIONS: Mapping[str, Population] = {
+    "family": Population("the family fits", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN),
+    "edge": Population(
+        "a fifth of the records at the edge of two bins", "beta", SHARES,
+        lambda g, n: alone(mixed(g, 0.2, np.full(n, 0.3), g.beta(0.5, 3, n))), 0.2 * 0.3 + 0.8 * MEAN,
+    ),
+    "inside": Population(
+        "two modes inside one bin", "beta", SHARES, in_first_bin, MEAN + BELOW * (0.05 - 0.0315141),
+    ),
+    "ties": Population(
+        "shares rounded to tenths, which are the edges", "beta", SHARES, lambda g, n: alone(np.round(g.beta(2, 4, n), 1)), 1 / 3,
+    ),
+    "spread": Population(
+        "all records in one bin of ten", "beta", SHARES, lambda g, n: alone(g.beta(450, 2550, n)), 0.15,
+    ),
+    "ends": Population("shares at both ends, Beta(0.05, 0.05)", "beta", SHARES, lambda g, n: alone(g.beta(0.05, 0.05, n)), 0.5),
+    "ten": Population("ten records", "beta", SHARES, lambda g, n: alone(g.beta(2, 4, n)), 1 / 3, 10),
+    "small": Population("epsilon 0.05", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN, 2000, 0.05),
+    "large": Population(
+        "20,000 records and epsilon 5, little but sampling error", "beta", SHARES, lambda g, n: alone(g.beta(0.5, 3, n)), MEAN,
+        20_000, 5.0,
+    ),
+    "excess": Population(
+        "counts with a tenth of zeros", "negative_binomial", COUNTS,
+        lambda g, n: alone(mixed(g, 0.1, np.zeros(n), g.negative_binomial(5, 5 / 105, n))), 90.0, 1000,
+    ),
+    "outside": Population(
+        "counts of which 30 % are beyond the bounds", "negative_binomial", {"low": 0, "high": 120, "bins": 8},
+        lambda g, n: alone(g.negative_binomial(5, 5 / 105, n)), 100.0, 1000,
+    ),
+    "far": Population(
+        "amounts that are all beyond the bounds", "lognormal", AMOUNTS | {"low": math.exp(-3), "high": 1.0},
+        lambda g, n: alone(np.exp(g.normal(6, 1, n))), 6.0,
+    ),
+    "two": Population(
+        "a predictor of two values", "lognormal_regression", LINE,
+        lambda g, n: along(2.0 * (g.random(n) < 0.5) + 1, g.standard_normal(n)), 1.0,
+    ),
+    "skewed": Population(
+        "an exponential predictor", "lognormal_regression", LINE,
+        lambda g, n: along(g.exponential(1, n), g.standard_normal(n)), 1.0,
+    ),
+    "uniform": Population(
+        "a uniform predictor", "lognormal_regression", LINE, lambda g, n: along(g.uniform(0, 4, n), g.standard_normal(n)), 1.0,
+    ),
+    "t2": Population(
+        "errors of Student's t with 2 degrees of freedom", "lognormal_regression", LINE,
+        lambda g, n: along(g.normal(2, 1, n), np.clip(g.standard_t(2, n), -500, 500)), 1.0,
+    ),
+    "uneven": Population(
+        "errors three times as wide at large values of the predictor", "lognormal_regression", LINE,
+        lambda g, n: _uneven(g, n), 1.0,
+    ),
+    "curved": Population(
+        "a relation that levels off", "lognormal_regression", LINE, lambda g, n: _curved(g, n), 1.0,
+    ),
+}  # fmt: skip
+
+
+def _uneven(generator: np.random.Generator, n: int) -> Records:
+    x = generator.normal(2, 1, n)
+    return along(x, (0.5 + expit(2 * (x - 2))) * generator.standard_normal(n))
+
+
+def _curved(generator: np.random.Generator, n: int) -> Records:
+    """Amounts whose best line has the slope 1: x + (x - 2)^2 / 2 has the covariance of x with x, and the square has none."""
+    x = generator.normal(2, 1, n)
+    return along(x, ((x - 2) ** 2 - 1) / 2 + generator.standard_normal(n))
+
+
+def guess_who(runs: int) -> str:
+    """Somebody knows all records but one and the mechanism: the count of its bin tells the two data sets apart best."""
+    generator, attempt = np.random.default_rng(1), POPULATIONS["family"]
+    x = generator.beta(0.5, 3, attempt.n)
+    ours, theirs = (release(attempt, alone(values), 0).counts for values in (x, x[1:]))
+    at = int(np.flatnonzero(ours.counts != theirs.counts)[0])
+    scores = [side.noisy(generator, max(runs, 40) * 500)[:, at] for side in (ours, theirs)]
+    return _against(attack_bound(scores[0], scores[1], 0.0).epsilon, attempt.epsilon)
+
+
+def extreme_record(runs: int) -> str:
+    """One record among many that is not a number, infinite, or as large as numbers get, added or replaced by another."""
+    generator, epsilon = np.random.default_rng(2), 0.7
+    z = generator.standard_normal(50 * max(runs, 40))
+    many = Records(generator.beta(0.5, 3, len(z)), np.column_stack([np.ones(len(z)), z]))
+    odd = [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 1.0]
+    sides = [Records(np.append(many.x, value), np.vstack([many.design, [1.0, predictor]])) for value in odd for predictor in odd]
+    parameters = {"epsilon": epsilon, **SHARES, "x_low": -1, "x_high": 1, "x_bins": 8}
+    added = max(ratio(parameters, many, side) for side in sides)
+    replaced = max(ratio(parameters, sides[0], side) for side in sides)
+    return _against(max(added, replaced / 2), epsilon)
+
+
+def shared_noise(runs: int) -> str:
+    """Two declarations that hardly differ: with the same noise, the difference of two releases is that of the exact counts."""
+    declared, records = POPULATIONS["family"].declared, alone(np.random.default_rng(3).beta(0.5, 3, 500))
+    noises = []
+    for epsilon, high in ((0.5, 1.0), (0.5 + 1e-9, 1.0), (0.5, 1.0 - 1e-9)):
+        attempt = Population("", "beta", {**declared, "high": high}, lambda g, n: records, 0.0, 500, epsilon)
+        made = [release(attempt, records, number) for number in range(max(runs, 40))]
+        noises.append(np.array([tables.public.noisy.flat - tables.counts.counts for tables in made]))
+    same = max(float((noises[0] == other).mean()) for other in noises[1:])
+    # two independent values of discrete noise of scale 2 agree with probability 0.130
+    return f"share of equal noise {same:5.1%}, of independent noise 13.0%   {'refuted' if same > 0.2 else 'holds'}"
+
+
+def _against(epsilon: float, claimed: float) -> str:
+    return f"largest loss {epsilon:.6f}   claimed {claimed:g}   {'refuted' if epsilon > claimed + 1e-9 else 'holds'}"
+
+
+PRIVACY: Mapping[str, Callable[[int], str]] = {"who": guess_who, "extreme": extreme_record, "noise": shared_noise}
+
+
+def lines(names: Iterator[str] | list[str], simulations: int) -> Iterator[str]:
+    """Yield the line of each attempt."""
+    for name in names:
+        if name in PRIVACY:
+            yield f"{name:9} {PRIVACY[name](simulations)}"
+            continue
+        attempt, outcomes = POPULATIONS[name], Outcomes()
+        for number in range(simulations):
+            simulated(attempt, number, outcomes)
+        yield f"{name:9} {outcomes.line()}"
+
+
+def main(words: list[str]) -> int:
+    """Run the attempts, those with these names or all."""
+    simulations = int(words[0]) if words and words[0].isdigit() else 400
+    names = [word for word in words if not word.isdigit()] or [*POPULATIONS, *PRIVACY]
+    if unknown := set(names) - {*POPULATIONS, *PRIVACY}:
+        print(f"there is no {', '.join(sorted(unknown))}; allowed: {', '.join([*POPULATIONS, *PRIVACY])}")
+        return 2
+    for line in lines(names, simulations):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

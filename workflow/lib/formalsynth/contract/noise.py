@@ -1,0 +1,52 @@
+"""Noisy counts of a mechanism replaced by declared ones, so that all that follows from them can be compared."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.mechanism import Counts, LaplaceCounts
+from formalsynth.core.private import DiscreteLaplaceCounts
+
+
+@dataclass(frozen=True)
+class NoiseCall:
+    """Call that asks for noise on counts."""
+
+    counts: Counts
+    runs: int
+    generator: np.random.Generator
+
+    @property
+    def state(self) -> str:
+        """State of the generator before the noise is drawn."""
+        return str(self.generator.bit_generator.state)
+
+    def fault(self, stated: Counts | None) -> str:
+        """Fault of the call against the stated counts, as the end of a sentence; empty if there is none."""
+        same = stated is not None and np.array_equal(self.counts.counts, stated.counts, equal_nan=True)
+        if stated is None or not same or self.counts.scale != stated.scale:
+            return "adds noise to other counts, or of another scale, than it states"
+        if type(self.generator) is not np.random.Generator:
+            return "draws its noise with a generator of its own: give counts.noisy what context.address.generator returns"
+        return ""
+
+
+@contextlib.contextmanager
+def noise_replaced(values: Array) -> Iterator[list[NoiseCall]]:
+    """Let all counts have these noisy values (bins,) inside the block; the list collects the calls."""
+    calls: list[NoiseCall] = []
+
+    def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:
+        calls.append(NoiseCall(self, runs, generator))
+        return np.tile(values[: len(self.counts)], (runs, 1))
+
+    with contextlib.ExitStack() as originals:
+        for kind in (LaplaceCounts, DiscreteLaplaceCounts):
+            originals.callback(type.__setattr__, kind, "noisy", kind.noisy)
+            type.__setattr__(kind, "noisy", replaced)
+        yield calls

@@ -1,0 +1,62 @@
+"""Width of intervals from noisy tables of a candidate, predicted from declarations and made-up rows alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from formalsynth.core.arrays import Records
+from formalsynth.core.family import FAMILIES
+from formalsynth.core.job import Synthesizer
+from formalsynth.core.limits import error_factor
+from formalsynth.core.mechanism import MECHANISMS
+from formalsynth.core.parameters import defaults
+from formalsynth.core.private import Bins, PublicTables, Tables
+from formalsynth.core.tables import tabled
+from formalsynth.core.tables_density import Guess, TablesDensity, find_mode
+from formalsynth.core.tables_model import TablesModel
+from formalsynth.custodian.candidates import StudySetup
+from formalsynth.custodian.schema import FITTED
+
+FINEST = 30.0
+"""Epsilon of the tables of made-up rows, from which the guess is computed."""
+
+
+def widths(study: StudySetup, records: Records) -> list[str]:
+    """Write a line for each candidate by noisy tables with the expected width of an interval over that without privacy.
+
+    Args:
+        study: the candidates.
+        records: made-up records, as many as the file is declared to have; their parameters are the guess.
+    """
+    declared = tabled(FAMILIES[study.family])
+    if declared is None:
+        return []
+    what = "a slope" if records.design.shape[1] > 1 else "a mean"
+    lines = []
+    for synthesizer in study.expanded.synthesizers.values():
+        if synthesizer.mechanism == FITTED:
+            factor = width_factor(study, synthesizer, records)
+            lines.append(
+                f"{synthesizer.id}: at epsilon {synthesizer.parameters['epsilon']:g} the interval of {what} will be about "
+                f"{factor:.3g} times as wide as without privacy, if the family fits, for parameters like those of made-up rows."
+            )
+    return lines
+
+
+def width_factor(study: StudySetup, synthesizer: Synthesizer, records: Records) -> float:
+    """Compute the standard error of the last coefficient over that without privacy, at the parameters of made-up records."""
+    family, given = FAMILIES[study.family], defaults(MECHANISMS[FITTED].parameters) | dict(synthesizer.parameters)
+    declared = tabled(family)
+    assert declared is not None
+    model, outcome = TablesModel(declared), Bins(given["low"], given["high"], int(given["bins"]), declared.log)
+    predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
+    exact = Tables.of(records, outcome, predictors)
+    public = PublicTables(outcome, predictors, exact, len(exact) / FINEST, FINEST)
+    density = TablesDensity(model.stan_data(public, study.priors)).without_hierarchy()
+    mode = find_mode(density, density.point(model.inits(public, density.data)))[None]
+    sampled = density.sampled(mode)
+    guess = Guess(tuple(sampled["coefficient"][0]), float(sampled.get("spread", np.ones(1))[0]))
+    if predictors:
+        mean, sd = density.predictor_draws(mode)
+        guess = Guess(guess.coefficient, guess.spread, float(mean[0, 0]), float(sd[0, 0]))
+    return error_factor(model, study.priors, (outcome, *predictors), guess, len(records), given["epsilon"])
