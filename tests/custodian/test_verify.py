@@ -371,7 +371,7 @@ def households_schema(**changes):
 def of_households(seed=1, rows=400, **schema):
     """Release of noisy tables of all columns of made-up households."""
     declared = households_schema(rows=rows, **schema)
-    config = {"rows": 300} if declared.neighbours == "add_remove" else {}
+    config = {"rows": 300} if declared.hides_rows else {}
     text = households.households(rows, seed).replace("", np.nan)
     return lambda folder: made_tables(folder, declared, typed(declared, text), **config)
 

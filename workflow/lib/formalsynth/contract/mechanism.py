@@ -344,14 +344,15 @@ def selection_replaced(last: bool) -> Iterator[list[Selection]]:
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     """Fault of draws that do not come from the stated noisy counts alone, as the end of a sentence; empty if there is none.
 
-    The noisy counts are replaced by declared ones, the same for all records: the draws have to be the same then, too, with all
-    else that is published or given to a fit.
+    The noisy counts are replaced by declared ones, small and large, the same for few and for many records: the draws have to be
+    the same then, too, with all else that is published or given to a fit.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
-    same, other = np.arange(size, dtype=float), np.arange(size, dtype=float)[::-1]
-    outputs, streams = [], []
-    for values, index in ((same, None), (other, None), (same, np.arange(1, n)), (same, np.array([0, 0]))):
+    small, large = np.arange(size, dtype=float), MANY * (1 + np.arange(size, dtype=float))
+    many, outputs, streams = np.resize(np.arange(n), MANY), [], []
+    trials = (small, None), (small[::-1], None), (small, np.arange(1, n)), (small, np.array([0, 0])), (small, many)
+    for values, index in (*trials, (large, None), (large, many)):
         address = Watched(1, 1, 1, 1, 0)
         with noise_replaced(values) as calls:
             made = trial.release(index, address=address)
@@ -363,8 +364,13 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         streams.append((address.taken, calls[0].state))
     if any(stream != streams[0] for stream in streams):
         return "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
-    if any(not _same_draws(outputs[0], more) for more in outputs[2:]) or not _same_fits(trial, outputs[0], outputs[2:]):
+    alike = (outputs[0], *outputs[2:5]), outputs[5:]
+    if any(not _same_draws(few, more) or not _same_fits(trial, few, [more]) for few, *others in alike for more in others):
         return "uses the records as well as its noisy counts: make the draws of counts.noisy(generator, 1) alone"
+    with noise_replaced(small):
+        elsewhere = trial.release(address=Watched(1, 1, 1, 1, 1))
+    if not _same_draws(outputs[0], elsewhere):
+        return "uses random numbers as well as its noisy counts, which can be the noise again: make the draws of the counts alone"
     return "" if size == 1 or not _same_draws(outputs[0], outputs[1]) else "gives draws that do not follow its noisy counts"
 
 
@@ -379,9 +385,11 @@ def _fit_input(trial: _Trial, made: DirectRelease | PrivateFit, noisy: Tables) -
 
 
 def _same_fits(trial: _Trial, base: DirectRelease | PrivateFit, others: Sequence[DirectRelease | PrivateFit]) -> bool:
-    """Check that private fits have the same declarations, program, data and starting point; the data of each are built once."""
+    """Check that private fits have equal models, declarations, programs, data and starting points; each is built once."""
     if not isinstance(base, PrivateFit):
         return True
+    if any(not isinstance(other, PrivateFit) or not _same_state(base.model, other.model) for other in others):
+        return False
     declared, ours = _fit_input(trial, base, base.public.noisy)
     for other in others:
         its_declared, theirs = _fit_input(trial, other, base.public.noisy)
@@ -456,6 +464,12 @@ def _moved(
     pairs = [(form.weights, other.weights), (form.sensitive.weights, other.sensitive.weights)]
     far = any(not np.allclose(mine[place], theirs[at], rtol=MOVED, atol=MOVED) for mine, theirs in pairs)
     return far or not form.sensitive.clips_like(other.sensitive)
+
+
+def _same_state(model: object, other: object) -> bool:
+    """Check that two models are of one class with equal attributes."""
+    ours, theirs = vars(model), vars(other)
+    return type(model) is type(other) and set(ours) == set(theirs) and all(np.array_equal(ours[k], theirs[k]) for k in ours)
 
 
 def _equal(values: Array, other: Array) -> bool:
