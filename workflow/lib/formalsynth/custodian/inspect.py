@@ -32,7 +32,6 @@ class ColumnGuess:
 
     name: str
     type: str
-    decimals: int
     questions: tuple[str, ...]
     """Questions to its owner; confidential, since they describe the file."""
     identifier: bool = False
@@ -106,12 +105,11 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
     few = present.nunique() <= MOST_CATEGORIES and not is_outcome
     if not numeric or (few and present.nunique() <= 5):
         questions = _category_questions(name, values, present, missing)
-        return ColumnGuess(name, "category", 0, tuple(questions), identifier=present.nunique() > MOST_CATEGORIES)
-    decimals = int(plain.str.extract(r"\.(\d+)$")[0].str.len().fillna(0).max())
-    kind = "number" if decimals else "whole"
+        return ColumnGuess(name, "category", tuple(questions), identifier=present.nunique() > MOST_CATEGORIES)
+    kind = "number" if plain.str.contains(r"\.\d", na=False).any() else "whole"
     numbers = numbers.dropna()
     questions = _number_questions(name, values, numbers, missing, is_outcome)
-    return ColumnGuess(name, kind, min(decimals, 10), tuple(questions), identifier=is_unique_number(numbers))
+    return ColumnGuess(name, kind, tuple(questions), identifier=is_unique_number(numbers))
 
 
 def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
@@ -129,7 +127,10 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
 
 
 def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
-    questions = [f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak."]
+    questions = [
+        f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak. So it is with "
+        "its type (whole or number), which was guessed from the file, and with its decimals: a release shows both."
+    ]
     if is_unique_number(numbers):
         questions.append(f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it.")
     elif is_weight(name, numbers):
@@ -165,7 +166,7 @@ def _column(guess: ColumnGuess, outcome: str, known: Mapping[str, object]) -> di
     wanted = ("categories",) if column["type"] == "category" else ("lower", "upper")
     column |= {key: known.get(key, DECLARE) for key in wanted}
     if column["type"] == "number":
-        column["decimals"] = guess.decimals
+        column["decimals"] = DECLARE
     if guess.name == outcome:
         return {"name": guess.name, **column}
     return {"name": guess.name, **column, "release": DECLARE if guess.identifier else "synthesized"}

@@ -74,7 +74,7 @@ outcome: {outcome}
 # Associations to keep, such as [[age, income], [age, "income kind"]]: by default all pairs, each with a smaller share of epsilon.
 # pairs: []
 
-# Bounds and categories are what everybody knows without the file. release:
+# Types (guesses), bounds, decimals and categories are published: declare what everybody knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
 # More keys, all in docs/OWN_STUDY.md: ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
