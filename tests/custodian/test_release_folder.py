@@ -1,8 +1,9 @@
 """Folder of a release: complete or absent."""
 
+import numpy as np
 import pytest
 from formalsynth.core.text import DataError
-from formalsynth.custodian.release_folder import check_place, unpublished_folder
+from formalsynth.custodian.release_folder import check_place, draw_outcomes, unpublished_folder
 
 
 def test_nothing_is_left_of_a_release_that_fails(tmp_path):
@@ -29,3 +30,10 @@ def test_an_existing_folder_is_never_overwritten(tmp_path):
     link.symlink_to(tmp_path / "absent")
     with pytest.raises(DataError, match="is there already"):
         check_place(link)
+
+
+def test_a_set_whose_outcomes_are_all_missing_has_a_picture(tmp_path):
+    """The noise can make it so for a file of few rows, after the epsilon was spent."""
+    draw_outcomes(tmp_path / "outcomes.png", "income", [np.array([]), np.array([1.0, 2.0])])
+    draw_outcomes(tmp_path / "empty.png", "income", [np.array([])])
+    assert (tmp_path / "outcomes.png").read_bytes() != (tmp_path / "empty.png").read_bytes()

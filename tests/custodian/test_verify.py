@@ -381,7 +381,7 @@ def drawn(mechanism, age="synthesized", sets=3):
     return lambda folder: made_draws(folder, mechanism, age, sets)
 
 
-WITHOUT_MISSING = {name: {**column, "may_be_missing": False} for name, column in households.COLUMNS.items() if name != "id"}
+WITHOUT_MISSING = households.COLUMNS | {"income": {"type": "whole", "lower": -50_000, "upper": 500_000}}
 OTHERS = {
     "tables": of_households(),
     "tables of declared pairs": of_households(pairs=households.PAIRS, seed=2),
@@ -441,6 +441,15 @@ def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path):
     verify(another)
     with pytest.raises(DataError, match="is not the crossing of a release in the ledger"):
         verify(another, study)
+
+
+def test_only_attributes_that_systems_set_are_allowed(folder, monkeypatch):
+    given = ["security.selinux", "system.posix_acl_access"]
+    monkeypatch.setattr(os, "listxattr", lambda *_, **__: given)
+    verify(folder)
+    given.append("security.rows")
+    with pytest.raises(DataError, match=r"has the extended attribute security\.rows"):
+        verify(folder)
 
 
 def test_other_software_is_named(folder):

@@ -130,7 +130,7 @@ def draw_outcomes(path: Path, outcome: str, sets: Sequence[np.ndarray]) -> None:
     figure = Figure(figsize=(6, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    for values in sets:
+    for values in filter(len, sets):  # all outcomes of a set may be missing
         axes.ecdf(values, color="#0072b2", alpha=0.5)
     axes.set_xlabel(outcome)
     axes.set_ylabel("share of synthetic values up to here")
