@@ -149,6 +149,12 @@ def attribute(name, kind="user.rows"):
     return lambda folder: os.setxattr(folder / name if name else folder, kind, b"30500 41200")
 
 
+def access_list(user):
+    """Access list of Linux that lets one user read."""
+    entries = (0x01, 6, -1), (0x02, 4, user), (0x04, 4, -1), (0x10, 4, -1), (0x20, 4, -1)
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
 def linked(symbolic):
     """Change that puts a link in place of a file."""
 
@@ -253,6 +259,9 @@ CHANGES = {
     "an attribute of a set": attribute(SET),
     "an attribute of the folder": attribute(""),
     "an attribute of a picture": attribute(PICTURE),
+    "an access list with numbers of users": lambda folder: os.setxattr(
+        folder / SET, "system.posix_acl_access", access_list(30500)
+    ),
     "checksums in capitals": of_bytes(MANIFEST, bytes.upper),
     "a line more in the manifest": added(MANIFEST, "30500\n"),
     "the picture compressed in another way": compressed_again,
@@ -444,7 +453,7 @@ def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path):
 
 
 def test_only_attributes_that_systems_set_are_allowed(folder, monkeypatch):
-    given = ["security.selinux", "system.posix_acl_access"]
+    given = ["security.selinux", "system.nfs4_acl"]
     monkeypatch.setattr(os, "listxattr", lambda *_, **__: given)
     verify(folder)
     given.append("security.rows")

@@ -128,8 +128,8 @@ def _category_questions(name: str, values: pd.Series, present: pd.Series, missin
 
 def _number_questions(name: str, values: pd.Series, numbers: pd.Series, missing: Sequence[str], is_outcome: bool) -> list[str]:
     questions = [
-        f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak. So it is with "
-        "its type (whole or number), which was guessed from the file, and with its decimals: a release shows both."
+        f"{name}: which bounds does everybody know without this file? Do not read them off the data: that is a leak. So it is "
+        "with its type (whole or number), which was guessed from the file, and with its decimals: a release shows both."
     ]
     if is_unique_number(numbers):
         questions.append(f"{name}: is a whole number of its own in every row; is it an identifier? Then suppress it.")

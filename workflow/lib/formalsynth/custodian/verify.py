@@ -23,7 +23,9 @@ from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER
 from formalsynth.runtime.files import checksum, write_text
 
 SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
-"""Extended attributes that systems set themselves; so are those for lists of permissions, which begin with system."""
+"""Extended attributes that systems set themselves."""
+ACCESS = "system.posix_acl"
+"""Beginning of the names of access lists, which have numbers of users; others that begin with system. are of file systems."""
 
 
 class FileRecord(Model):
@@ -176,7 +178,7 @@ def _attributes(path: Path) -> list[str]:
     if not hasattr(os, "listxattr"):
         return []
     own = os.listxattr(path, follow_symlinks=False)
-    return [name for name in own if name not in SYSTEMS and not name.startswith("system.")]
+    return [name for name in own if name.startswith(ACCESS) or (name not in SYSTEMS and not name.startswith("system."))]
 
 
 def _differences(release: Path, again: Path) -> Iterator[str]:
