@@ -25,8 +25,8 @@ from dev.themes import REST, THEMES, theme
 
 MAP = "verdicts.svg"
 """File of the verdict map in the folder of the reference run."""
-FRONTIER = "cost/fig01.png"
-"""Picture of utility against the cost of a record, if the run has the study."""
+FRONTIER = "cost/fig12.png"
+"""Picture of the error against the guaranteed epsilon, if the run has the study."""
 LEAD = "range/fig02.png"
 """Picture of README in its place."""
 
@@ -39,11 +39,11 @@ def lead_picture(kept: str, has_frontier: bool) -> str:
         has_frontier: True if the picture of the study of costs exists.
     """
     if has_frontier:
-        picture = f"[![Utility against what a record costs]({kept}/{FRONTIER})](docs/COST.md)"
+        picture = f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)"
         words = (
-            "A marker for each mechanism. Down: the synthetic data are nearer to the confidential ones. Across, for adding or "
-            "removing one record: filled markers are at the ε that is guaranteed for every data set; open ones at the largest "
-            "loss found so far, a lower bound, with a thin line to the ε that is claimed."
+            "Down is better: the error is the largest difference of the distribution functions of synthetic and confidential "
+            "data. Across: the ε that is guaranteed for every data set when one record is added or removed; in the grey strip, "
+            "mechanisms without such a guarantee. Dotted: the difference of two samples of one population."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"

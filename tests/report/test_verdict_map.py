@@ -12,6 +12,7 @@ from formalsynth.report.verdict_map import picture
 
 from dev.reference import KEPT, LEDGER, README, RESULTS
 
+
 def legend(text):
     """The number that the legend of a map has for each verdict."""
     return {name: int(number) for number, name in re.findall(r">(\d+) ([a-z -]+)</text></g>", text)}

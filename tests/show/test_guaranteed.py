@@ -6,7 +6,7 @@ import pytest
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show import draw
 from formalsynth.show.captions import caption
-from formalsynth.show.figures.guaranteed import apart
+from formalsynth.show.names import apart
 from formalsynth.show.painter import PAINTERS
 from formalsynth.show.tidy import figure_table
 from hypothesis import given
@@ -63,14 +63,14 @@ def test_mechanisms_are_named_once_in_each_frame_at_their_medians(display, table
     for axis in drawing.axes:
         names = [text.get_text() for text in axis.texts]
         assert len(names) == len(set(names))
-        assert {"two samples", "Noisy tables", "Minimum distance", "Histogram", "Unweighted", "LW, min-max"} <= set(names)
-        assert len(names) - 1 <= 8
+        assert {"sampling error", "Noisy tables", "Minimum distance", "Histogram", "Unweighted", "LW, min-max"} <= set(names)
+        assert len(names) - 2 <= 8  # without the words on the line and the strip
         medians = table_median(table, "tables_0.2"), table_median(table, "tables_amounts_0.2")
         (line,) = [line for line in axis.lines if len(line.get_xdata()) == 3 and line.get_ydata()[0] in medians]
         assert np.exp(line.get_xdata()) == pytest.approx([0.2, 0.5, 1])
         # of one style: no powers of ten next to plain numbers
         assert all(label.get_text().replace(".", "").isdigit() for label in axis.get_yticklabels())
-    assert [label.get_text() for label in drawing.axes[-1].get_xticklabels()] == ["0.2", "0.5", "1", "2", "5", "none"]
+    assert [label.get_text() for label in drawing.axes[-1].get_xticklabels()] == ["0.2", "0.5", "1", "2", "5", ""]
 
 
 def table_median(table, id):

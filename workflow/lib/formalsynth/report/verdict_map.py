@@ -126,7 +126,7 @@ def _sign(verdict: str, symbols: Mapping[str, str], x: int, y: int) -> str:
 
 
 def _legend(rows: Sequence[LedgerRow], symbols: Mapping[str, str], y: int) -> list[str]:
-    """Number of claims with each verdict, in two columns."""
+    """Count the claims with each verdict, in two columns."""
     verdicts = Counter(row.verdict for row in rows)
     entries = []
     for k, verdict in enumerate(verdict for verdict in symbols if verdicts[verdict]):
