@@ -239,7 +239,9 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str,
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
-        caption = with_finding(caption_of(file), [row for row in rows if row.shows == f"figure {number}"])
+        own = [row for row in rows if row.shows == f"figure {number}"]
+        named = [row for id in paper.seen.get(number, ()) for row in rows if row.id == id]
+        caption = with_finding(caption_of(file), own or named)
         parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption}*"]
     columns = {claim.id: claim.estimate.value[0] for claim in paper.claims}
     by_theme: dict[str, list[LedgerRow]] = {name: [] for name in (*THEMES, REST)}

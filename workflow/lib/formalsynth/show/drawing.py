@@ -133,11 +133,12 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
-    """Add a legend below the frames, where it hides nothing."""
+    """Add a legend below the frames, where it hides nothing; marks alone are read along the lines."""
     if handles:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
+        in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill columns first
         canvas.legend(
-            handles=list(handles), loc="outside lower left", ncols=across, columnspacing=0.9,
+            handles=list(handles) if lines else in_lines, loc="outside lower left", ncols=across, columnspacing=0.9,
             handletextpad=0.4, handlelength=2.6 if lines else 0.7,
             borderaxespad=0.1, borderpad=0.1, labelspacing=0.25,
         )  # fmt: skip
