@@ -316,7 +316,7 @@ def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
     exact = (table["printed_low"] == table["printed_high"]).any()
     return [
         *([Line2D([], [], **look, marker="|", markersize=7, label="printed")] if exact else []),
-        *([Line2D([], [], **look, marker=BRACKET, markersize=8, fillstyle="none", label="printed range")] if spread else []),
+        *([Line2D([], [], **look, marker=BRACKET, markersize=5, fillstyle="none", label="printed range")] if spread else []),
     ]
 
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.5
 """Height of a frame in inches."""
-NAMES, STRIP = 1.16, 1.45
+GAP = 2
+"""Points between a mark and its name."""
+NAMES, STRIP = 1.24, 1.45
 """Width of the names on the left, and of the strip on the right, over the width of the range of epsilon."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
 """Values with a tick where they are drawn: all numbers of a frame in one style."""
@@ -116,7 +118,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
                 (name.text, name.x, bottom * (top / bottom) ** height, name.side)
                 for name, height in zip(own, heights, strict=True)
             ]
-            write_names(axis, places)
+            write_names(axis, places, GAP)
 
     def _look(self, part: pd.DataFrame) -> tuple[str, Mark]:
         look = self.display.looks[str(part["synthesizer"].iloc[0])]
