@@ -8,6 +8,7 @@ from formalsynth.show import draw
 from formalsynth.show.captions import caption
 from formalsynth.show.names import apart
 from formalsynth.show.painter import PAINTERS
+from formalsynth.show.style import CONTRAST, contrast
 from formalsynth.show.tidy import figure_table
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +76,12 @@ def test_mechanisms_are_named_once_in_each_frame_at_their_medians(display, table
 
 def table_median(table, id):
     return table[table["synthesizer"] == id]["value"].median()
+
+
+def test_every_line_and_mark_can_be_seen_on_white(display, table):
+    for axis in draw.drawing_of(display, table).axes:
+        assert len(axis.lines) > 5
+        assert {line.get_color() for line in axis.lines if contrast(line.get_color()) < CONTRAST} == set()
 
 
 def test_the_caption_names_the_neighbours_and_the_cost_of_the_others(display):

@@ -16,7 +16,7 @@ from formalsynth.show.drawing import by_frame, frames, headed, sizes
 from formalsynth.show.groups import by_name, by_number
 from formalsynth.show.names import NAMES_APART, apart, write_names
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, FAINT, INK, Mark, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, Mark, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
 
     def _look(self, part: pd.DataFrame) -> tuple[str, Mark]:
         look = self.display.looks[str(part["synthesizer"].iloc[0])]
-        return look.colour, mark_of(look.guarantee)
+        return edge(look.colour), mark_of(look.guarantee)
 
     def _name(
         self, text: str, colour: str, marks: tuple[Array, Array], limits: tuple[float, float], ends: tuple[float, float, float]

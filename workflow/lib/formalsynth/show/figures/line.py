@@ -164,7 +164,9 @@ class LinePainter(FramedPainter[Line]):
         name = PARAMETERS.get(self.figure.at, self.figure.at)
         lines = {label: part.groupby("at")[["x", "value"]].mean() for label, part in by_name(table, "label")}
         every = np.concatenate([line.to_numpy(float) for line in lines.values()])
-        scaled = {label: line.to_numpy(float) / np.ptp(every, axis=0) for label, line in lines.items()}
+        ranges = np.ptp(every, axis=0)
+        ranges[ranges == 0] = 1
+        scaled = {label: line.to_numpy(float) / ranges for label, line in lines.items()}
         label = max(lines, key=lambda label: float(np.hypot(*np.diff(scaled[label], axis=0).T).min(initial=np.inf)))
         last = np.array([-np.inf, -np.inf])
         for (at, x, y), here in zip(lines[label].reset_index().to_numpy(float), scaled[label], strict=True):
