@@ -9,8 +9,8 @@ from formalsynth.core.words import GUARANTEES
 from formalsynth.plan.model import find_all
 from formalsynth.show.drawing import MARKERS, line_look, line_place
 from formalsynth.show.painter import PAINTERS
-from formalsynth.show.sight import APART, SIGHTS, ciede2000, lab, nearest
 from formalsynth.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
+from sight import APART, SIGHTS, ciede2000, lab, nearest
 
 find_all()
 PAINTERS.find()
