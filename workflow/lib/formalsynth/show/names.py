@@ -33,6 +33,13 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
     return result
 
 
+def spaced(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
+    """Move places on a logarithmic axis with these limits apart, so that names there do not overlap."""
+    bottom, top = limits
+    heights = apart([float(np.log(value / bottom) / np.log(top / bottom)) for value in values], NAMES_APART)
+    return [bottom * (top / bottom) ** height for height in heights]
+
+
 def write_names(axis: Axes, names: Sequence[tuple[str, float, float, Literal["left", "right"]]], gap: float = 0) -> None:
     """Write names at places in units of the data, on a white edge.
 
@@ -45,5 +52,5 @@ def write_names(axis: Axes, names: Sequence[tuple[str, float, float, Literal["le
 
     for text, x, y, side in names:
         off = gap if side == "left" else -gap
-        words = axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=4)
+        words = axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=2.5)
         words.set_path_effects([withStroke(linewidth=2, foreground="white")])

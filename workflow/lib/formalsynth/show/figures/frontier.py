@@ -13,7 +13,7 @@ from formalsynth.core.two_samples import two_samples
 from formalsynth.displays.figures.frontier import Frontier
 from formalsynth.show.drawing import by_frame, frames, from_nothing, headed, sizes
 from formalsynth.show.groups import by_name
-from formalsynth.show.names import NAMES_APART, apart, write_names
+from formalsynth.show.names import spaced, write_names
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
 
@@ -93,7 +93,5 @@ class FrontierPainter(Painter[Frontier]):
         axis.annotate(
             "sampling error", (0, line), (2, -1.5), axis.get_yaxis_transform(), "offset points", color=FAINT, va="top", zorder=0.6
         )
-        bottom, top = axis.get_ylim()
-        heights = apart([float(np.log(y / bottom) / np.log(top / bottom)) for _, _, y in names], NAMES_APART)
-        places = [bottom * (top / bottom) ** height for height in heights]
+        places = spaced([y for _, _, y in names], axis.get_ylim())
         write_names(axis, [(text, x, y, "left") for (text, x, _), y in zip(names, places, strict=True)], GAP)

@@ -10,7 +10,7 @@ import numpy as np
 from formalsynth.displays.figures.spread import Spread
 from formalsynth.show.drawing import headed, sizes, ticks_at
 from formalsynth.show.groups import by_name, by_number
-from formalsynth.show.names import write_names
+from formalsynth.show.names import spaced, write_names
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.rates import spread, with_limit_law
 from formalsynth.show.style import COLUMN, FAINT, INK, edge
@@ -69,10 +69,11 @@ class SpreadPainter(Painter[Spread]):
         if "law_sd" in table and table["law_sd"].notna().any():
             law = table.groupby("n")["law_sd"].first().dropna()
             axis.plot(law.index, law, linestyle="--", color=INK, linewidth=1.0, zorder=2)
-            places = law.index[[0, -1]] if len(law) < 3 else law.index[-2:]
-            middle = float(np.sqrt(places[0] * places[1]))
+            last = law.index.to_numpy(float)[-2:]
+            middle = float(np.sqrt(last[0] * last[-1]))
             axis.annotate("limit law", (middle, law.iloc[-1]), (0, -3), textcoords="offset points", ha="center", va="top")
-        write_names(axis, [(text, x, y, "left") for text, x, y in names], GAP)
+        places = spaced([y for _, _, y in names], axis.get_ylim())
+        write_names(axis, [(text, x, y, "left") for (text, x, _), y in zip(names, places, strict=True)], GAP)
         axis.set_xlim(right=NAMES * n[-1])
         axis.spines["bottom"].set_bounds(axis.get_xlim()[0], n[-1])
         ticks_at(axis.xaxis, table["n"])
