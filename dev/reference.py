@@ -25,6 +25,7 @@ from formalsynth.runtime.files import read_table, whole, write_text
 
 from dev.cost_numbers import cost_part
 from dev.ledgers import changes, markdown
+from dev.release_drawing import release_drawing
 from dev.results_page import FRONTIER, MAP, caption_in, errata_page, lead_picture, readme_part, results_page
 from dev.steady import verdicts_of_run
 
@@ -35,6 +36,8 @@ README, RESULTS, ERRATA = Path("README.md"), Path("docs", "RESULTS.md"), Path("d
 GLOSSARY = Path("docs", "GLOSSARY.md")
 COST, COST_STUDY = Path("docs", "COST.md"), "cost"
 """Page with numbers of a study of our own, and key of the study."""
+WAY = "release.svg"
+"""File of the drawing of a release in the folder of the reference run."""
 PART, PICTURE, NUMBERS = "findings", "picture", "numbers"
 """Parts of README.md written from the ledger and the drawings, and the part of the page on cost."""
 LARGEST = 100_000
@@ -88,6 +91,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
         KEPT / MAP: picture(rows, SYMBOLS),
+        KEPT / WAY: release_drawing(),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }
     numbers = cost_part(folder / KEPT / COST_STUDY)

@@ -25,8 +25,8 @@ from dev.themes import REST, THEMES, theme
 
 MAP = "verdicts.svg"
 """File of the verdict map in the folder of the reference run."""
-FRONTIER = "cost/fig01.png"
-"""Picture of utility against the cost of a record, if the run has the study."""
+FRONTIER = "cost/fig12.png"
+"""Picture of the error against the guaranteed epsilon, if the run has the study."""
 LEAD = "range/fig02.png"
 """Picture of README in its place."""
 
@@ -39,11 +39,11 @@ def lead_picture(kept: str, has_frontier: bool) -> str:
         has_frontier: True if the picture of the study of costs exists.
     """
     if has_frontier:
-        picture = f"[![Utility against what a record costs]({kept}/{FRONTIER})](docs/COST.md)"
+        picture = f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)"
         words = (
-            "A marker for each mechanism. Down: the synthetic data are nearer to the confidential ones. Across, for adding or "
-            "removing one record: filled markers are at the ε that is guaranteed for every data set; open ones at the largest "
-            "loss found so far, a lower bound, with a thin line to the ε that is claimed."
+            "Down is better: the error is the largest difference of the distribution functions of synthetic and confidential "
+            "data. Across: the ε that is guaranteed for every data set when one record is added or removed; in the grey strip, "
+            "mechanisms without such a guarantee. Dotted: the difference of two samples of one population."
         )
     else:
         picture = f"![Lipschitz bounds of six synthesizers over 100 replicates]({kept}/{LEAD})"
@@ -239,7 +239,9 @@ def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str,
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
-        caption = with_finding(caption_of(file), [row for row in rows if row.shows == f"figure {number}"])
+        own = [row for row in rows if row.shows == f"figure {number}"]
+        named = [row for id in paper.seen.get(number, ()) for row in rows if row.id == id]
+        caption = with_finding(caption_of(file), own or named)
         parts += [f"![Figure {number}]({kept}/{file}.png)", f"*{caption}*"]
     columns = {claim.id: claim.estimate.value[0] for claim in paper.claims}
     by_theme: dict[str, list[LedgerRow]] = {name: [] for name in (*THEMES, REST)}

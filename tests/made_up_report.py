@@ -53,6 +53,7 @@ FIRST = paper(
     "first",
     question=f"Does it hold? {NASTY}",
     answer=["first-0", "first-4"],
+    seen={"2": ["first-4"]},
     mechanisms={"first-0": ("weighted", "range averaged")},
     figures=[figure("1", kind="contraction"), figure("2", stand_in=True), figure("3", same_as="1")],
     tables=[table("1"), table("2", columns=["affected"], headings={"mean": "mean"})],

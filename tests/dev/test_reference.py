@@ -114,12 +114,12 @@ def test_the_first_picture_of_readme_is_the_frontier_where_the_run_has_it(run, p
     (run / README).write_text("<!-- begin: picture --><!-- end: picture --><!-- begin: findings --><!-- end: findings -->")
     write(plan, run)
     assert "docs/reference/range/fig02.png" in (run / README).read_text(encoding="utf-8")
-    frontier = run / KEPT / "cost" / "fig01.png"
+    frontier = run / KEPT / "cost" / "fig12.png"
     frontier.parent.mkdir()
     frontier.touch()
     assert write(plan, run, check=True) == 1
     write(plan, run)
-    assert "(docs/reference/cost/fig01.png)](docs/COST.md)" in (run / README).read_text(encoding="utf-8")
+    assert "(docs/reference/cost/fig12.png)](docs/COST.md)" in (run / README).read_text(encoding="utf-8")
     assert (run / KEPT / "verdicts.svg").read_text(encoding="utf-8").startswith("<svg")
 
 

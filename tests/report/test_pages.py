@@ -103,6 +103,8 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     assert "../sources/papers-first.yaml.html#line-4" in page.targets
     assert "../sources/scripts-figures.py.html" in page.targets
     assert f"Caption of first/fig01 {NASTY}" in text
+    # its claim belongs to another figure
+    assert text[: text.index("Caption of first/fig02")].rpartition("Claim number")[2].startswith("4 ")
     assert METRICS["delta"].meaning in text
     assert guarantee("DP | fixed weights").meaning in text
     figure = text.index("Figures Figure 1 ", text.index("Claim number4"))

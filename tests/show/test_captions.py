@@ -20,7 +20,7 @@ def test_the_whole_caption_of_a_figure_word_for_word():
     assert caption(display) == (
         "Figure 3b. Bounds. Somebody (2026), Section 1; 3 replicates of n = 20, 40; frames: ε = 5, ε = 4 "
         "(simulated data); scale paper. Guarantees: kind A: label A; kind B: label B. "
-        f"{PAINTERS['violin'].READING}. Dashed line: ε / 2. Chosen.\n"
+        f"{PAINTERS['violin'].DOTTED}. Dashed line: ε / 2. Chosen.\n"
     )
 
 

@@ -20,7 +20,7 @@ from formalsynth.show.drawing import CONFIDENTIAL, plain_powers
 from formalsynth.show.estimator import ESTIMATORS
 from formalsynth.show.figures import violin
 from formalsynth.show.figures.line import differences
-from formalsynth.show.figures.violin import BINS, HALF, _halves, _is_tied
+from formalsynth.show.figures.violin import BINS, HALF, POINTS, _bars, _is_tied, _outline
 from formalsynth.show.painter import PAINTERS, Painter, painter, painter_of
 from formalsynth.show.tidy import figure_table
 from made_up_displays import figure_of, rows_of, scenario_of
@@ -121,19 +121,22 @@ def test_differences_are_taken_in_the_same_replicate_at_the_same_point():
     ("values", "is_smooth"),
     [
         (np.random.default_rng(1).normal(size=100), True),
+        (np.random.default_rng(1).normal(60, 20, size=100).round() / 2000, True),
         (np.random.default_rng(1).poisson(20, size=100).astype(float), False),
         (np.append(np.random.default_rng(1).uniform(size=90), np.ones(10)), False),
     ],
-    ids=["continuous", "whole numbers", "a tenth at one value"],
+    ids=["continuous", "multiples of a small share", "whole numbers", "a tenth at one value"],
 )
 def test_there_is_no_density_where_values_have_none(values, is_smooth):
-    across, halves = _halves(values, (values.min(), values.max()), _is_tied(values))
-    assert (len(across) == 3 * BINS) is is_smooth
-    assert halves.max() == pytest.approx(HALF)
-    assert halves.min() >= 0
-    if not is_smooth:
-        counts = np.histogram(values, across)[0]
-        assert halves[:-1][counts == counts.max()] == pytest.approx(HALF)
+    assert _is_tied(values) is not is_smooth
+    across, halves = _outline(values)
+    assert len(across) == POINTS
+    edges, heights, _ = _bars(values, (values.min(), values.max()))
+    counts = np.histogram(values, edges)[0]
+    assert heights[counts == counts.max()] == pytest.approx(HALF)
+    for drawn in (halves, heights):
+        assert drawn.max() == pytest.approx(HALF)
+        assert drawn.min() >= 0
 
 
 @pytest.mark.parametrize(
@@ -142,7 +145,7 @@ def test_there_is_no_density_where_values_have_none(values, is_smooth):
         ([99, 100, 100, 100, 101], (98, 102)),
         ([99, 99.5, 100, 100, 100, 101], (98, 102)),
         ([89, 90, 90, 90, 90, 91], (70, 170)),
-        ([0, 7, 93, 93, 400], (0, 400)),
+        ([0, 17, 93, 93, 400], (0, 400)),
         ([88.85, 89, 90, 90, 90], (88, 92)),
         ([2.31, 2.31, 2.31, 2.4, 2.55], (2, 3)),
     ],
@@ -150,10 +153,11 @@ def test_there_is_no_density_where_values_have_none(values, is_smooth):
 )
 def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, span):
     values = np.repeat(np.array(values, float), 8)
-    across, halves = _halves(values, span, _is_tied(values))
-    middles, shown = (across[:-1] + across[1:]) / 2, halves[:-1] > 0
+    across, halves, gap = _bars(values, span)
+    middles, shown = (across[:-1] + across[1:]) / 2, halves > 0
     most = max(set(values), key=list(values).count)
-    assert middles[halves[:-1].argmax()] == pytest.approx(most)
+    assert middles[halves.argmax()] == pytest.approx(most)
+    assert (gap > 0) == (most == round(most))  # integers have bars of their own
     assert np.abs(values[:, None] - middles[shown]).min(axis=1).max() <= np.diff(across).max() / 2 + 1e-9
     if np.diff(across).max() <= 1:
         whole = [value for value in set(values) if value == round(value)]
@@ -162,19 +166,34 @@ def test_bars_are_centred_on_integers_or_on_the_value_that_most_have(values, spa
     assert np.histogram(values, across)[0][shown].sum() == len(values)
 
 
-def test_a_row_without_ties_has_bars_where_another_row_of_its_frame_needs_them(tmp_path, monkeypatch):
+def shapes_of(monkeypatch):
+    """The names of the shapes of rows, in the order in which they are drawn."""
     shapes = []
-    monkeypatch.setattr(violin, "_halves", lambda values, span, binned: shapes.append(binned) or _halves(values, span, binned))
+    for name in ("_bars", "_outline"):
+        drawn = getattr(violin, name)
+        monkeypatch.setattr(violin, name, lambda *values, name=name, drawn=drawn: shapes.append(name) or drawn(*values))
+    return shapes
+
+
+def test_a_row_without_ties_has_bars_where_another_row_of_its_frame_needs_them(tmp_path, monkeypatch):
+    shapes = shapes_of(monkeypatch)
     display, tidy = drawable()
     tidy["value"] = np.random.default_rng(1).normal(size=len(tidy))
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
-    assert shapes
-    assert not any(shapes)
+    assert set(shapes) == {"_outline"}
     shapes.clear()
     tidy.loc[tidy["synthesizer"] == "A", "value"] = tidy["value"].rank().round(-1)
     draw_figure(display, tidy, [tmp_path / "fig.svg"])
-    assert shapes
-    assert all(shapes)
+    assert set(shapes) == {"_bars"}
+
+
+def test_frames_of_one_quantity_have_one_kind_of_shapes(tmp_path, monkeypatch):
+    shapes = shapes_of(monkeypatch)
+    display, tidy = drawable()
+    frames = [tidy.assign(panel=title, value=np.random.default_rng(1).normal(size=len(tidy))) for title in ("one", "other")]
+    frames[1].loc[frames[1]["synthesizer"] == "A", "value"] = np.arange(40) % 5
+    draw_figure(display, pd.concat(frames), [tmp_path / "fig.svg"])
+    assert set(shapes) == {"_bars"}
 
 
 def test_the_confidential_data_are_labelled_where_they_are_across_a_frame(tmp_path, monkeypatch):

@@ -6,8 +6,9 @@ import pytest
 from formalsynth.core.two_samples import two_samples
 from formalsynth.show import draw
 from formalsynth.show.captions import caption
-from formalsynth.show.figures.guaranteed import apart
+from formalsynth.show.names import apart
 from formalsynth.show.painter import PAINTERS
+from formalsynth.show.style import CONTRAST, contrast
 from formalsynth.show.tidy import figure_table
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,18 +64,24 @@ def test_mechanisms_are_named_once_in_each_frame_at_their_medians(display, table
     for axis in drawing.axes:
         names = [text.get_text() for text in axis.texts]
         assert len(names) == len(set(names))
-        assert {"two samples", "Noisy tables", "Minimum distance", "Histogram", "Unweighted", "LW, min-max"} <= set(names)
-        assert len(names) - 1 <= 8
+        assert {"sampling error", "Noisy tables", "Minimum distance", "Histogram", "Unweighted", "LW, min-max"} <= set(names)
+        assert len(names) - 2 <= 8  # without the words on the line and the strip
         medians = table_median(table, "tables_0.2"), table_median(table, "tables_amounts_0.2")
         (line,) = [line for line in axis.lines if len(line.get_xdata()) == 3 and line.get_ydata()[0] in medians]
         assert np.exp(line.get_xdata()) == pytest.approx([0.2, 0.5, 1])
         # of one style: no powers of ten next to plain numbers
         assert all(label.get_text().replace(".", "").isdigit() for label in axis.get_yticklabels())
-    assert [label.get_text() for label in drawing.axes[-1].get_xticklabels()] == ["0.2", "0.5", "1", "2", "5", "none"]
+    assert [label.get_text() for label in drawing.axes[-1].get_xticklabels()] == ["0.2", "0.5", "1", "2", "5", ""]
 
 
 def table_median(table, id):
     return table[table["synthesizer"] == id]["value"].median()
+
+
+def test_every_line_and_mark_can_be_seen_on_white(display, table):
+    for axis in draw.drawing_of(display, table).axes:
+        assert len(axis.lines) > 5
+        assert {line.get_color() for line in axis.lines if contrast(line.get_color()) < CONTRAST} == set()
 
 
 def test_the_caption_names_the_neighbours_and_the_cost_of_the_others(display):

@@ -3,18 +3,22 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from formalsynth.core.words import GUARANTEES
 from formalsynth.plan.model import find_all
 from formalsynth.show.drawing import MARKERS, line_look, line_place
-from formalsynth.show.figures.frontier import shapes
-from formalsynth.show.sight import APART, SIGHTS, ciede2000, lab, nearest
+from formalsynth.show.painter import PAINTERS
 from formalsynth.show.style import COLUMN, CONTRAST, INK, PALETTE, STYLE, TEXT, TITLE, Mark, contrast, edge, ink, mark_of
+from sight import APART, SIGHTS, ciede2000, lab, nearest
 
 find_all()
+PAINTERS.find()
 PAPERS = ("range", "censor", "reweight", "zcdp", "reps", "cost")
 WITH_MARKERS = ("line", "ecdf", "density", "scatter", "exceedance")
 """Kinds of figures whose lines or points have markers of their own."""
+NAMED = ("budgets", "frontier", "guaranteed", "spread")
+"""Kinds of figures with the name of each mechanism next to it."""
 
 
 def test_the_measure_of_colours_is_the_published_one():
@@ -49,10 +53,7 @@ def test_all_readers_can_distinguish_mechanisms_in_one_frame(plan_of, key):
             looks = [display.looks[id] for id in (first, second)]
             if looks[0].label == looks[1].label:
                 continue
-            if display.figure.kind == "frontier":
-                of = shapes(display)
-                assert of[looks[0].label] != of[looks[1].label] or nearest(looks[0].colour, looks[1].colour) >= APART
-            elif display.figure.kind in ("budgets", "guaranteed"):
+            if display.figure.kind in NAMED:
                 continue  # each has its name next to it
             elif display.figure.kind in WITH_MARKERS:
                 places = [line_place(display, id) % len(MARKERS) for id in (first, second)]
@@ -183,13 +184,63 @@ SERIES = 9
 
 @pytest.mark.parametrize("key", PAPERS)
 def test_a_panel_has_few_series_or_direct_labels(plan_of, key):
-    """Rows have their names next to them; small frames have one series each."""
+    """Rows and marks of the other kinds have their names next to them; small frames have one series each."""
     paper = plan_of(key).papers[key]
     crowded = set()
     for number in paper.figures:
         display = paper.figure(number, "paper")
         for part in display.parts.values() or [display]:
             counts = [len({part.looks[id].label for id in panel.ids}) for panel in part.panels]
-            if part.figure.kind in (*WITH_MARKERS, "frontier") and max(counts, default=0) > SERIES:
+            if part.figure.kind in WITH_MARKERS and max(counts, default=0) > SERIES:
                 crowded.add(number)
-    assert crowded == ({"1", "2"} if key == "cost" else set())  # all mechanisms on one picture, for those who look one up
+    assert crowded == set()
+
+
+def parts_of(paper):
+    """Every figure of a paper, the parts of sheets one by one, with its number."""
+    for number in paper.figures:
+        display = paper.figure(number, "paper")
+        yield from ((number, part) for part in display.parts.values() or [display])
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_every_dashed_line_has_a_name(plan_of, key):
+    """A number alone does not say what it is; half of epsilon and the population have names."""
+    lines = [(number, part.figure) for number, part in parts_of(plan_of(key).papers[key]) if hasattr(part.figure, "line")]
+    unnamed = [number for number, figure in lines if isinstance(figure.line, float) and not figure.line_label]
+    assert unnamed == []
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_no_label_is_a_range_without_ends(plan_of, key):
+    labels = {look.label for _, part in parts_of(plan_of(key).papers[key]) for look in part.looks.values()}
+    assert labels
+    assert {label for label in labels if "inf" in label.lower()} == set()
+
+
+PHONE, LEAST = 390, 9
+"""Width of a phone in pixels, and the smallest size of type on it."""
+
+
+@pytest.mark.parametrize("number", ["1", "2", "3", "4", "5", "12", "15", "16"])
+def test_pictures_of_privacy_can_be_read_on_a_phone(plan_of, number):
+    paper = plan_of("cost").papers["cost"]
+    display = paper.figure(number, "paper")
+    painter = PAINTERS[display.figure.kind](display, display.figure)
+    rows = [
+        {"scenario": scenario.id, "synthesizer": id, "panel": "", "x": 1.0}
+        for scenario in display.scenarios
+        for id in paper.scenarios[scenario.id].synthesizers
+        if id in display.ids
+    ]
+    width, _ = painter.inches(pd.DataFrame(rows))
+    assert TEXT / 72 * PHONE / width >= LEAST
+
+
+def test_the_picture_of_the_audit_has_eight_rows_and_that_of_the_answer_eight_names(plan_of):
+    paper = plan_of("cost").papers["cost"]
+    assert len(paper.figure("15", "paper").ids) == 8
+    answer = paper.figure("12", "paper")
+    for scenario in answer.scenarios:
+        here = [id for id in answer.ids if id in paper.scenarios[scenario.id].synthesizers]
+        assert 4 <= len({answer.looks[id].label.partition(", ε")[0] for id in here}) <= 8

@@ -102,6 +102,7 @@ class Framed(Figure):
     line: float | Literal["none", "half_epsilon", "population"] = Field(
         "none", description="Dashed line: a number, the frame's epsilon / 2, or the value in the population."
     )
+    line_label: str = Field("", description="Name of the dashed line where it is a number, next to it in the drawing.")
     log: bool = Field(False, description="Logarithmic axis of the values.")
 
     @field_validator("line")

@@ -174,11 +174,11 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     _check_paper("papers", key, folder / "config.yaml", folder)
     tree, config, about = _read_files(path, of_claims)
     problems = Problems()
-    _check_answer(about, of_claims, problems)
+    _check_named(about, config, of_claims, problems)
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
     paper = replace(paper, tree=tree, claims=read_claims(paper, about.claims, errata, of_claims, problems))
-    paper = replace(paper, question=about.question, answer=tuple(about.answer))
+    paper = replace(paper, question=about.question, answer=tuple(about.answer), seen=about.seen)
     problems.report()
     return paper, skipped
 
@@ -219,13 +219,19 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
     return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
 
 
-def _check_answer(about: ClaimsConfig, file: Path, problems: Problems) -> None:
-    """Check that the claims that answer the question of a paper exist."""
+def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems: Problems) -> None:
+    """Check that claims and figures exist that are named in the answer of a paper and for its captions."""
     ids = [claim.id for claim in about.claims]
-    for id in about.answer:
+    named = {"answer": about.answer} | {f"seen.{number}": several for number, several in about.seen.items()}
+    for key, several in named.items():
+        for id in several:
+            with problems.catch():
+                if id not in ids:
+                    raise refusal(file, key, id, ids)
+    for number in about.seen:
         with problems.catch():
-            if id not in ids:
-                raise refusal(file, "answer", id, ids)
+            if number not in config.figures:
+                raise refusal(file, "seen", number, config.figures)
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:

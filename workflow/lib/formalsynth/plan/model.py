@@ -536,4 +536,7 @@ class ClaimsConfig(Model):
 
     question: str = Field("", description="Question that the paper answers, for README and the first screen of the report.")
     answer: list[str] = Field(default_factory=list, max_length=3, description="Claims that answer it, by id, in this order.")
+    seen: dict[FigureNumber, list[str]] = Field(
+        default_factory=dict, description="Claims that begin the caption of a figure without claims of its own, by id."
+    )
     claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")

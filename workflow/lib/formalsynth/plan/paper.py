@@ -48,6 +48,8 @@ class Paper:
     """Question that it answers; empty for a study of the user's own."""
     answer: tuple[str, ...] = ()
     """Ids of the claims that answer it."""
+    seen: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Ids of the claims that begin the captions of figures without claims of their own, by printed number."""
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
     tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)

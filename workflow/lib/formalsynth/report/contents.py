@@ -181,21 +181,23 @@ def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) ->
     for claim in claims:
         if claim.paper == info.key:
             about.setdefault(claim.shows, []).append(claim)
-    figures = [_figure(figure, about, source) for figure in info.figures]
+    by_id = {claim.id: claim for group in about.values() for claim in group}
+    named = {f"figure {number}": [by_id[id] for id in ids if id in by_id] for number, ids in info.seen.items()}
+    figures = [_figure(figure, about, named, source) for figure in info.figures]
     tables = [_table(table, about, source) for table in info.tables]
     items: list[Item] = [*figures, *tables]
     shown = {item.what for item in items}
     other = [claim for what, group in about.items() if what not in shown for claim in group]
     own = [claim for group in about.values() for claim in group]
     tests = sum(kind_name(claim.kind) == "test" for claim in own)
-    by_id = {claim.id: claim for claim in own}
     answer = [by_id[id] for id in info.answer if id in by_id]
     return ShownPaper(info, figures, tables, answer, other, len(own), tests)
 
 
-def _figure(info: FigureInfo, about: About, source: Source) -> ShownFigure:
+def _figure(info: FigureInfo, about: About, named: About, source: Source) -> ShownFigure:
     size = png_size(source.files.shown[f"{info.file}.png"])
-    item = _item(info, "figure", about, source)
+    item = _item(info, "figure", {**named, **about}, source)
+    item = (*item[:2], about.get(item[0], []), *item[3:])  # those that belong to others begin the caption alone
     drawn = source.files.shown.get(f"{info.file}.svg")
     sharp = "svg" in item[-1] and drawn is not None and drawn.stat().st_size <= SHARP
     seen = "" if item[4] else alt_text(source.files.shown[f"{info.file}.csv"])

@@ -93,6 +93,8 @@ class PaperInfo(JobInput):
     """Question that it answers; empty if its config has none."""
     answer: tuple[str, ...] = ()
     """Ids of the claims that answer it."""
+    seen: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Ids of the claims that begin the caption of a figure without claims of its own, by its number."""
     figures: tuple[FigureInfo, ...]
     tables: tuple[TableInfo, ...]
 

@@ -60,8 +60,8 @@ SYMBOLS_OF = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
 """Script with the entries of the search."""
-FRONTIER = ("cost", "figure 1")
-"""Figure of privacy against utility, where the run has it."""
+FRONTIER = ("cost", "figure 12")
+"""Figure of the error against the guaranteed epsilon, where the run has it."""
 LEDGER = "claims.csv"
 
 

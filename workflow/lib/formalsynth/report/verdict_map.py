@@ -1,10 +1,10 @@
-"""The verdict map: one tile for each claim, pale where it is not counted, rows by paper, in groups by section and test."""
+"""The verdict map: one tile for each claim, in groups by section and test; and a picture of it, tests of the papers first."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -23,10 +23,11 @@ COLOURS = {
 OTHER = "#7b858f"
 DARK = "#1c2126"
 """Colour of the sign on a light tile."""
-TILE, GAP, LEFT, ACROSS, TOP = 18, 3, 80, 34, 8
-"""Sizes of the picture in pixels, and tiles in a line."""
-PALE = 0.35
-"""Opacity of the tiles of claims that are not counted."""
+TILE, GAP, LEFT, ACROSS, TOP, LINE = 11, 2, 96, 23, 6, 18
+"""Sizes of the picture in pixels of a phone: tiles, their distance, room for names, tiles in a line, and heights."""
+WIDTH = LEFT + ACROSS * (TILE + GAP)
+THEME = "<style>text { fill: #57606a } @media (prefers-color-scheme: dark) { text { fill: #adb5bd } }</style>"
+"""Colours of names on a light and on a dark page."""
 SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
 
 
@@ -70,52 +71,66 @@ def _group(row: LedgerRow) -> tuple[str, str]:
 
 
 def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
-    """Draw the map as an SVG.
+    """Draw the map as an SVG: tests by paper below their legend, then claims of other kinds; by verdict in each block.
 
     Args:
         rows: the ledger.
-        symbols: the sign of each verdict.
+        symbols: the sign of each verdict, in the order of tiles and legend.
     """
-    parts, y = [], TOP
-    for paper, its_groups in groups(rows).items():
-        parts.append(f'<text x="0" y="{y + TILE - 5}" font-weight="600">{escape(paper)}</text>')
-        claims = [claim for group in its_groups for claim in group.claims]
+    tests = [row for row in rows if counted(row)]
+    others = [row for row in rows if not counted(row)]
+    parts, y = [_heading(f"{len(tests)} claims that test the papers", TOP)], TOP + LINE
+    legend = _legend(tests, symbols, y)
+    tiles, y = _tiles(tests, lambda row: row.paper, symbols, y + -(-len(legend) // 2) * LINE + TOP)
+    parts += [*legend, *tiles]
+    if others:
+        parts.append(_heading(f"{len(others)} other claims, not counted", y + TOP))
+        tiles, y = _tiles(others, lambda row: kind_name(row.kind), symbols, y + TOP + LINE)
+        parts += tiles
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Verdicts on the claims"'
+    style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"'
+    return "\n".join([f"{head} {style}>", THEME, *parts, "</svg>", ""])
+
+
+def _heading(words: str, y: int) -> str:
+    return f'<text x="0" y="{y + TILE}" font-weight="600">{words}</text>'
+
+
+def _tiles(
+    rows: Sequence[LedgerRow], name: Callable[[LedgerRow], str], symbols: Mapping[str, str], y: int
+) -> tuple[list[str], int]:
+    """Tiles in a block for each name, by verdict; and the place below them."""
+    parts = []
+    for label in dict.fromkeys(map(name, rows)):
+        claims = sorted((row for row in rows if name(row) == label), key=lambda row: list(symbols).index(row.verdict))
+        parts.append(f'<text x="0" y="{y + TILE - 1}">{escape(label)}</text>')
         for k, claim in enumerate(claims):
             parts.append(_tile(claim, symbols, LEFT + k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
         y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP
-    legend = _legend(rows, symbols, y)
-    parts += legend
-    width, height = LEFT + ACROSS * (TILE + GAP), y + -(-len(legend) // 4) * (TILE + GAP) + TOP
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="Verdicts on the claims"'
-    )
-    style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13" fill="#57606a"'
-    return "\n".join([f"{head} {style}>", *parts, "</svg>", ""])
+    return parts, y
 
 
 def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
-    ink = DARK if claim.verdict == DIRECTION else "#ffffff"
     words = escape(f"{claim.claim} {claim.verdict.capitalize()}{'' if counted(claim) else f' ({claim.kind})'}: {ours(claim)}")
-    pale = "" if counted(claim) else f' opacity="{PALE}"'
+    return f"<g><title>{words}</title>{_sign(claim.verdict, symbols, x, y)}</g>"
+
+
+def _sign(verdict: str, symbols: Mapping[str, str], x: int, y: int) -> str:
+    """Tile with the sign of a verdict."""
+    ink = DARK if verdict == DIRECTION else "#ffffff"
     return (
-        f'<g{pale}><title>{words}</title><rect class="{slug(claim.verdict)}" x="{x}" y="{y}" '
-        f'width="{TILE}" height="{TILE}" rx="3" fill="{COLOURS.get(claim.verdict, OTHER)}"/><text x="{x + TILE / 2:g}" '
-        f'y="{y + TILE - 5}" text-anchor="middle" fill="{ink}">{symbols[claim.verdict]}</text></g>'
+        f'<rect class="{slug(verdict)}" x="{x}" y="{y}" width="{TILE}" height="{TILE}" rx="2" '
+        f'fill="{COLOURS.get(verdict, OTHER)}"/><text x="{x + TILE / 2:g}" y="{y + TILE - 2}" text-anchor="middle" '
+        f'font-size="9" style="fill: {ink}">{symbols[verdict]}</text>'
     )
 
 
 def _legend(rows: Sequence[LedgerRow], symbols: Mapping[str, str], y: int) -> list[str]:
-    verdicts = Counter(row.verdict for row in rows if counted(row))
-    entries = [
-        (COLOURS.get(verdict, OTHER), symbols[verdict], f"{verdict} {verdicts[verdict]}")
-        for verdict in symbols
-        if verdicts[verdict]
-    ]
-    pale = len(rows) - verdicts.total()
-    entries += [(OTHER, "□", f"pale: not counted {pale}")] if pale else []
-    step = ACROSS * (TILE + GAP) // 4
-    return [
-        f'<text x="{LEFT + k % 4 * step}" y="{y + k // 4 * (TILE + GAP) + TILE - 5}"><tspan fill="{colour}">{symbol}</tspan> '
-        f"{escape(words)}</text>"
-        for k, (colour, symbol, words) in enumerate(entries)
-    ]
+    """Count the claims with each verdict, in two columns."""
+    verdicts = Counter(row.verdict for row in rows)
+    entries = []
+    for k, verdict in enumerate(verdict for verdict in symbols if verdicts[verdict]):
+        x, at = k % 2 * WIDTH // 2, y + k // 2 * LINE
+        words = f'<text x="{x + TILE + 6}" y="{at + TILE - 1}">{verdicts[verdict]} {escape(verdict)}</text>'
+        entries.append(f"<g>{_sign(verdict, symbols, x, at)}{words}</g>")
+    return entries

@@ -20,14 +20,8 @@ STAND_IN = "STAND-IN: simulated in place of records that are absent"
 """Words of a caption for stand-in data."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
 """Sentence of a caption where an audited epsilon is shown."""
-PRINTED = "Grey: what the paper prints, with both ends where it is an interval"
-"""Sentence of a caption where printed values are drawn."""
 REAL = "real data"
 """Words of a caption for a real data set, after its name."""
-NO_RANGE = "(-Inf, Inf)"
-"""Part of a label of a synthesizer without a sensitive range, as a paper prints it."""
-UNBOUNDED = f"{NO_RANGE}: without a sensitive range"
-"""Sentence of a caption with such a label."""
 MANY = 9
 """Largest number of labels that a caption names one by one; it names groups of more."""
 SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
@@ -48,11 +42,7 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
     if isinstance(display, FigureDisplay):
         kind, entry, place = "Figure", display.figure, display.figure.place
         shown = list(display.parts.values()) or [display]
-        line = _together(
-            text
-            for part in shown
-            for text in (painter_of(part).reading(), painter_of(part).line_words(), PRINTED if part.printed else "")
-        )
+        line = _together(text for part in shown for text in _words(part))
         note = entry.note or _together(part.figure.note for part in shown)
         titles = list(dict.fromkeys(panel.title for part in shown for panel in part.panels if panel.title))
     else:
@@ -66,12 +56,17 @@ def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_ran
         failed,
         _guarantees(display),
         LOWER_BOUND if _shows_audits(display) else "",
-        UNBOUNDED if any(NO_RANGE in display.looks[id].label for id in display.ids) else "",
         line,
         printed_range,
         note,
     ]
     return " ".join(f"{sentence.rstrip('.')}." for sentence in sentences if sentence) + "\n"
+
+
+def _words(display: FigureDisplay) -> Iterable[str]:
+    """Sentences on how to read a drawing."""
+    painter = painter_of(display)
+    return painter.reading(), painter.line_words(), painter.printed_words() if display.printed else ""
 
 
 def _lettered(display: Display) -> str:

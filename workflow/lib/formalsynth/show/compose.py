@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from formalsynth.show.drawing import below, guarantee_marks, legend_height, printed_handle, titled
+from formalsynth.show.drawing import below, guarantee_marks, legend_height, titled
 from formalsynth.show.painter import painter_of
 from formalsynth.show.style import COLUMN, INK, TITLE
 
@@ -52,9 +52,8 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
     handles = painter.legend(table)
     marks = guarantee_marks(display, painter.marked(table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
-    printed = [] if display.parts else printed_handle(table, bool(handles))
-    # Legends fill their columns first: with one entry more than a line holds, the second is below the first.
-    marks = [*marks[:1], *printed, *marks[1:]] if len(marks) == across else [*marks, *printed]
+    printed = [] if display.parts else painter.printed_handles(table, bool(handles))
+    marks = [*marks, *printed]
     title = titled(subject, width, warning)
     lines = title.count("\n") + 1 if title else 0
     height += 0.15 * lines + 0.04 + legend_height([*handles, *marks], across)

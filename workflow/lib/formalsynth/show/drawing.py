@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -44,6 +44,8 @@ CONFIDENTIAL = "confidential data"
 """Label of the line and the band of the confidential data."""
 WIDE = 5.0
 """Length of a linear axis from which its ticks are integers."""
+BRACKET: Any = ((-1, 0.5), (-1, -0.2), (1, -0.2), (1, 0.5), (1, -0.2), (-1, -0.2))
+"""Marker of the legend for a printed interval, as points; there and back, since a marker is closed."""
 FEW_TICKS = 10
 """Largest number of different values across that have a tick each."""
 
@@ -75,9 +77,8 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
         axis.set_axis_off()
     for axis in axes.flat[::across]:
         axis.set_ylabel(y)
-    for axis in axes.flat[max(0, len(groups) - across) : len(groups)]:
+    for axis in axes[-1][: len(groups) - across * (len(axes) - 1)]:
         axis.set_xlabel(x)
-        axis.tick_params(labelbottom=True)
     return [(axis, id, group) for axis, (id, group) in zip(axes.flat, groups, strict=False)]
 
 
@@ -95,8 +96,8 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
     keys = [key for key in ("replicate", "set") if key in table]
     number = int(table[keys[-1]].nunique()) if keys else 1
     words = {
-        "replicates": f"R = {number}",
-        "audit": f"R = {number}",
+        "replicates": f"R = {number}" if number > 1 else "",
+        "audit": f"R = {number}" if number > 1 else "",
         "details": f"R = {number}" if number > 1 else "",
         "sets": f"{number} sets",
     }
@@ -132,11 +133,12 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
-    """Add a legend below the frames, where it hides nothing."""
+    """Add a legend below the frames, where it hides nothing; marks alone are read along the lines."""
     if handles:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
+        in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill columns first
         canvas.legend(
-            handles=list(handles), loc="outside lower left", ncols=across, columnspacing=0.9,
+            handles=list(handles) if lines else in_lines, loc="outside lower left", ncols=across, columnspacing=0.9,
             handletextpad=0.4, handlelength=2.6 if lines else 0.7,
             borderaxespad=0.1, borderpad=0.1, labelspacing=0.25,
         )  # fmt: skip
@@ -231,7 +233,7 @@ class LineLook(TypedDict):
 
     color: str
     linewidth: float
-    linestyle: Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]]
+    linestyle: Literal["-", "--", "-.", ":", "none"] | tuple[float, Sequence[float]]
     marker: str
     markersize: float
     markerfacecolor: str
@@ -293,7 +295,7 @@ def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> No
         if upwards:
             axis.annotate(label, (value, 1), (2, -1), axis.get_xaxis_transform(), "offset points", ha="left", va="top")
         else:
-            axis.annotate(label, (1, value), (0, 1.5), axis.get_yaxis_transform(), "offset points", ha="right", va="bottom")
+            axis.annotate(label, (1, value), (3, 0), axis.get_yaxis_transform(), "offset points", ha="left", va="center")
 
 
 def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
@@ -307,10 +309,15 @@ def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
 
     if "printed_low" not in table or table["printed_low"].isna().all():
         return []
-    handle = Line2D([], [], linestyle="", color=PRINTED, markeredgewidth=1.1, marker="|", markersize=7, label="printed")
+    look: dict[str, Any] = {"linestyle": "", "color": PRINTED, "markeredgewidth": 1.1}
     if lines:
-        handle.set(marker="o", markersize=4.2, markerfacecolor="none", label="printed (same shapes)")
-    return [handle]
+        return [Line2D([], [], **look, marker="o", markersize=4.2, markerfacecolor="none", label="printed (same shapes)")]
+    spread = (table["printed_low"] < table["printed_high"]).any()
+    exact = (table["printed_low"] == table["printed_high"]).any()
+    return [
+        *([Line2D([], [], **look, marker="|", markersize=7, label="printed")] if exact else []),
+        *([Line2D([], [], **look, marker=BRACKET, markersize=5, fillstyle="none", label="printed range")] if spread else []),
+    ]
 
 
 def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from formalsynth.core.registry import Registry
 from formalsynth.displays.figure import Figure, Framed
+from formalsynth.show.drawing import printed_handle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from formalsynth.displays.display import FigureDisplay, Panel
 
+PRINTED_WORDS = "Grey: what the paper prints, with both ends where it is an interval"
+"""Sentence of a caption where printed values are drawn."""
 Fields = TypeVar("Fields", bound=Figure)
 FramedFields = TypeVar("FramedFields", bound=Framed)
 
@@ -31,6 +34,14 @@ class Painter(Generic[Fields]):
     def reading(self) -> str:
         """Sentence of the caption on how to read the drawing."""
         return self.READING
+
+    def printed_words(self) -> str:
+        """Sentence of the caption on printed values, where the figure has some."""
+        return PRINTED_WORDS
+
+    def printed_handles(self, table: pd.DataFrame, lines: bool) -> list[Line2D]:
+        """Entries of the legend for printed values; ``lines`` where the other entries are lines."""
+        return printed_handle(table, lines)
 
     def printed_range(self, table: pd.DataFrame) -> str:
         """Ranges of printed values and of ours, for the caption; empty where there are no printed points."""
@@ -90,13 +101,13 @@ class FramedPainter(Painter[FramedFields]):
     def line_label(self) -> str:
         """Label of the dashed line."""
         line = self.figure.line
-        return f"{line:g}" if isinstance(line, float) else {"half_epsilon": "ε/2"}.get(line, line)
+        return self.figure.line_label or (f"{line:g}" if isinstance(line, float) else {"half_epsilon": "ε/2"}.get(line, line))
 
     def line_words(self) -> str:
         """Words of the caption on the dashed lines; empty where there are none."""
         line = self.figure.line
         if isinstance(line, float):
-            return f"Dashed line: {line}"
+            return f"Dashed line: {f'{self.figure.line_label}, ' if self.figure.line_label else ''}{line:g}"
         words = {"half_epsilon": "ε / 2", "population": "the value in the simulated population"}
         return f"Dashed line: {words[line]}" if line in words else ""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from formalsynth.displays.figure import Figure, figure_kind
+from formalsynth.displays.figure import figure_kind
+from formalsynth.displays.limit_law import OfLimitLaw
 
 
 @figure_kind("contraction")
-class Contraction(Figure):
+class Contraction(OfLimitLaw):
     """Values relative to their median at the smallest sample size, by sample size, with the cone of the rate n^-1/2."""
 
     ALT = "Small panels of values by sample size"
@@ -19,13 +20,3 @@ class Contraction(Figure):
     kind: Literal["contraction"]
     value: str = Field(description="Column that is drawn.")
     panels: str = Field("synthesizer", description="synthesizer, a frame for each.")
-    law: Literal["", "Beta(0.5, 3)", "Poisson(100)", "lognormal regression"] = Field(
-        "", description="Population whose limit law of the bounds with min-max weights is drawn."
-    )
-    law_of: str = Field("", description="The synthesizer that has it.")
-
-    @model_validator(mode="after")
-    def _law_with_synthesizer(self) -> Self:
-        if bool(self.law) != bool(self.law_of):
-            raise ValueError("law and law_of belong together: give both or neither")
-        return self

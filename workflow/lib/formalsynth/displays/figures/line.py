@@ -28,6 +28,7 @@ class Line(Framed):
     x_label: str = Field("", description="Label of the axis across.")
     from_zero: bool = Field(False, description="Axis of the values from 0, logarithmic from 0.1 on, for values that may be 0.")
     top: float | None = Field(None, gt=0, description="Lines that lie above this are named at the upper edge instead of drawn.")
+    dodged: bool = Field(False, description="Points next to each other, without lines; for few values across.")
     against: str = Field(
         "",
         description="Label whose values in the same replicate are subtracted from the others', in frames next to them.",

@@ -12,7 +12,7 @@ from formalsynth.core.rows import AUDITED
 from formalsynth.displays.figures.budgets import Budgets
 from formalsynth.show.drawing import drawn_ids, frames, from_nothing, headed, sizes
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import FAINT, INK, PAGE
+from formalsynth.show.style import COLUMN, FAINT, INK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,12 @@ MARKS = {
     ("attacked", ""): ("*", INK, "attacked"),
 }
 """Marker, filling and words by column and kind of neighbour; empty for the largest over the neighbours."""
+APART = 0.15
+"""Distance of the ranges in a row, in rows."""
+BROKEN, BROKEN_WORDS = "#b3321f", "bold red: costs more than claimed"
+"""Colour of names, and words of the axis, where the audit finds more than is claimed."""
+ROUNDING = 1e-6
+"""Relative difference of two numbers that are the same but for rounding."""
 
 
 @painter("budgets")
@@ -37,8 +43,8 @@ class BudgetsPainter(Painter[Budgets]):
     def line_words(self) -> str:
         """Words of the caption on the markers."""
         return (
-            "Markers: medians over data sets; bars: their range. The axis is even below 0.1 and logarithmic above. A guarantee "
-            "for every data set is audited at δ = 0"
+            "Markers: medians over data sets; bars: their range. Bold red: the audit finds more than is claimed. The axis is "
+            "even below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -70,31 +76,46 @@ class BudgetsPainter(Painter[Budgets]):
         ]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a page, a line for each synthesizer."""
-        return PAGE, 0.17 * table["synthesizer"].nunique() + 0.6
+        """Width of a column, a line for each synthesizer."""
+        return COLUMN, 0.21 * table["synthesizer"].nunique() + 0.6
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw a row for each synthesizer, the first one on top."""
         ids = drawn_ids(self.display, table)
         axis = frames(canvas, [1])[0][0]
-        for (column, neighbour), (marker, fill, _) in MARKS.items():
+        axis.grid(axis="x", color=FAINT, alpha=0.2, linewidth=0.5)
+        for place in range(0, len(ids), 2):
+            axis.axhspan(place - 0.5, place + 0.5, color=FAINT, alpha=0.09, linewidth=0)
+        for place, ((column, neighbour), look) in enumerate(MARKS.items()):
             part = table[table["panel"] == column]
-            self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, marker, fill)
+            below = APART * (place - (len(MARKS) - 1) / 2)
+            self._points(axis, part[part["neighbour"] == neighbour] if neighbour else part, ids, look, below)
         axis.set_yticks(range(len(ids)), [self.display.looks[id].label for id in ids])
-        axis.set_ylim(len(ids) - 0.4, -0.6)
-        axis.grid(axis="y", color=FAINT, alpha=0.25, linewidth=0.5)
-        axis.set_xlabel(self.figure.y)
+        broken = self._broken(table)
+        for id, name in zip(ids, axis.get_yticklabels(), strict=True):
+            if id in broken:
+                name.set(fontweight="bold", color=BROKEN)
+        axis.set_ylim(len(ids) - 0.5, -0.5)
+        axis.tick_params(axis="y", length=0)
+        axis.set_xlabel(f"{self.figure.y} ({BROKEN_WORDS})" if broken else self.figure.y)
         from_nothing(axis)
         headed(axis, "", sizes(self.display, table))
 
-    def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], marker: str, fill: str) -> None:
-        """Draw the median and the range over data sets of one number of each synthesizer."""
+    def _broken(self, table: pd.DataFrame) -> set[str]:
+        """Synthesizers whose audited epsilon is more than the claimed one, in the median over data sets."""
+        largest = table.groupby(["panel", "synthesizer", "replicate"])["value"].max()
+        medians = largest.groupby(["panel", "synthesizer"]).median().unstack("panel").reindex(columns=["claimed", AUDITED])
+        return set(medians.index[medians[AUDITED] > (1 + ROUNDING) * medians["claimed"]])
+
+    def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], look: tuple[str, str, str], below: float) -> None:
+        """Draw the median and the range over data sets of one number of each synthesizer, ``below`` the middle of its row."""
+        marker, fill, _ = look
         by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
         ranges = by_data_set.agg(["min", "median", "max"])
         ranges = ranges.reindex([id for id in ids if id in ranges.index])
-        places = [ids.index(str(id)) for id in ranges.index]
-        axis.hlines(places, ranges["min"], ranges["max"], color=FAINT, linewidth=0.8, zorder=1)
+        places = [ids.index(str(id)) + below for id in ranges.index]
+        axis.hlines(places, ranges["min"], ranges["max"], color=INK if fill == "white" else fill, linewidth=0.9, zorder=2)
         axis.scatter(
-            ranges["median"], places, s=14 if marker != "*" else 26, marker=marker, facecolor=fill, edgecolor=INK,
-            linewidths=0.6, zorder=3,
+            ranges["median"], places, s=12 if marker != "*" else 24, marker=marker, facecolor=fill, edgecolor=INK,
+            linewidths=0.6, zorder=3, clip_on=False,
         )  # fmt: skip

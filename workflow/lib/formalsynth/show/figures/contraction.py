@@ -12,13 +12,14 @@ from formalsynth.displays.figures.contraction import Contraction
 from formalsynth.show.drawing import headed, signed, sizes, small_frames, ticks_at
 from formalsynth.show.groups import by_number
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.rates import rate
+from formalsynth.show.rates import rate, with_limit_law
 from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
     from formalsynth.displays.display import Look
 
@@ -26,6 +27,10 @@ ACROSS = 2
 """Number of frames in a row."""
 OUTER = (0.05, 0.95)
 """Quantiles between which the cone starts."""
+
+
+HEADROOM = 0.12
+"""Room for the slope above the values, as a share of the height of a frame."""
 
 
 @painter("contraction")
@@ -44,18 +49,15 @@ class ContractionPainter(Painter[Contraction]):
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
         """Median and standard deviation of the limit law, for the values that have one."""
-        if not self.figure.law:
-            return tidy
-        from formalsynth.audit.limit_law import law
-        from formalsynth.audit.risks import RISK_POPULATIONS
+        return with_limit_law(self.figure, tidy)
 
-        population = next(population for population in RISK_POPULATIONS if population.name == self.figure.law)
-        laws = {int(n): law(population, int(n)) for n in tidy["n"].unique()}
-        here = tidy["synthesizer"] == self.figure.law_of
-        return tidy.assign(
-            law_median=tidy["n"].map({n: limit.median for n, limit in laws.items()}).where(here),
-            law_sd=tidy["n"].map({n: limit.sd for n, limit in laws.items()}).where(here),
-        )
+    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+        """Band and law, which the frames do not name."""
+        from matplotlib.lines import Line2D
+
+        band = Line2D([], [], color=FAINT, alpha=0.3, linewidth=6, solid_capstyle="butt", label="if the spread fell like n⁻¹ᐟ²")
+        law = Line2D([], [], color=INK, linestyle="--", linewidth=1, label="limit law, ± sd")
+        return [band, *([law] if self.figure.law else [])]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, two frames in a row."""
@@ -66,6 +68,8 @@ class ContractionPainter(Painter[Contraction]):
         drawn = small_frames(canvas, table, ACROSS, "n", self.figure.y)
         for axis, id, group in drawn:
             self._frame(axis, self.display.looks[id], group)
+        low, high = drawn[0][0].get_ylim()
+        drawn[0][0].set_ylim(top=high + HEADROOM * (high - low))
         drawn[0][0].set_title(sizes(self.display, table).partition(", ")[2], loc="right", color=FAINT, pad=3)
 
     def _frame(self, axis: Axes, look: Look, table: pd.DataFrame) -> None:

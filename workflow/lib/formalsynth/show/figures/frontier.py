@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,19 +11,20 @@ from formalsynth.core.mechanism import STRICT_KINDS
 from formalsynth.core.rows import AUDITED, CURVE
 from formalsynth.core.two_samples import two_samples
 from formalsynth.displays.figures.frontier import Frontier
-from formalsynth.show.drawing import LineLook, by_frame, drawn_ids, frames, from_nothing, headed, line_look, sizes
+from formalsynth.show.drawing import by_frame, frames, from_nothing, headed, sizes
 from formalsynth.show.groups import by_name
+from formalsynth.show.names import spaced, write_names
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.sight import APART, nearest
-from formalsynth.show.style import INK, PAGE, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
-    from matplotlib.lines import Line2D
 
-    from formalsynth.displays.display import FigureDisplay
+
+GAP = 4.5
+"""Points between a mark and its name."""
 
 
 @painter("frontier")
@@ -34,9 +34,9 @@ class FrontierPainter(Painter[Frontier]):
     def line_words(self) -> str:
         """Words of the caption on lines and markers."""
         return (
-            "Across: ε for adding or removing one record. Filled markers: the ε that is guaranteed for every data set; half "
-            "filled (conditional guarantee) and open (for this data set only): the largest loss found so far, with a thin line "
-            "to the claimed ε; dotted: what two samples of one population have between them"
+            "Across: ε for adding or removing one record. Dots: the ε that is guaranteed for every data set; diamonds "
+            "(conditional guarantee) and open markers: the largest loss found so far, with a thin line to the claimed ε; dotted: "
+            "the difference of two samples"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -57,56 +57,41 @@ class FrontierPainter(Painter[Frontier]):
         )
         return tidy[tidy["x"].notna()]
 
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Synthesizers, as they are drawn."""
-        from matplotlib.lines import Line2D
-
-        by_label: dict[str, str] = {}
-        for id in drawn_ids(self.display, table):
-            by_label.setdefault(self.display.looks[id].label, id)
-        looks = _looks(self.display)
-        handles = [Line2D([], [], label=label, **looks[id]) for label, id in by_label.items()]
-        for handle in handles:
-            handle.set_linestyle("none")
-        return handles
-
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a page, with frames below each other."""
-        return PAGE, 2.3 * len(by_frame(self.display, table)) + 0.3
+        """Width of a column, with frames below each other."""
+        return COLUMN, 2.1 * len(by_frame(self.display, table)) + 0.3
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw a frame for each scenario."""
-        groups, looks = by_frame(self.display, table), _looks(self.display)
-        for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
-            self._points(axis, looks, group)
+        groups = by_frame(self.display, table)
+        rows = frames(canvas, [1] * len(groups))
+        for (axis,), (title, group) in zip(rows, groups, strict=True):
+            axis.set_yscale("log")
+            self._points(axis, group)
             headed(axis, title, sizes(self.display, group))
             axis.set_ylabel(self.figure.y)
-            axis.set_yscale("log")
-            axis.axhline(group["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8)
-        from_nothing(axis)
-        axis.set_xlabel("largest loss found so far, or guaranteed ε (filled); one record added or removed")
+        from_nothing(rows[-1][0])
+        rows[-1][0].set_xlim(0, 3 * float(np.nanmax(table[["x", "claimed"]].to_numpy(float))))
+        rows[-1][0].set_xlabel("largest loss so far (open), or guaranteed ε (filled)")
 
-    def _points(self, axis: Axes, looks: Mapping[str, LineLook], table: pd.DataFrame) -> None:
-        """Draw a marker of each synthesizer at its medians."""
+    def _points(self, axis: Axes, table: pd.DataFrame) -> None:
+        """Draw a marker of each synthesizer at its medians, with its name at the right end of its line."""
+        names = []
         for id, part in by_name(table, "synthesizer"):
-            look = looks[id]
+            look = self.display.looks[id]
+            mark, colour = mark_of(look.guarantee), edge(look.colour)
             epsilon, claimed, value = part[["x", "claimed", "value"]].median()
-            axis.plot([epsilon, claimed], [value, value], color=look["color"], linewidth=0.6, alpha=0.7, zorder=1)
-            axis.plot(epsilon, value, zorder=3, **look)
-
-
-def _looks(display: FigureDisplay) -> dict[str, LineLook]:
-    """Marker of each synthesizer, whose filling shows the kind of guarantee."""
-    places = shapes(display)
-    looks = {id: display.looks[id] for id in display.ids}
-    return {id: line_look(look.colour, mark_of(look.guarantee), places[look.label]) for id, look in looks.items()}
-
-
-def shapes(display: FigureDisplay) -> dict[str, int]:
-    """Place of each label's marker: the first that no label of a similar colour has, under any kind of sight."""
-    places: dict[str, int] = {}
-    colours = {look.label: look.colour for look in (display.looks[id] for id in display.ids)}
-    for label, colour in colours.items():
-        taken = {places[other] for other in places if nearest(colour, colours[other]) < APART}
-        places[label] = next(place for place in itertools.count() if place not in taken)
-    return places
+            axis.plot([epsilon, claimed], [value, value], color=colour, linewidth=0.7, alpha=0.8, zorder=1)
+            axis.plot(
+                epsilon, value, marker=mark.marker, markersize=4.4, markerfacecolor=colour if mark.fill == INK else mark.fill,
+                markeredgecolor=colour, markeredgewidth=1.1, zorder=3,
+            )  # fmt: skip
+            names.append((look.label, max(epsilon, claimed), value))
+        line = table["line"].iloc[0]
+        axis.axhline(line, linestyle=":", color=INK, linewidth=0.8, zorder=0.5)
+        axis.margins(y=0.1)
+        axis.annotate(
+            "sampling error", (0, line), (2, -1.5), axis.get_yaxis_transform(), "offset points", color=FAINT, va="top", zorder=0.6
+        )
+        places = spaced([y for _, _, y in names], axis.get_ylim())
+        write_names(axis, [(text, x, y, "left") for (text, x, _), y in zip(names, places, strict=True)], GAP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from formalsynth.core.two_samples import two_samples
 from formalsynth.displays.figures.guaranteed import Guaranteed
 from formalsynth.show.drawing import by_frame, frames, headed, sizes
 from formalsynth.show.groups import by_name, by_number
+from formalsynth.show.names import NAMES_APART, apart, write_names
 from formalsynth.show.painter import Painter, painter
-from formalsynth.show.style import COLUMN, FAINT, INK, Mark, mark_of
+from formalsynth.show.style import COLUMN, FAINT, INK, Mark, edge, mark_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 HEIGHT = 2.5
 """Height of a frame in inches."""
-NAMES, STRIP = 1.18, 1.5
+GAP = 2
+"""Points between a mark and its name."""
+NAMES, STRIP = 1.24, 1.45
 """Width of the names on the left, and of the strip on the right, over the width of the range of epsilon."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
 """Values with a tick where they are drawn: all numbers of a frame in one style."""
-APART = 0.075
-"""Least distance of two names, as a share of the height of a frame."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class _Name:
     x: float
     y: float
     """Height of the mark, as a share of that of the frame."""
-    side: str
+    side: Literal["left", "right"]
     """Alignment: right for a name left of the mark, left for one right of it."""
 
 
@@ -90,11 +91,12 @@ class GuaranteedPainter(Painter[Guaranteed]):
         top = 1.35 * of_each.quantile(0.75).max()
         axis.set(yscale="log", ylim=(bottom, top), xlim=(low - NAMES * span, high + STRIP * span))
         epsilons = [tick for tick in TICKS if low - 0.01 <= math.log(tick) <= high + 0.01]
-        axis.set_xticks([*np.log(epsilons), strip], [*(f"{tick:g}" for tick in epsilons), "none"])
+        axis.set_xticks([*np.log(epsilons), strip], [*(f"{tick:g}" for tick in epsilons), ""])
         shown = [tick for tick in TICKS if bottom <= tick <= top]
         axis.set_yticks(shown, [f"{tick:g}" for tick in shown])
         axis.set_yticks([], minor=True)
         axis.axvspan(high + 0.15 * span, high + STRIP * span, color="#f2f2f2", linewidth=0, zorder=0)
+        axis.text(0.995, 0.985, "no guarantee for\nevery data set", color=FAINT, ha="right", va="top", transform=axis.transAxes)
         axis.axhline(table["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8, zorder=1)
 
         names, without = [], 0
@@ -108,13 +110,19 @@ class GuaranteedPainter(Painter[Guaranteed]):
                 at, values = np.log([epsilon for epsilon, _ in points]), [rows["value"].to_numpy() for _, rows in points]
             y = _marks(axis, at, values, colour, mark)
             names.append(self._name(name, colour, (at, y), (bottom, top), (low, strip, span)))
-        axis.text(low - NAMES * span * 0.98, table["line"].iloc[0] * 0.97, "two samples", color=FAINT, va="top")
+        axis.text(low - NAMES * span * 0.98, table["line"].iloc[0] * 0.97, "sampling error", color=FAINT, va="top")
         for side in ("left", "right"):
-            _write(axis, [name for name in names if name.side == side], top / bottom, bottom)
+            own = [name for name in names if name.side == side]
+            heights = apart([name.y for name in own], NAMES_APART)
+            places = [
+                (name.text, name.x, bottom * (top / bottom) ** height, name.side)
+                for name, height in zip(own, heights, strict=True)
+            ]
+            write_names(axis, places, GAP)
 
     def _look(self, part: pd.DataFrame) -> tuple[str, Mark]:
         look = self.display.looks[str(part["synthesizer"].iloc[0])]
-        return look.colour, mark_of(look.guarantee)
+        return edge(look.colour), mark_of(look.guarantee)
 
     def _name(
         self, text: str, colour: str, marks: tuple[Array, Array], limits: tuple[float, float], ends: tuple[float, float, float]
@@ -138,30 +146,3 @@ def _marks(axis: Axes, at: Array, values: Sequence[Array], colour: str, mark: Ma
         markerfacecolor=colour if mark.fill == INK else mark.fill, zorder=3,
     )  # fmt: skip
     return np.asarray(middle)
-
-
-def _write(axis: Axes, names: Sequence[_Name], ratio: float, bottom: float) -> None:
-    """Write names on one side of their marks, moved apart where they would overlap."""
-    from matplotlib.patheffects import withStroke
-
-    heights = apart([name.y for name in names], APART)
-    for name, height in zip(names, heights, strict=True):
-        words = axis.text(name.x, bottom * ratio**height, name.text, color=INK, ha=name.side, va="center", zorder=4)
-        words.set_path_effects([withStroke(linewidth=2, foreground="white")])
-
-
-def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights by as little as is needed for a least distance, in their order: least squares by pooling neighbours."""
-    order = np.argsort(heights, kind="stable")
-    shifted = [heights[k] - least * place for place, k in enumerate(order)]
-    pools: list[list[float]] = []
-    for value in shifted:
-        pools.append([value])
-        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
-            last = pools.pop()
-            pools[-1] += last
-    level = [float(np.mean(pool)) for pool in pools for _ in pool]
-    result = [0.0] * len(heights)
-    for place, k in enumerate(order):
-        result[k] = level[place] + least * place
-    return result

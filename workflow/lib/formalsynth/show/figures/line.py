@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from formalsynth.displays.figures.line import Line
 from formalsynth.show.drawing import (
     MARKERS,
@@ -29,6 +31,18 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+PARAMETERS = {"epsilon": "ε"}
+"""Names of parameters that are written at points."""
+HEADINGS = {"audited": "weights recomputed", "held": "weights fixed"}
+"""Titles of frames that show a column each."""
+PRINTED_FRAME, OURS = "as printed", "ours"
+"""Titles of the frames where printed points have their own."""
+DIFFERENCE = "difference in the same replicate"
+"""Title of the frames with differences."""
+SPREAD = 0.6
+"""Width of dodged points at one place, as a share of the least distance of places."""
+NUMBERS_APART = 0.1
+"""Least distance of numbered points, as a share of the ranges of all points."""
 REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
 """Look of the line that all synthesizers share."""
 
@@ -54,14 +68,27 @@ class LinePainter(FramedPainter[Line]):
     def line_words(self) -> str:
         """Words of the caption on the dashed line and the axis of the values."""
         axis = "The axis of the values is even below 0.1 and logarithmic above" if self.figure.from_zero else ""
-        return ". ".join(text for text in (super().line_words(), axis) if text)
+        points = f"Numbers at points: {PARAMETERS.get(self.figure.at, self.figure.at)}" if self.figure.of_result else ""
+        return ". ".join(text for text in (super().line_words(), axis, points) if text)
+
+    def printed_words(self) -> str:
+        """Sentence of the caption on printed points."""
+        return "Printed points have a frame of their own" if self.figure.of_result else super().printed_words()
+
+    def printed_handles(self, table: pd.DataFrame, lines: bool) -> list[Line2D]:
+        """Entry of the legend for printed points, unless they have a frame of their own."""
+        return [] if self.figure.of_result else super().printed_handles(table, lines)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
         """Lines, as they are drawn."""
         from matplotlib.lines import Line2D
 
         grey = [Line2D([], [], label=self.figure.reference_label, **REFERENCE)] if self.figure.reference else []
-        return [*line_handles(self.display, table), *grey]
+        handles = line_handles(self.display, table)
+        if self.figure.dodged:
+            for handle in handles:
+                handle.set_linestyle("none")
+        return [*handles, *grey]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column with the frames below each other; a page where differences are next to them."""
@@ -69,24 +96,40 @@ class LinePainter(FramedPainter[Line]):
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw one frame for each panel, or for each scenario in the order of the figure, with its differences next to it."""
-        groups, against, y = by_frame(self.display, table), self.figure.against, self.figure.y
-        rows = frames(canvas, [1] * len(groups), 2 if against else 1)
+        groups = by_frame(self.display, table)
+        kinds = [
+            *([PRINTED_FRAME] if self.figure.of_result and "printed_x" in table else []),
+            OURS,
+            *([DIFFERENCE] if self.figure.against else []),
+        ]
+        rows = frames(canvas, [1] * len(groups), len(kinds))
         for axes, (title, group) in zip(rows, groups, strict=True):
-            drawn = [(group, y), *([(differences(group, against), f"minus {against}")] if against else [])]
-            for axis, (part, label) in zip(axes, drawn, strict=True):
-                self._curves(axis, part)
-                if label == y:
-                    self._references(axis, part)
-                axis.set_ylabel(label)
-                self._scales(axis, part, label == y)
-                self._named(axis, part)
-            headed(axes[0], title, sizes(self.display, group))
-            axes[0].margins(y=0.12)
-            dashed(axes[0], group["line"], self.line_label(), upwards=False)
-        if against:
-            headed(rows[0][1], "difference in the same replicate", "")
-        for place, axis in enumerate(rows[-1]):
-            axis.set_xlabel(f"{self.figure.x_label}{', difference' * (place > 0 and self.figure.of_result)}")
+            for axis, kind in zip(axes, kinds, strict=True):
+                self._frame(axis, kind, group)
+            at = kinds.index(OURS)
+            headed(axes[at], HEADINGS.get(title, title) or (OURS if at else ""), sizes(self.display, group))
+            axes[at].margins(y=0.12)
+            dashed(axes[at], group["line"], self.line_label(), upwards=False)
+        for axis, kind in zip(rows[0], kinds, strict=True):
+            if kind != OURS:
+                headed(axis, kind, "")
+        for axis, kind in zip(rows[-1], kinds, strict=True):
+            axis.set_xlabel(f"{self.figure.x_label}{', difference' * (kind == DIFFERENCE and self.figure.of_result)}")
+
+    def _frame(self, axis: Axes, kind: str, group: pd.DataFrame) -> None:
+        """Draw our values of a frame, the printed ones, or differences."""
+        level = kind != DIFFERENCE
+        table = group if level else differences(group, self.figure.against)
+        if kind == PRINTED_FRAME:
+            table = printed_points(table)
+        self._curves(axis, table)
+        if kind == OURS and not self.figure.of_result:
+            self._references(axis, table)
+        axis.set_ylabel(self.figure.y if level else f"minus {self.figure.against}")
+        self._scales(axis, table, level)
+        self._named(axis, table)
+        if self.figure.of_result:
+            self._numbered(axis, table)
 
     def _scales(self, axis: Axes, table: pd.DataFrame, level: bool) -> None:
         """Set logarithmic axes, ticks at few values across, and a line at no difference."""
@@ -103,17 +146,41 @@ class LinePainter(FramedPainter[Line]):
 
     def _named(self, axis: Axes, table: pd.DataFrame) -> None:
         """Write the names and values of lines above the upper edge."""
+        from matplotlib.patheffects import withStroke
+
         top = self.figure.top
         if top is None:
             return
         axis.set_ylim(top=top)
         least = table.groupby("label", sort=False)["value"].min()
-        words = [f"↑ {label}: at least {value:.2g}" for label, value in least.items() if value > top]
-        axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes)
+        words = [f"↑ {label}: at least {float(f'{value:.2g}'):,.10g}" for label, value in least.items() if value > top]
+        text = axis.text(0.01, 0.98, "\n".join(words), ha="left", va="top", transform=axis.transAxes, zorder=5)
+        text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+    def _numbered(self, axis: Axes, table: pd.DataFrame) -> None:
+        """Write the value of the parameter at points of one line, that whose points are furthest apart."""
+        from matplotlib.patheffects import withStroke
+
+        name = PARAMETERS.get(self.figure.at, self.figure.at)
+        lines = {label: part.groupby("at")[["x", "value"]].mean() for label, part in by_name(table, "label")}
+        every = np.concatenate([line.to_numpy(float) for line in lines.values()])
+        ranges = np.ptp(every, axis=0)
+        ranges[ranges == 0] = 1
+        scaled = {label: line.to_numpy(float) / ranges for label, line in lines.items()}
+        label = max(lines, key=lambda label: float(np.hypot(*np.diff(scaled[label], axis=0).T).min(initial=np.inf)))
+        last = np.array([-np.inf, -np.inf])
+        for (at, x, y), here in zip(lines[label].reset_index().to_numpy(float), scaled[label], strict=True):
+            if np.hypot(*(here - last)) < NUMBERS_APART:
+                continue
+            words, side = (f"{at:g}", "center") if np.isfinite(last).all() else (f"{name} = {at:g}", "left")
+            last = here
+            text = axis.annotate(words, (x, y), (0, 4), textcoords="offset points", ha=side, va="bottom", zorder=5)
+            text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
     def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a line for each label, through the means of its points."""
-        for _, part in table.groupby("label", sort=False):
+        """Draw a line for each label, through the means of its points, or the points of all labels next to each other."""
+        labels = list(table["label"].unique())
+        for k, (_, part) in enumerate(table.groupby("label", sort=False)):
             points = part.groupby("at" if "at" in part else "x")
             mean, error = points["value"].mean(), (2 * points["value"].sem()).fillna(0)
             id = part["synthesizer"].iloc[0]
@@ -122,7 +189,11 @@ class LinePainter(FramedPainter[Line]):
             if part["x"].isna().all():  # without the parameter across
                 axis.axhline(part["value"].mean(), **drawn)
             else:
-                axis.errorbar(points["x"].mean(), mean, error_bars(error), capsize=1.5, elinewidth=0.8, **drawn)
+                across = points["x"].mean()
+                if self.figure.dodged:
+                    drawn["linestyle"] = "none"
+                    across = dodged(across, (k - (len(labels) - 1) / 2) / len(labels), self.figure.x_log)
+                axis.errorbar(across, mean, error_bars(error), capsize=1.5, elinewidth=0.8, **drawn)
 
     def _references(self, axis: Axes, table: pd.DataFrame) -> None:
         """Draw in grey the line that all synthesizers share, and printed values with the markers of their lines."""
@@ -130,12 +201,11 @@ class LinePainter(FramedPainter[Line]):
             points = table.groupby("x")["common"].mean()
             axis.plot(points.index, points, **REFERENCE)
         if "printed_low" in table:
-            across = "printed_x" if "printed_x" in table else "x"
-            for id, part in by_name(table.dropna(subset=["printed_low", across]), "synthesizer"):
+            for id, part in by_name(table.dropna(subset=["printed_low", "x"]), "synthesizer"):
                 marker = MARKERS[line_place(self.display, id) % len(MARKERS)]
-                printed = part[[across, "printed_low"]].drop_duplicates()
+                printed = part[["x", "printed_low"]].drop_duplicates()
                 axis.scatter(
-                    printed[across], printed["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
+                    printed["x"], printed["printed_low"], s=14, marker=marker, facecolors="none", edgecolors=PRINTED,
                     linewidths=0.9, zorder=3,
                 )  # fmt: skip
 
@@ -153,6 +223,20 @@ def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
     rest = table[table["label"] != against]
     paired = rest.join(own, on=keys)
     return rest.assign(**{column: paired[column] - paired[f"{column}_against"] for column in drawn})
+
+
+def printed_points(table: pd.DataFrame) -> pd.DataFrame:
+    """Replace our points of a frame by printed ones, where both coordinates are printed."""
+    cells = table.dropna(subset=["printed_x", "printed_low"]).drop_duplicates(["label", "at"])
+    return cells.assign(x=cells["printed_x"], value=cells["printed_low"])
+
+
+def dodged(across: pd.Series, share: float, log: bool) -> pd.Series:
+    """Places of the points of one label, moved by a share of the width that all labels have at one place."""
+    places = np.log(across) if log else across
+    steps = np.diff(np.sort(places))
+    moved = places + share * SPREAD * (steps.min() if len(steps) else 1.0)
+    return np.exp(moved) if log else moved
 
 
 def error_bars(error: pd.Series) -> pd.Series | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
 
-    from formalsynth.displays.display import Look
+    from formalsynth.displays.display import Look, ShownScenario
 
 HALF = 0.4
 """Half of the height of a violin, in rows."""
@@ -30,10 +30,14 @@ FEW = 30
 """Below this number of values, they are dots and have no density."""
 DOTS = 200
 """Largest number of values that are also drawn as dots."""
-TIED = 0.05
-"""Share of one value among all from which values have no density; nor have whole numbers."""
-BINS = 60
+TIED = 0.1
+"""Share of one value among all from which values have no density."""
+GRID = 40
+"""Steps of a grid between the least and the largest value below which values have no density, such as whole numbers."""
+BINS = 36
 """Approximate number of bars across a frame, for rows whose values have no density."""
+POINTS = 180
+"""Points of the outline of a violin."""
 ROW = 0.26
 """Height of a row in inches."""
 LABEL = 0.5
@@ -53,7 +57,20 @@ class Row(NamedTuple):
 class ViolinPainter(FramedPainter[Violin]):
     """Painter of violins: a row for each synthesizer, or for each sample size."""
 
-    READING = "Violins show the distribution, scaled to equal height; marker: median; bar: middle half; dots: single values"
+    READING = (
+        "Violins or histograms show the distribution, scaled to equal height; marker: median; bar: middle half; dots: values"
+    )
+    DOTTED = "Dots: values; line across them: median"
+    """Sentence of the caption where every row has few values."""
+
+    def reading(self) -> str:
+        """Sentence of the caption on how to read the drawing."""
+        return self.DOTTED if max(map(self._values, self.display.scenarios), default=FEW) < FEW else self.READING
+
+    def _values(self, scenario: ShownScenario) -> int:
+        """Count the values in each row."""
+        numbers = {"replicates": scenario.replicates, "audit": scenario.audited, "sets": scenario.synthetic_sets}
+        return numbers.get(self.display.table, FEW if self.display.table in ("details", "draws") else scenario.n)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with a row for each violin."""
@@ -71,11 +88,14 @@ class ViolinPainter(FramedPainter[Violin]):
         groups = self._frames(table)
         shared = isinstance(self.figure.value, str)
         heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
+        binned = {title: any(self._tied(row.table["value"].to_numpy(float)) for row in rows) for title, rows, _ in groups}
+        if shared:  # values of one quantity look alike in all frames
+            binned = dict.fromkeys(binned, any(binned.values()))
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
             if self.figure.log:
                 axis.set_xscale("log")
             headed(axis, title, sizes(self.display, group))
-            self._rows(axis, rows, group)
+            self._rows(axis, rows, group, binned[title])
             dashed(axis, group["line"], self.line_label())
             if shared:
                 axis.label_outer()
@@ -94,11 +114,10 @@ class ViolinPainter(FramedPainter[Violin]):
             for title, group in by_name(table, "panel")
         ]
 
-    def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame) -> None:
+    def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame, binned: bool) -> None:
         """Draw the rows of a frame, from the top, with the printed values, and the confidential data across."""
         values = self._scaled(table["value"].to_numpy(float))
         span = (values.min(), values.max())
-        binned = any(self._tied(row.table["value"].to_numpy(float)) for row in rows)
         few = {}
         for place, row in enumerate(rows):
             if self._row(axis, place, row.look, row.table["value"].to_numpy(float), span, binned):
@@ -138,22 +157,24 @@ class ViolinPainter(FramedPainter[Violin]):
         if len(values) < FEW:
             axis.plot([middle] * 2, [place - HALF, place + HALF], color=INK, linewidth=0.9, zorder=3)
             return True
-        across, halves = _halves(scaled, span, binned)
-        across = 10**across if self.figure.log else across
-        axis.fill_between(
-            across,
-            place - halves,
-            place + halves,
-            facecolor=look.colour,
-            edgecolor=edge(look.colour),
-            linewidth=0.5,
-            step="post" if binned else None,
-        )
         contrast = ink(look.colour)
-        if len(values) <= DOTS:
-            inside = halves[np.searchsorted(across, values, "right") - 1] if binned else np.interp(values, across, halves)
-            heights = inside * _spread(len(values))
-            axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
+        if binned:
+            edges, halves, gap = _bars(scaled, span)
+            edges = 10**edges if self.figure.log else edges
+            widths = np.diff(edges)
+            axis.bar(
+                edges[:-1] + gap / 2 * widths, 2 * halves, (1 - gap) * widths, place - halves, align="edge",
+                facecolor=look.colour, edgecolor=edge(look.colour), linewidth=0.5,
+            )  # fmt: skip
+        else:
+            across, halves = _outline(scaled)
+            across = 10**across if self.figure.log else across
+            axis.fill_between(
+                across, place - halves, place + halves, facecolor=look.colour, edgecolor=edge(look.colour), linewidth=0.5
+            )
+            if len(values) <= DOTS:
+                heights = np.interp(values, across, halves) * _spread(len(values))
+                axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
         mark = mark_of(look.guarantee)
         # A light bar has a dark edge, since it may leave the dark shape.
         for colour, width in [(INK, 3), (contrast, 2)] if contrast != INK else [(INK, 2)]:
@@ -203,35 +224,42 @@ def _has_confidential(table: pd.DataFrame) -> bool:
 
 
 def _is_tied(values: Array) -> bool:
-    """Return True for values without a density: integers, one value too often, or too few of them."""
-    counts = np.unique(np.round(values, 9), return_counts=True)[1]
-    whole = bool((values == np.round(values)).all())
-    return whole or counts.max() >= TIED * len(values) or len(values) < FEW
+    """Return True for values without a density: on a coarse grid, one value too often, or too few of them."""
+    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
+    coarse = len(distinct) > 1 and bool(np.ptp(distinct) < GRID * np.diff(distinct).min())
+    return coarse or bool(counts.max() >= TIED * len(values)) or len(values) < FEW
 
 
-def _halves(values: Array, span: tuple[float, float], binned: bool) -> tuple[Array, Array]:
-    """Half the height of a violin along its values: of a density, or of bars.
+def _outline(values: Array) -> tuple[Array, Array]:
+    """Points across a violin, and half of its height at each."""
+    across = np.linspace(values.min(), values.max(), POINTS)
+    return across, _heights(density(values, across))
 
-    Bars are centred on the most frequent value, and where it is an integer on the other integers too.
+
+def _bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
+    """Edges of bars and half the height of each, with the gap between them as a share of their width.
+
+    They are centred on integers where most values are integers, and else on the most frequent value.
 
     Args:
         values: values of a row (n,), on the scale of the axis.
         span: least and largest value of the frame.
-        binned: True for bars, which all rows of a frame have where one needs them.
     """
-    if not binned:
-        across = np.linspace(values.min(), values.max(), 3 * BINS)
-        halves = density(values, across)
-    else:
-        distinct, counts = np.unique(np.round(values, 9), return_counts=True)
-        whole = bool((values == np.round(values)).all())
-        width = _bar_width((span[1] - span[0]) / BINS, whole)
-        centre = distinct[counts.argmax()]
-        places = np.floor((values - centre) / width + 0.5).astype(int)
-        across = centre + width * (np.arange(places.min(), places.max() + 2) - 0.5)
-        halves = np.bincount(places - places.min()).astype(float)
-        halves = np.append(halves, halves[-1])
-    return across, np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
+    distinct, counts = np.unique(np.round(values, 9), return_counts=True)
+    whole = bool(np.mean(values == np.round(values)) > 0.5) and span[1] - span[0] >= 2
+    centre = float(distinct[counts.argmax()])
+    centre = round(centre) if whole else centre
+    width = _bar_width((span[1] - span[0]) / BINS, whole)
+    places = np.floor((values - centre) / width + 0.5).astype(int)
+    edges = centre + width * (np.arange(places.min(), places.max() + 2) - 0.5)
+    halves = _heights(np.bincount(places - places.min()).astype(float))
+    return edges, halves, 0.25 if whole else 0.0
+
+
+def _heights(halves: Array) -> Array:
+    """Half heights, scaled to those of a row; small ones can be seen."""
+    heights: Array = np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
+    return heights
 
 
 def _bar_width(about: float, whole: bool) -> float:

@@ -1,6 +1,6 @@
 """Visible difference of two colours, under normal sight and three kinds of colour blindness.
 
-Frontiers have more labels than markers: labels of similar colours must not share one. Tests check the palette with it, too.
+Tests check the palette with it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-
 from formalsynth.core.arrays import Array
 
 SIGHTS: dict[str, Array] = {

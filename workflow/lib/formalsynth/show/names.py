@@ -1,0 +1,56 @@
+"""Names of marks, written next to them and moved apart where they would overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from formalsynth.show.style import INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAMES_APART = 0.075
+"""Least distance of two names, as a share of the height of a frame of about two inches."""
+
+
+def apart(heights: Sequence[float], least: float) -> list[float]:
+    """Move heights by as little as is needed for a least distance, in their order: least squares by pooling neighbours."""
+    order = np.argsort(heights, kind="stable")
+    shifted = [heights[k] - least * place for place, k in enumerate(order)]
+    pools: list[list[float]] = []
+    for value in shifted:
+        pools.append([value])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    level = [float(np.mean(pool)) for pool in pools for _ in pool]
+    result = [0.0] * len(heights)
+    for place, k in enumerate(order):
+        result[k] = level[place] + least * place
+    return result
+
+
+def spaced(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
+    """Move places on a logarithmic axis with these limits apart, so that names there do not overlap."""
+    bottom, top = limits
+    heights = apart([float(np.log(value / bottom) / np.log(top / bottom)) for value in values], NAMES_APART)
+    return [bottom * (top / bottom) ** height for height in heights]
+
+
+def write_names(axis: Axes, names: Sequence[tuple[str, float, float, Literal["left", "right"]]], gap: float = 0) -> None:
+    """Write names at places in units of the data, on a white edge.
+
+    Args:
+        axis: the frame.
+        names: text, place, and its side: ``left`` begins at the place, ``right`` ends there.
+        gap: points between a place and its text.
+    """
+    from matplotlib.patheffects import withStroke
+
+    for text, x, y, side in names:
+        off = gap if side == "left" else -gap
+        words = axis.annotate(text, (x, y), (off, 0), textcoords="offset points", color=INK, ha=side, va="center", zorder=2.5)
+        words.set_path_effects([withStroke(linewidth=2, foreground="white")])
