@@ -174,11 +174,11 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     _check_paper("papers", key, folder / "config.yaml", folder)
     tree, config, about = _read_files(path, of_claims)
     problems = Problems()
-    _check_answer(about, of_claims, problems)
+    _check_answers(about, config, of_claims, problems)
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
     paper = replace(paper, tree=tree, claims=read_claims(paper, about.claims, errata, of_claims, problems))
-    paper = replace(paper, question=about.question, answer=tuple(about.answer))
+    paper = replace(paper, question=about.question, answer=tuple(about.answer), questions=about.questions)
     problems.report()
     return paper, skipped
 
@@ -219,13 +219,16 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
     return replace(paper, files=(*_files(study), *inherited.base.files), claims=claims), [*skipped, *inherited.left_out]
 
 
-def _check_answer(about: ClaimsConfig, file: Path, problems: Problems) -> None:
-    """Check that the claims that answer the question of a paper exist."""
+def _check_answers(about: ClaimsConfig, config: PaperConfig, file: Path, problems: Problems) -> None:
+    """Check that everything that answers a question of readers exists."""
     ids = [claim.id for claim in about.claims]
-    for id in about.answer:
+    shown = [f"figure {number}" for number in config.figures] + [f"table {number}" for number in config.tables]
+    answers = [("answer", id, ids) for id in about.answer]
+    answers += [(f"questions.{text}", what, [*ids, *shown]) for text, names in about.questions.items() for what in names]
+    for key, given, allowed in answers:
         with problems.catch():
-            if id not in ids:
-                raise refusal(file, "answer", id, ids)
+            if given not in allowed:
+                raise refusal(file, key, given, allowed)
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:

@@ -536,4 +536,9 @@ class ClaimsConfig(Model):
 
     question: str = Field("", description="Question that the paper answers, for README and the first screen of the report.")
     answer: list[str] = Field(default_factory=list, max_length=3, description="Claims that answer it, by id, in this order.")
+    questions: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="More questions of readers, for the search of the report; each with the claims, figures or tables "
+        "that answer it.",
+    )
     claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")

@@ -48,6 +48,8 @@ class Paper:
     """Question that it answers; empty for a study of the user's own."""
     answer: tuple[str, ...] = ()
     """Ids of the claims that answer it."""
+    questions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """More questions of readers, each with its claims, figures and tables."""
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
     tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -55,6 +55,7 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
         mechanisms={claim.id: names for claim in paper.claims if (names := _mechanisms(paper, claim))},
         question=paper.question,
         answer=paper.answer,
+        questions={text: tuple(names) for text, names in paper.questions.items()},
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),

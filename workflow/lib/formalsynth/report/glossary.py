@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from formalsynth.core.words import Words
 
+SECTIONS = {
+    "ran": Words("What was run", "Scale, seed, versions, commit and date: the same ones give the same numbers again."),
+    "data": Words("Data", "The real data files of the papers, which of them are not available, and where they are published."),
+    "sending": Words("What may be sent", "Confidential statistics in a report, and the parts that may be shared with others."),
+    "sampling": Words("How sampling went", "Did the Stan fits converge, and did any fail? Diagnostics of every MCMC run."),
+    "time": Words("What it cost", "How long the run took and how much memory it needed, by step."),
+}
+"""Sections of the first page about the run, by their anchors, each with a sentence on its content."""
+
 DIAGNOSTICS = {
     "fits": Words("Fits", "Posteriors sampled with Stan. A fit that several synthesizers share counts once, a search once."),
     "refits": Words("Refitted", "Fits that failed the gate at first and were sampled again, longer."),

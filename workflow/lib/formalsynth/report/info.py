@@ -93,8 +93,15 @@ class PaperInfo(JobInput):
     """Question that it answers; empty if its config has none."""
     answer: tuple[str, ...] = ()
     """Ids of the claims that answer it."""
+    questions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """More questions of readers, each with its claims, figures and tables."""
     figures: tuple[FigureInfo, ...]
     tables: tuple[TableInfo, ...]
+
+    def asked(self, what: str) -> str:
+        """List the questions that a claim, figure or table answers."""
+        questions = {self.question: self.answer} | self.questions
+        return " ".join(text for text, names in questions.items() if what in names)
 
 
 class RunInfo(JobInput):

@@ -146,7 +146,7 @@ def _environment(texts: Mapping[str, str]) -> Environment:
         "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: SYMBOLS_OF.get(name, name),
     }  # fmt: skip
     environment.globals |= {
-        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS,
+        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS, "sections": glossary.SECTIONS,
         "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
         "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN, "kinds": KINDS, "erratum_parts": glossary.ERRATUM,
     }  # fmt: skip
