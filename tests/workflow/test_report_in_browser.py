@@ -1,5 +1,7 @@
 """The report in a real browser: that of a real run, and one with every kind of verdict to filter."""
 
+import base64
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -636,6 +638,12 @@ def test_a_question_is_in_the_address_and_is_marked_in_the_ledger(browser, refer
     rows = browser.find_elements(By.CSS_SELECTOR, ".ledger tbody tr:not([hidden])")
     assert rows
     assert {(row.get_attribute("data-paper"), row.get_attribute("data-shows")) for row in rows} == {("range", "figure 2")}
+
+
+def test_the_ledger_is_printed_on_few_pages(browser, reference):
+    open_page(browser, reference, "claims.html")
+    printed = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})["data"])
+    assert 10 < len(re.findall(rb"/Type\s*/Page\b", printed)) < 60
 
 
 def test_the_overview_has_a_tile_for_each_claim_that_leads_to_it(browser, reference, repository):

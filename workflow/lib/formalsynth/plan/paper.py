@@ -15,6 +15,7 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
+from formalsynth.core.words import equation
 from formalsynth.data.files import FILES, Dataset, find
 from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
@@ -26,8 +27,6 @@ from formalsynth.plan.model import PaperConfig, RunConfig
 from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
 
-SYMBOLS = {"epsilon": "ε"}
-"""Symbols of parameters in titles of frames."""
 NameOrGroup = str | list[str]
 """An entry or id; a list alternates its members."""
 
@@ -149,7 +148,7 @@ class Paper:
         values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
         return tuple(
             Panel(
-                title=figure.titles.get(value, f"{SYMBOLS.get(by, by)} = {value:g}"),
+                title=figure.titles.get(value, equation(by, f"{value:g}")),
                 ids=tuple(id for id in ids if self.fits(id, {by: value})),
                 epsilon=value if by == "epsilon" else where.get("epsilon"),
             )

@@ -43,11 +43,15 @@ DIAGNOSTICS = {
 
 LEDGER = {
     "claim": Words("Claim", "The statement of the paper, in our words, and its place in the paper."),
-    "printed": Words("Printed (our paraphrase)", "The number or formula in the paper, where it has one."),
+    "printed": Words("Printed", "The number or formula in the paper, in our words, where it has one."),
     "estimate": Words("Ours", "The same numbers from this run, each with the name of what it belongs to."),
     "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
     "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
-    "verdict": Words("Same?", "The verdict of this run on the claim; each verdict is explained below."),
+    "verdict": Words(
+        "Same?",
+        "The verdict of this run on the claim; each verdict is explained below. “Unsteady: 60%” is the share of runs with "
+        "redrawn replicates in which the verdict of the reference run stays.",
+    ),
     "note": Words("Why", "What the verdict rests on, and what a reader has to know of it."),
     "kind": Words(
         "Kind",
@@ -56,6 +60,9 @@ LEDGER = {
     "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
 }
 """Columns of the ledger of claims."""
+
+UNSTEADY = "Share of runs with redrawn replicates in which the verdict of the reference run stays the same."
+"""Meaning of the mark of a verdict that other replicates may change."""
 
 ERRATUM = {
     "printed": "Printed",
