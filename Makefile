@@ -33,7 +33,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint mutants check-study bench compare changes agree steady same share reference lock sbom clean help again
+.PHONY: all setup test test-slow lint mutants check-study bench compare changes agree steady same share summary reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -124,6 +124,9 @@ agree: setup ## the share of verdicts that several ledgers have in common (LEDGE
 
 steady: setup ## which verdicts of a run other replicates may turn (some minutes, after a run at scale paper)
 	@$(RUN) python -m dev.steady
+
+summary: setup ## two pages on the reference run, as PDF (FILE=summary.pdf)
+	@$(RUN) python -m dev.summary $(or $(FILE),summary.pdf)
 
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
 	@$(SNAKEMAKE) share

@@ -97,4 +97,4 @@ def test_a_claim_needs_a_unit_with_a_value_in_every_cell():
 def test_names_of_numbers_have_no_exponent():
     sizes = [0.5, 1000.0, 1_000_000.0]
     table = pd.concat([table_of(A=[size]).assign(n=size) for size in sizes])
-    assert values_of(claim_of({}, {"over": "n", "of": sizes}), [table]).names == ("n 0.5", "n 1000", "n 1000000")
+    assert values_of(claim_of({}, {"over": "n", "of": sizes}), [table]).names == ("n = 0.5", "n = 1000", "n = 1000000")

@@ -45,6 +45,7 @@ MISTAKES = {
         CLAIM: {
             "answer": (["bounds-odrer"], "answer: given 'bounds-odrer'; allowed: bounds-order, "),
             "seen": ({"2": ["bounds-odrer"]}, "seen.2: given 'bounds-odrer'; allowed: bounds-order, "),
+            "questions": ({"Is it?": ["figure 1", "figure 99"]}, "questions.Is it?: given 'figure 99'; allowed: bounds-order, "),
             "claims.0.estimate.over": ("synthesiser", "claims.bounds-order.estimate.over: given 'synthesiser'; allowed: "),
             "claims.1.shows": ("figure 99", "claims.bounds-contract.shows: given 'figure 99'; allowed: "),
         },

@@ -14,7 +14,7 @@ from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES, Repeat
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
-from formalsynth.plan.docs import REPOSITORY, SCHEMAS, main, rendered, schema_of, sections, tables
+from formalsynth.plan.docs import REPOSITORY, SCHEMAS, main, rendered, schema_of, sections, tables, unrepeated
 from formalsynth.plan.model import ArmEntry, FileScenario, SimulatedScenario, StudyScenario, SynthesizerEntry, find_all
 from formalsynth.plan.yaml_file import load_yaml
 from jsonschema import Draft202012Validator
@@ -57,7 +57,15 @@ def test_check_names_files_that_are_out_of_date_and_a_run_writes_them(tmp_path, 
     (tmp_path / "config").mkdir()
     marks = [
         f"<!-- begin: {name} -->\n<!-- end: {name} -->"
-        for name in ("tables of config", "tables of paper", "tables of claims", "tables of errata", "tables of study", "names")
+        for name in (
+            "tables of config",
+            "tables of paper",
+            "tables of claims",
+            "tables of errata",
+            "tables of study",
+            "names",
+            "contents",
+        )
     ]
     (tmp_path / "config" / "README.md").write_text("mine\n" + "\n".join(marks))
     monkeypatch.setattr("sys.argv", ["docs", "--check"])
@@ -123,6 +131,20 @@ def test_the_readme_has_every_key_of_every_variant_and_every_name():
         assert [name for name in register if f"\n| `{name}` | " not in text] == []
     for study in STUDIES.values():
         assert [arm for arm in study.arms if f"\n| `{study.name}` | `{arm}` | " not in text] == []
+
+
+def test_every_section_of_the_readme_has_its_link_and_no_table_is_there_twice():
+    text = (REPOSITORY / "config" / "README.md").read_text(encoding="utf-8")
+    listed = text.split("<!-- begin: contents -->")[1].split("<!-- end: contents -->")[0]
+    headings = re.findall(r"^### (`.+)$", text, re.M)
+    assert len(headings) > 40
+    assert len(set(headings)) == len(headings)  # equal ones would have other anchors
+    assert re.findall(r"[:,] \[(`[^\]]+)\]", listed) == headings
+    expected = ["### `a`\n\nOne.\n\nSame.", "### `b`\n\nTwo.\n\nThe keys of [`a`](#a)."]
+    assert unrepeated(["### `a`\n\nOne.\n\nSame.", "### `b`\n\nTwo.\n\nSame."]) == expected
+    parts = [part for part in re.split(r"^### .+$", text, flags=re.M) if "The keys of" not in part]
+    tables_ = [table for part in parts for table in re.findall(r"(?:^\|.*\n)+", part, re.M)]
+    assert len(set(tables_)) == len(tables_)
 
 
 def broken_rows(text):

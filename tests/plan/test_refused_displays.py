@@ -103,7 +103,7 @@ CASES = [
      "tables.1.medians: given ['width'];", "allowed keys: kind, scenario, size, statistics, synthesizers, where"),
     # claims: the first is an order of cells, the second a trend, the third within limits, the fourth printed values
     (CLAIM, "claims", {}, "claims: given {};"),
-    (CLAIM, "claim", [], "claim: given [];", "allowed keys: question, answer, seen, claims"),
+    (CLAIM, "claim", [], "claim: given [];", "allowed keys: question, answer, seen, questions, claims"),
     (CLAIM, "claims.0.id", "Bounds fall", "claims.0.id: given 'Bounds fall';", "small letters and digits, joined by -"),
     (CLAIM, "claims.1.id", "bounds-order", "claims.bounds-order.id: given 'bounds-order'"),
     (CLAIM, "claims.0.claim", ..., "claims.0.claim;"),

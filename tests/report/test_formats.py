@@ -1,5 +1,5 @@
 import pytest
-from formalsynth.report.formats import duration, number
+from formalsynth.report.formats import by_number, duration, number
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,8 @@ def test_numbers(value, shown):
 )
 def test_durations(seconds, shown):
     assert duration(seconds) == shown
+
+
+def test_names_are_sorted_by_their_numbers():
+    names = ["table 1", "figure 10", "figure 2", "figure 2a"]
+    assert sorted(names, key=by_number) == ["figure 2", "figure 2a", "figure 10", "table 1"]

@@ -12,6 +12,7 @@ from dev.reference import LEDGER
 
 UNNAMED = re.compile(r"(?<![\w.])[-−]?\d[\d.e+-]*%?\s/\s[-−]?\d")
 """Two numbers with nothing but a slash between them."""
+PRINTED_NAMES = {"Censor_w", "Censor_uw", "T_s", "T_f", "T_PPD", "n_syn", "w_i"}
 QUOTIENT = "0.95 / 1.05"
 """Numbers in a note."""
 
@@ -34,6 +35,16 @@ def test_no_row_prints_a_list_of_numbers_without_names(reference):
             assert not UNNAMED.search(text.replace(QUOTIENT, "")), (row_.id, text)
         if row_.estimate:
             assert len(row_.cells.split(" | ")) == len(row_.estimate.split(" / ")), row_.id
+
+
+def test_no_row_has_a_name_of_the_code(reference):
+    """Names with an underscore are those that the papers print, and no text names another claim by its id."""
+    ids = {row_.id for row_ in reference}
+    for row_ in reference:
+        text = " ".join([row_.claim, ours(row_), printed(row_), row_.note])
+        assert set(re.findall(r"\b[A-Za-z]+_\w+", text)) <= PRINTED_NAMES, row_.id
+        assert ids.isdisjoint(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)+", text)), row_.id
+        assert not re.search(r"\bepsilon \d|\bn syn\b", text), row_.id
 
 
 def test_cells_of_one_claim_have_different_names(reference):

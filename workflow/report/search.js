@@ -63,7 +63,10 @@ const Search = (() => {
     return documents;
   }
 
-  // Documents that have all phrases and some words, best first; of one kind, only those with all words if there are any.
+  // Smallest part of a question that a hit answers, relative to the part that the best hit answers.
+  const NEARLY = 0.6;
+
+  // Documents that have all phrases and nearly as much of the question as any other, best first.
   function rank(text, kind = "") {
     const { terms, phrases } = question(text);
     if (!terms.length && !phrases.length) return { hits: [], complete: true };
@@ -77,12 +80,11 @@ const Search = (() => {
       const share = sum(row.map((value, k) => rarity[k] * Math.min(1, value / 2))) / (sum(rarity) || 1);
       const titled = terms.some((term) => normal(entry.title).startsWith(`${term.word}:`)) ? 2 : 1;
       const score = sum(row.map((value, k) => rarity[k] * value / (value + 3))) * share * titled * (entry.boost || 1) / (1 + entry.keys.length / 400);
-      return { ...entry, matches: row.filter(Boolean).length, score };
-    }).filter((entry) => entry.matches || !terms.length);
-    scored.sort((a, b) => b.score - a.score);
-    const whole = scored.filter((entry) => entry.matches === terms.length);
-    const hits = (whole.length && kind ? whole : scored).filter((entry) => !kind || entry.kind === kind);
-    return { hits, complete: whole.length > 0 || !scored.length };
+      return { ...entry, complete: row.every(Boolean), share, score };
+    }).filter((entry) => (entry.share || !terms.length) && (!kind || entry.kind === kind));
+    const best = Math.max(0, ...scored.map((entry) => entry.share));
+    const hits = scored.filter((entry) => entry.share >= NEARLY * best).sort((a, b) => b.score - a.score);
+    return { hits, complete: !hits.length || hits.some((entry) => entry.complete) };
   }
 
   // Mark the words of a question.

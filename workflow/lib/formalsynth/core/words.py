@@ -20,11 +20,18 @@ METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.p
 """Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table only."""
 GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
 """Kinds of guarantee, without their conditions."""
+SYMBOLS = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
+"""Symbols of parameters and columns."""
 EVERY = " for every data set"
 CONDITION = " It does not hold for every data set, but only under the condition after the bar."
 FIXED = (
     " It does not hold for every data set: what is named after the bar is taken as fixed, as if it did not depend on the data."
 )
+
+
+def equation(name: str, value: str) -> str:
+    """Write the value of a parameter or column, as in ``ε = 5``."""
+    return f"{SYMBOLS.get(name, name)} = {value}"
 
 
 def guarantee(kind: str) -> Words:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.model import DATA
+from formalsynth.core.words import equation
 from formalsynth.ledger.claims import Claim
 
 
@@ -83,12 +84,12 @@ def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[obj
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
     """Names of cells: the label if there is one; a number is preceded by the name of its column."""
-    column = claim.estimate.over.replace("_", " ")
     names = []
     for cell in cells:
         number = float(cell) if isinstance(cell, int | float | np.number) else None
         text = str(cell) if number is None else f"{number:g}"
-        names.append(claim.labels.get(text, text if isinstance(cell, str) else f"{column} {_plain(number) or text}"))
+        name = text if isinstance(cell, str) else equation(claim.estimate.over, _plain(number) or text)
+        names.append(claim.labels.get(text, name))
     if claim.estimate.differences:
         return tuple(f"{first} less {second}" for first, second in zip(names[::2], names[1::2], strict=True))
     return tuple(names)

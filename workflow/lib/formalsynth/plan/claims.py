@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from formalsynth.core.words import metric
+from formalsynth.core.words import equation, metric
 from formalsynth.ledger.claims import Claim, ClaimConfig, ClaimScenario, Estimate
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.notes import sentences
@@ -77,5 +77,5 @@ def _differing(paper: Paper, id: str, twins: Sequence[str]) -> list[str]:
     if len(twins) < 2:
         return []
     own, others = paper.parameters(id), [paper.parameters(twin) for twin in twins if twin != id]
-    differing = [f"{name} {value:g}" for name, value in own.items() if any(other.get(name) != value for other in others)]
+    differing = [equation(name, f"{value:g}") for name, value in own.items() if any(other.get(name) != value for other in others)]
     return differing or [id]

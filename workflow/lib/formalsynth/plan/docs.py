@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -68,8 +69,9 @@ def rendered(repository: Path) -> dict[Path, str]:
     readme = repository / "config" / "README.md"
     text = readme.read_text(encoding="utf-8")
     for name, schema in {**schemas, "study": study}.items():
-        text = between(text, f"tables of {name}", "\n\n".join(tables(schema)), README)
-    return {**files, readme: between(text, "names", "\n\n".join(names()), README)}
+        text = between(text, f"tables of {name}", "\n\n".join(unrepeated(tables(schema))), README)
+    text = between(text, "names", "\n\n".join(names()), README)
+    return {**files, readme: between(text, "contents", contents(text), README)}
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
@@ -164,7 +166,39 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
 
 def tables(schema: Schema) -> list[str]:
     """Markdown tables of a schema, one for each section, each under the path of its keys."""
-    return [f"{heading}: {_markdown(section['description'])}\n\n{_keys(section)}" for heading, section in sections(schema)]
+    return [
+        f"### {_markdown(heading)}\n\n{_markdown(section['description'])}\n\n{_keys(section)}"
+        for heading, section in sections(schema)
+    ]
+
+
+def unrepeated(texts: Sequence[str]) -> list[str]:
+    """Replace a table that was there before by a link to it, and leave out what is there under the same heading."""
+    headings: dict[str, str] = {}
+    result = []
+    for text in dict.fromkeys(texts):
+        heading, description, table = text.split("\n\n", 2)
+        first = headings.setdefault(table, heading)
+        link = f"The keys of {_link(first.removeprefix('### '))}."
+        result.append(text if first == heading else f"{heading}\n\n{description}\n\n{link}")
+    return result
+
+
+def contents(text: str) -> str:
+    """List the headings of a document as links, those of the third level in the line of their parent."""
+    lines = []
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading = part.partition("\n")[0]
+        inner = [_link(name) for name in re.findall(r"^### (`.+)$", part, re.MULTILINE)]
+        lines.append(f"- {_link(heading)}" + (f": {', '.join(inner)}" if inner else ""))
+    return "\n".join(lines[1:])
+
+
+def _link(heading: str) -> str:
+    """Link to a heading of the same document, with the anchor that GitHub gives it."""
+    shown = heading.replace("&lt;", "<").replace("&gt;", ">").lower()
+    anchor = re.sub(r"[^\w -]", "", shown).replace(" ", "-")
+    return f"[{heading}](#{anchor})"
 
 
 def names() -> list[str]:

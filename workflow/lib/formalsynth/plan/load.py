@@ -178,7 +178,7 @@ def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Err
     paper, skipped = _spelled(key, config, run, path, problems)
     paper = replace(_with_shown(paper, path, problems), files=(path, *([of_claims] if of_claims.exists() else [])))
     paper = replace(paper, tree=tree, claims=read_claims(paper, about.claims, errata, of_claims, problems))
-    paper = replace(paper, question=about.question, answer=tuple(about.answer), seen=about.seen)
+    paper = replace(paper, question=about.question, answer=tuple(about.answer), seen=about.seen, questions=about.questions)
     problems.report()
     return paper, skipped
 
@@ -220,18 +220,17 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
 
 
 def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems: Problems) -> None:
-    """Check that claims and figures exist that are named in the answer of a paper and for its captions."""
+    """Check that everything exists that answers a question of readers or begins a caption."""
     ids = [claim.id for claim in about.claims]
-    named = {"answer": about.answer} | {f"seen.{number}": several for number, several in about.seen.items()}
-    for key, several in named.items():
-        for id in several:
-            with problems.catch():
-                if id not in ids:
-                    raise refusal(file, key, id, ids)
-    for number in about.seen:
+    shown = [f"figure {number}" for number in config.figures] + [f"table {number}" for number in config.tables]
+    named = [("answer", id, ids) for id in about.answer]
+    named += [("seen", number, list(config.figures)) for number in about.seen]
+    named += [(f"seen.{number}", id, ids) for number, several in about.seen.items() for id in several]
+    named += [(f"questions.{text}", what, [*ids, *shown]) for text, names in about.questions.items() for what in names]
+    for key, given, allowed in named:
         with problems.catch():
-            if number not in config.figures:
-                raise refusal(file, "seen", number, config.figures)
+            if given not in allowed:
+                raise refusal(file, key, given, allowed)
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:

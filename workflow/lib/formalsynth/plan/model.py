@@ -539,4 +539,9 @@ class ClaimsConfig(Model):
     seen: dict[FigureNumber, list[str]] = Field(
         default_factory=dict, description="Claims that begin the caption of a figure without claims of its own, by id."
     )
+    questions: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="More questions of readers, for the search of the report; each with the claims, figures or tables "
+        "that answer it.",
+    )
     claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")

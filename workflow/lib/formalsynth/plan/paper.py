@@ -15,6 +15,7 @@ from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
+from formalsynth.core.words import equation
 from formalsynth.data.files import FILES, Dataset, find
 from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
@@ -26,8 +27,6 @@ from formalsynth.plan.model import PaperConfig, RunConfig
 from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
 
-SYMBOLS = {"epsilon": "ε"}
-"""Symbols of parameters in titles of frames."""
 NameOrGroup = str | list[str]
 """An entry or id; a list alternates its members."""
 
@@ -50,6 +49,8 @@ class Paper:
     """Ids of the claims that answer it."""
     seen: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Ids of the claims that begin the captions of figures without claims of their own, by printed number."""
+    questions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """More questions of readers, each with its claims, figures and tables."""
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
     tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -149,7 +150,7 @@ class Paper:
         values = dict.fromkeys(self.parameters(id)[by] for id in ids if by in self.parameters(id))
         return tuple(
             Panel(
-                title=figure.titles.get(value, f"{SYMBOLS.get(by, by)} = {value:g}"),
+                title=figure.titles.get(value, equation(by, f"{value:g}")),
                 ids=tuple(id for id in ids if self.fits(id, {by: value})),
                 epsilon=value if by == "epsilon" else where.get("epsilon"),
             )

@@ -56,6 +56,7 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
         question=paper.question,
         answer=paper.answer,
         seen={number: tuple(ids) for number, ids in paper.seen.items()},
+        questions={text: tuple(names) for text, names in paper.questions.items()},
         left_out=tuple(left_out),
         skipped=tuple(sentence for sentence in plan.skipped if sentence.startswith(f"{paper.key}: ")),
         warnings=tuple(sentence for sentence in plan.warnings if sentence.startswith(f"{paper.key}: ")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 
 def number(value: float) -> str:
@@ -22,6 +23,11 @@ def duration(seconds: float) -> str:
     if minutes:
         return f"{minutes} min {whole_seconds % 60} s"
     return f"{seconds:.2g} s" if seconds < 10 else f"{whole_seconds} s"
+
+
+def by_number(name: str) -> list[tuple[int, str]]:
+    """Key that sorts names with numbers: ``figure 2`` before ``figure 10``."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def slug(text: str) -> str:

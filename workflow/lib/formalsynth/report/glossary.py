@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from formalsynth.core.words import Words
 
+SECTIONS = {
+    "ran": Words("What was run", "Scale, seed, versions, commit and date: the same ones give the same numbers again."),
+    "data": Words("Data", "The real data files of the papers, which of them are not available, and where they are published."),
+    "sending": Words("What may be sent", "Confidential statistics in a report, and the parts that may be shared with others."),
+    "sampling": Words("How sampling went", "Did the Stan fits converge, and did any fail? Diagnostics of every MCMC run."),
+    "time": Words("What it cost", "How long the run took and how much memory it needed, by step."),
+}
+"""Sections of the first page about the run, by their anchors, each with a sentence on its content."""
+
 DIAGNOSTICS = {
     "fits": Words("Fits", "Posteriors sampled with Stan. A fit that several synthesizers share counts once, a search once."),
     "refits": Words("Refitted", "Fits that failed the gate at first and were sampled again, longer."),
@@ -34,11 +43,15 @@ DIAGNOSTICS = {
 
 LEDGER = {
     "claim": Words("Claim", "The statement of the paper, in our words, and its place in the paper."),
-    "printed": Words("Printed (our paraphrase)", "The number or formula in the paper, where it has one."),
+    "printed": Words("Printed", "The number or formula in the paper, in our words, where it has one."),
     "estimate": Words("Ours", "The same numbers from this run, each with the name of what it belongs to."),
     "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
     "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
-    "verdict": Words("Same?", "The verdict of this run on the claim; each verdict is explained below."),
+    "verdict": Words(
+        "Same?",
+        "The verdict of this run on the claim; each verdict is explained below. “Unsteady: 60%” is the share of runs with "
+        "redrawn replicates in which the verdict of the reference run stays.",
+    ),
     "note": Words("Why", "What the verdict rests on, and what a reader has to know of it."),
     "kind": Words(
         "Kind",
@@ -47,6 +60,9 @@ LEDGER = {
     "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
 }
 """Columns of the ledger of claims."""
+
+UNSTEADY = "Share of runs with redrawn replicates in which the verdict of the reference run stays the same."
+"""Meaning of the mark of a verdict that other replicates may change."""
 
 ERRATUM = {
     "printed": "Printed",

@@ -95,8 +95,15 @@ class PaperInfo(JobInput):
     """Ids of the claims that answer it."""
     seen: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Ids of the claims that begin the caption of a figure without claims of its own, by its number."""
+    questions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """More questions of readers, each with its claims, figures and tables."""
     figures: tuple[FigureInfo, ...]
     tables: tuple[TableInfo, ...]
+
+    def asked(self, what: str) -> str:
+        """List the questions that a claim, figure or table answers."""
+        questions = {self.question: self.answer} | self.questions
+        return " ".join(text for text, names in questions.items() if what in names)
 
 
 class RunInfo(JobInput):

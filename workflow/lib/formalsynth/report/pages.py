@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formalsynth.core.words import GUARANTEES, METRICS, guarantee, metric
+from formalsynth.core.words import SYMBOLS as LETTERS
 from formalsynth.ledger.claims import KINDS, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import (
@@ -29,13 +30,13 @@ from formalsynth.report import glossary
 from formalsynth.report.contents import Files, ShownPaper, Source, read_ledger, shown_paper
 from formalsynth.report.copies import Copies, by_reason, copies
 from formalsynth.report.findings import findings
-from formalsynth.report.formats import duration, number, slug, source_page
+from formalsynth.report.formats import by_number, duration, number, slug, source_page
 from formalsynth.report.info import RunInfo
 from formalsynth.report.listings import code_style, highlighted, key_lines
 from formalsynth.report.provenance import Cost, Loss, Sampling
 from formalsynth.report.rows import ours, printed
 from formalsynth.report.search import index_script
-from formalsynth.report.unsteady import stays_words, unsteady
+from formalsynth.report.unsteady import unsteady
 from formalsynth.report.verdict_map import counted, groups
 from formalsynth.runtime.files import filled_folder, read_table, unbroken
 
@@ -55,8 +56,6 @@ SYMBOLS = {
     TOO_FEW: "…",
 }
 """Sign of each verdict: none depends on colour."""
-SYMBOLS_OF = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
-"""Greek letters of parameters in the head of a table."""
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
 """Script with the entries of the search."""
@@ -115,7 +114,7 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
         if key.startswith("claims.")
     }
     turning = unsteady(read_table(files.steadiness)) if files.steadiness else {}
-    environment.filters["stays"] = lambda claim: stays_words(claim, turning)
+    environment.filters["stays"] = lambda claim: turning.get((claim.id, claim.verdict))
     environment.globals |= {"lines": lines, "claim_lines": claim_lines, "sent": sent, "left_out": by_reason(chosen.left_out)}
     with filled_folder(folder) as partial:
         _write_pages(partial, environment, papers, files)
@@ -143,12 +142,14 @@ def _environment(texts: Mapping[str, str]) -> Environment:
     )
     environment.filters |= {
         "number": number, "duration": duration, "page": source_page, "slug": slug, "guarantee": guarantee, "metric": metric,
-        "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: SYMBOLS_OF.get(name, name),
+        "kind_name": kind_name, "ours": ours, "printed": printed, "symbol": lambda name: LETTERS.get(name, name),
+        "by_number": lambda names: sorted(names, key=by_number),
     }  # fmt: skip
     environment.globals |= {
-        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS,
+        "terms": glossary.TERMS, "diagnostics": glossary.DIAGNOSTICS, "sections": glossary.SECTIONS,
         "ledger_columns": glossary.LEDGER, "metrics": METRICS, "guarantees": GUARANTEES,
         "symbols": SYMBOLS, "verdicts": VERDICTS, "stand_in": STAND_IN, "kinds": KINDS, "erratum_parts": glossary.ERRATUM,
+        "unsteady": glossary.UNSTEADY,
     }  # fmt: skip
     return environment
 

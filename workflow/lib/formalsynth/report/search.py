@@ -1,7 +1,8 @@
 """Entries of the report's search: claims, figures, tables, errata, papers and words, as a script that pages load.
 
-The ranking in ``search.js`` is ours: lunr.js and elasticlunr, the only such libraries on PyPI (inside mkdocs and pdoc), miss the
-answer to 16 of the 42 questions in the tests, and their last releases are of 2020 and 2017.
+The ranking in ``search.js`` is ours. Reports open from files without a network, and everything that makes them comes from PyPI.
+Pagefind needs a web server, since browsers load neither modules nor WebAssembly from files. MiniSearch is only on npm. lunr.js is
+only inside mkdocs, and its last release is of 2020. Both rank the same entries no better.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from formalsynth.core.words import GUARANTEES, METRICS, metric
+from formalsynth.ledger.claims import KINDS
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
+from formalsynth.ledger.verdicts import VERDICTS
 from formalsynth.report.captions import finding
 from formalsynth.report.contents import Item, ShownFigure, ShownPaper, ShownTable
 from formalsynth.report.formats import slug
-from formalsynth.report.glossary import TERMS
+from formalsynth.report.glossary import DIAGNOSTICS, SECTIONS, TERMS
 from formalsynth.report.rows import ours, printed
 
 SYNONYMS = (
@@ -44,7 +47,8 @@ SYNONYMS = (
     ("preserve", "keep", "retain"),
     ("convergence", "converge", "contract"),
     ("hurt", "cost", "lose", "degrade"),
-    ("record", "person", "individual", "row"),
+    ("record", "person", "people", "somebody", "individual", "row"),
+    ("detect", "find", "discover", "identify", "recognize"),
 )
 """Synonyms: words that a reader may use for each other."""
 Entry = dict[str, str | float]
@@ -70,9 +74,12 @@ def index_script(
         mechanisms: mechanisms of the claims, by the claim's id.
     """
     shown = {(paper.key, item.what): item for paper in papers for item in paper.items}
+    about = {paper.key: paper.info for paper in papers}
     own = {paper.key for paper in papers if paper.own}
     entries = [
-        _claim(claim, shown, mechanisms.get(claim.id, ())) | ({"boost": OURS} if claim.paper in own else {}) for claim in claims
+        _claim(claim, shown, [*mechanisms.get(claim.id, ()), about[claim.paper].asked(claim.id)])
+        | ({"boost": OURS} if claim.paper in own else {})
+        for claim in claims
     ]
     for paper in papers:
         entries += [_item(paper, item) for item in paper.items]
@@ -91,9 +98,9 @@ def index_script(
     return f"window.SYNONYMS = {texts[0]};\nwindow.INDEX = {texts[1]};\n"
 
 
-def _claim(row: LedgerRow, shown: Mapping[tuple[str, str], Item], mechanisms: Sequence[str]) -> Entry:
+def _claim(row: LedgerRow, shown: Mapping[tuple[str, str], Item], more: Sequence[str]) -> Entry:
     item = shown.get((row.paper, row.shows))
-    tags = [row.paper, row.place, row.shows, row.erratum, row.verdict, row.kind, row.cells, _subject(item), *mechanisms]
+    tags = [row.paper, row.place, row.shows, row.erratum, row.verdict, row.kind, row.cells, _subject(item), *more]
     return {
         "id": row.id, "url": f"claims.html#{row.id}", "kind": "claim", "title": row.claim, "tags": " ".join(tags),
         "text": " ".join([row.id, printed(row), ours(row), row.note]), "note": f"{row.paper}, {row.verdict}",
@@ -112,7 +119,7 @@ def _item(paper: ShownPaper, item: Item) -> Entry:
     return {
         "url": f"papers/{paper.key}.html#{slug(item.what)}", "kind": item.what.split()[0],
         "title": f"{item.what.capitalize()} of {paper.key}: {subject}",
-        "tags": _subject(item), "text": description, "boost": OURS if paper.own else 1.1,
+        "tags": f"{_subject(item)} {paper.info.asked(item.what)}", "text": description, "boost": OURS if paper.own else 1.1,
     }  # fmt: skip
 
 
@@ -132,3 +139,9 @@ def _words() -> Iterator[Entry]:
         yield {"url": "index.html#words", "kind": "word", "title": words.name, "text": words.meaning}
     for name, meaning in GUARANTEES.items():
         yield {"url": "index.html#words", "kind": "word", "title": name, "tags": "guarantee", "text": meaning}
+    for group, meanings in (("verdict", VERDICTS), ("kind of claim", KINDS)):
+        for name, meaning in meanings.items():
+            yield {"url": "claims.html#words", "kind": "word", "title": name, "tags": f"{group} meaning", "text": meaning}
+    for anchor, section in SECTIONS.items():
+        columns = " ".join(column.name for column in DIAGNOSTICS.values()) if anchor == "sampling" else ""
+        yield {"url": f"index.html#{anchor}", "kind": "section", "title": section.name, "tags": section.meaning, "text": columns}
