@@ -205,7 +205,7 @@ POPULATIONS: Mapping[str, Population] = {
         lambda g, n: _uneven(g, n), 1.0,
     ),
     "curved": Population(
-        "a relation that levels off", "lognormal_regression", LINE, lambda g, n: _curved(g, n), 1.0,
+        "a relation that is not a line", "lognormal_regression", LINE, lambda g, n: _curved(g, n), 1.0,
     ),
 }  # fmt: skip
 
