@@ -21,24 +21,30 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 COMPLETE := $(VENV)/complete
+FOR_TESTS := $(VENV)/for_tests
 # The folder's name is left to the shell, here and below: make would take a quote, a dollar sign or a backtick in it for its own.
 HERE := $$(pwd -P)
 RUN := PATH="$(HERE)/$(BIN):$$PATH"
 CANDIDATES := $(if $(PYTHON),'$(PYTHON)',python3 python3.13 python3.12 python3.11 python3.14 python)
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
+FIRST ?= figures/$(CHOSEN)/range/fig02.png
 SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),--config scale=$(strip $(SCALE)))
 
 # Made again when it was moved (its scripts hold its path), when its Python has gone, and when it was left unfinished: a
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all setup test test-slow lint mutants check-study bench compare changes agree steady same share summary reference lock sbom clean help again
+.PHONY: all first setup test test-slow lint mutants check-study bench compare changes agree steady same share summary reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
 	@$(SNAKEMAKE)
 	@echo "The report: $(HERE)/results/$(CHOSEN)/report/index.html"
+
+first: setup ## a first figure: range-restricted bounds of 100 data sets (half a minute; FIRST=<file> for another one)
+	@$(SNAKEMAKE) $(FIRST)
+	@echo "The figure: $(HERE)/$(FIRST)"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
 	@$(BIN)/python -m formalsynth.runtime.locked || { \
@@ -66,9 +72,13 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	  echo "Setting up $(VENV) with $$("$$found" --version) from requirements.txt (about a minute, once)"; \
 	  mkdir $(VENV) && echo "$(HERE)" > $(VENV)/where && "$$found" -m venv $(VENV); \
 	else \
-	  echo "Bringing $(VENV) up to requirements.txt"; rm $(COMPLETE); \
+	  echo "Bringing $(VENV) up to requirements.txt"; rm -f $(COMPLETE) $(FOR_TESTS); \
 	fi
-	@{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
+	@# CmdStan is built while the packages are installed; setup checks it, and reports what failed.
+	@if [ ! -e .cmdstan ]; then \
+	  PYTHONPATH=workflow/lib $(BIN)/python -m formalsynth.stan.install --record .cmdstan > $(VENV)/cmdstan.log 2>&1 & \
+	fi; \
+	{ $(PIP) --require-hashes -r requirements.txt && $(PIP) --no-deps --no-build-isolation -e .; } > $(VENV)/pip.log 2>&1 \
 	  || { grep '^ERROR' $(VENV)/pip.log | head -n 3 >&2; \
 	       case "$$(cat $(VENV)/pip.log)" in \
 	         *'No space left'*|*'Disk quota'*) why='the disk is full, or that of TMPDIR';; \
@@ -79,13 +89,18 @@ $(COMPLETE): requirements.txt pyproject.toml $(AGAIN)
 	       exit 1; }
 	@touch $(COMPLETE)
 
-test: setup ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
+$(FOR_TESTS): requirements-dev.txt $(COMPLETE)
+	@echo "Installing what tests and style need, from requirements-dev.txt"
+	@$(PIP) --require-hashes -r requirements-dev.txt > $(VENV)/pip-dev.log 2>&1 || { tail -n 3 $(VENV)/pip-dev.log >&2; exit 1; }
+	@touch $(FOR_TESTS)
+
+test: setup $(FOR_TESTS) ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
 	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
-test-slow: setup ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
+test-slow: setup $(FOR_TESTS) ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
 	@$(RUN) python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
 
-lint: setup ## style and types of the code, the words of code and texts, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
+lint: setup $(FOR_TESTS) ## style and types of the code, the words of code and texts, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy
@@ -101,7 +116,7 @@ check-study: setup ## whether what a study of your own registers keeps to its co
 	@if [ -z '$(STUDY)' ]; then echo "Say which: make check-study STUDY=<file>." >&2; exit 2; fi
 	@$(RUN) python -m formalsynth.plan.contracts '$(STUDY)'
 
-mutants: setup ## whether the tests notice changes of the code that privacy rests on (half an hour; MUTANTS=... for its options)
+mutants: setup $(FOR_TESTS) ## whether the tests notice changes of the code that privacy rests on (half an hour; MUTANTS=... for its options)
 	@$(RUN) python -m dev.mutants $(MUTANTS)
 
 bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
@@ -140,8 +155,9 @@ reference: setup ## keep the small part of a run at scale paper in docs/
 	@$(RUN) python -m dev.reference --keep
 
 LOCKING := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate --quiet
-lock: ## write requirements.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
-	$(LOCKING) $(LOCK) --extra cluster --extra dev --extra release pyproject.toml --output-file requirements.txt
+lock: ## write requirements.txt and requirements-dev.txt from pyproject.toml; needs uv (LOCK=--upgrade for the newest versions)
+	$(LOCKING) $(LOCK) --extra cluster --extra dev --extra release pyproject.toml --output-file requirements-dev.txt
+	$(LOCKING) --constraint requirements-dev.txt --extra cluster --extra release pyproject.toml --output-file requirements.txt
 	echo cyclonedx-bom | $(LOCKING) $(LOCK) --constraint requirements.txt - --output-file .github/sbom.txt
 
 sbom: $(COMPLETE) ## sbom.json: a software bill of materials, of the packages in requirements.txt with their checksums

@@ -2,19 +2,26 @@
 
 The graph is that of the workflow, a job's duration the processor time in its log. A job starts when those that it needs have
 ended and a core is free, the one with the longest way to the end first; what Snakemake itself needs is left out.
+
+``--replicates 10000`` estimates a larger study from the same logs: every scenario with replicates has that many, in batches as
+the plan would make them, and each replicate takes as long as those of the finished run did on average.
 """
 
+import argparse
 import heapq
+import math
 import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from formalsynth.plan.load import plan_of
+from formalsynth.plan.paper import Plan
 from formalsynth.runtime.logs import ACCOUNT
 
 ROOT = Path(__file__).parents[1]
-CORES = (1, 2, 4, 8, 16)
+CORES = (1, 2, 4, 8, 16, 100)
 NODE = re.compile(r'^\s*(\d+)\[label = "(.*?)"', re.MULTILINE)
 EDGE = re.compile(r"^\s*(\d+) -> (\d+)", re.MULTILINE)
 SECONDS = re.compile(rf"{ACCOUNT} start ([\d.]+), job ([\d.]+), programs ([\d.]+)")
@@ -32,11 +39,21 @@ Needs = Mapping[str, Sequence[str]]
 
 def main() -> None:
     """Print how long it takes on each number of cores."""
-    scale, *papers = sys.argv[1:] or ["paper"]
-    labels, needs = graph(scale, papers)
-    seconds = {job: duration(Path("logs", scale), label_of(job, labels, needs)) for job in labels}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scale", nargs="?", default="paper")
+    parser.add_argument("papers", nargs="*")
+    parser.add_argument("--replicates", type=int, help="estimate a run with so many replicates")
+    given = parser.parse_args()
+    labels, needs = graph(given.scale, given.papers)
+    seconds = {job: duration(Path("logs", given.scale), label_of(job, labels, needs)) for job in labels}
+    untimed = sum(seconds[job] == 0 for jobs in batches_of(labels, needs).values() for job in jobs)
+    if untimed:
+        print(f"{untimed} batches have no log and count as nothing")
+    if given.replicates:
+        plan = plan_of(Path("config") if Path("config").is_dir() else ROOT / "config", scale=given.scale)
+        seconds, needs = enlarged(seconds, needs, batches_of(labels, needs), plan, given.replicates)
     way = ways(seconds, needs)
-    print(f"{len(labels)} jobs, {sum(seconds.values()):.0f} processor s, the longest way through them {max(way.values()):.0f} s")
+    print(f"{len(seconds)} jobs, {sum(seconds.values()):.0f} processor s, the longest way through them {max(way.values()):.0f} s")
     for cores in CORES:
         print(f"  {cores:3d} cores: {schedule(seconds, needs, way, cores):6.1f} s")
 
@@ -51,6 +68,40 @@ def graph(scale: str, papers: Sequence[str]) -> tuple[dict[str, str], dict[str, 
     for needed, job in EDGE.findall(drawn):
         needs[job].append(needed)
     return labels, needs
+
+
+def batches_of(labels: Mapping[str, str], needs: Needs) -> dict[tuple[str, str], list[str]]:
+    """Jobs that run batches, by paper and scenario."""
+    batches: dict[tuple[str, str], list[str]] = {}
+    for job in labels:
+        rule, values = label_of(job, labels, needs)
+        if rule in ("run_batch", "run_study"):
+            batches.setdefault((values["paper"], values["scenario"]), []).append(job)
+    return batches
+
+
+def enlarged(
+    seconds: Mapping[str, float], needs: Needs, batches: Mapping[tuple[str, str], list[str]], plan: Plan, replicates: int
+) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """Durations and needs of a run with more replicates, whose batches replace those of the finished run."""
+    seconds = dict(seconds)
+    replaced: dict[str, list[str]] = {}
+    added: dict[str, tuple[float, list[str]]] = {}
+    for (paper, id), jobs in batches.items():
+        scenario = plan.papers[paper].scenarios[id]
+        if scenario.replicates > 1:
+            per_replicate = sum(seconds.pop(job) for job in jobs) / scenario.replicates
+            size = max(scenario.batch_size, math.ceil(replicates / plan.config.batches_max))
+            names = [f"{paper} {id} {k}" for k in range(math.ceil(replicates / size))]
+            added |= {
+                name: (per_replicate * min(size, replicates - k * size), list(needs[jobs[0]])) for k, name in enumerate(names)
+            }
+            replaced |= dict.fromkeys(jobs, names)
+    seconds |= {name: duration for name, (duration, _) in added.items()}
+    larger = {
+        job: list(dict.fromkeys(new for old in needs[job] for new in replaced.get(old, [old]))) for job in needs if job in seconds
+    }
+    return seconds, larger | {name: those for name, (_, those) in added.items()}
 
 
 def label_of(job: str, labels: Mapping[str, str], needs: Needs) -> tuple[str, dict[str, str]]:
@@ -90,6 +141,10 @@ def ways(seconds: Mapping[str, float], needs: Needs) -> dict[str, float]:
 def schedule(seconds: Mapping[str, float], needs: Needs, way: Mapping[str, float], cores: int) -> float:
     """Seconds until all jobs have ended."""
     waiting = {job: set(those) for job, those in needs.items()}
+    needed_by: dict[str, list[str]] = {job: [] for job in needs}
+    for job, those in needs.items():
+        for needed in those:
+            needed_by[needed].append(job)
     ready = [(-way[job], job) for job, those in waiting.items() if not those]
     heapq.heapify(ready)
     running: list[tuple[float, str]] = []
@@ -99,11 +154,10 @@ def schedule(seconds: Mapping[str, float], needs: Needs, way: Mapping[str, float
             job = heapq.heappop(ready)[1]
             heapq.heappush(running, (now + seconds[job], job))
         now, ended = heapq.heappop(running)
-        for job, those in waiting.items():
-            if ended in those:
-                those.remove(ended)
-                if not those:
-                    heapq.heappush(ready, (-way[job], job))
+        for job in needed_by[ended]:
+            waiting[job].remove(ended)
+            if not waiting[job]:
+                heapq.heappush(ready, (-way[job], job))
     return now
 
 

@@ -70,10 +70,12 @@ def locked(name):
     return (REPOSITORY / name).read_text().replace("\\\n", "").splitlines()
 
 
-LOCKED = requirements(line.partition(" --hash")[0] for line in locked("requirements.txt"))
+LOCKED, LOCKED_FOR_TESTS = (
+    requirements(line.partition(" --hash")[0] for line in locked(name)) for name in ("requirements.txt", "requirements-dev.txt")
+)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", ".github/sbom.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", ".github/sbom.txt"])
 def test_the_lock_file_holds_one_exact_version_of_each_package_with_checksums(name):
     locked_ = requirements(line.partition(" --hash")[0] for line in locked(name))
     assert len(locked_) == len(locked(name))
@@ -81,14 +83,24 @@ def test_the_lock_file_holds_one_exact_version_of_each_package_with_checksums(na
         assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), requirement
     for line in locked(name):
         assert re.fullmatch(r"\S+==\S+ *(;[^#]*?)?( +--hash=sha256:[0-9a-f]{64})+", line), line
-    assert len(re.findall(r"-r \S+\.txt", MAKEFILE)) == len(re.findall(r"--require-hashes -r \S+\.txt", MAKEFILE)) == 2
+    assert len(re.findall(r"-r \S+\.txt", MAKEFILE)) == len(re.findall(r"--require-hashes -r \S+\.txt", MAKEFILE)) == 3
 
 
 def test_the_lock_file_agrees_with_pyproject():
     for name, requirement in requirements([*PROJECT["dependencies"], *EXTRAS]).items():
-        assert name in LOCKED, f"{name} is not locked: run make lock"
-        version = next(iter(LOCKED[name].specifier)).version
-        assert requirement.specifier.contains(Version(version)), f"{LOCKED[name]} is outside {requirement}: run make lock"
+        assert name in LOCKED_FOR_TESTS, f"{name} is not locked: run make lock"
+        pinned = LOCKED_FOR_TESTS[name]
+        version = next(iter(pinned.specifier)).version
+        assert requirement.specifier.contains(Version(version)), f"{pinned} is outside {requirement}: run make lock"
+
+
+def test_a_run_installs_its_own_packages_in_the_versions_of_the_tests():
+    extras = PROJECT["optional-dependencies"]
+    assert set(LOCKED) >= set(requirements([*PROJECT["dependencies"], *extras["cluster"], *extras["release"]]))
+    assert not set(LOCKED) & {"mypy", "pytest", "ruff", "selenium"}
+    assert {name: str(pinned) for name, pinned in LOCKED.items()}.items() <= {
+        name: str(pinned) for name, pinned in LOCKED_FOR_TESTS.items()
+    }.items()
 
 
 def test_the_lock_file_is_what_runs_the_tests():
@@ -97,7 +109,7 @@ def test_the_lock_file_is_what_runs_the_tests():
 
     if not (Path(sys.prefix) / "complete").exists():
         pytest.skip("not the environment that make sets up")
-    for name, requirement in LOCKED.items():
+    for name, requirement in LOCKED_FOR_TESTS.items():
         if requirement.marker is None:
             try:
                 assert requirement.specifier.contains(version(name)), name
@@ -109,7 +121,7 @@ def test_the_lock_file_is_what_runs_the_tests():
     ("file", "wanted", "package"),
     [
         ("environment.yml", [*PROJECT["dependencies"], *EXTRAS], "-e ."),
-        ("workflow/envs/formalsynth.yaml", [*PROJECT["dependencies"], "setuptools>=77"], "-e ../.."),
+        ("workflow/envs/formalsynth.yaml", PROJECT["dependencies"], "-e ../.."),
     ],
 )
 def test_conda_environments_agree_with_pyproject(file, wanted, package):
@@ -288,7 +300,7 @@ def test_hosted_ci_and_containers_start_from_what_is_pinned_by_checksum_and_may_
 def test_hosted_ci_caches_by_files_that_exist():
     text = (REPOSITORY / ".github" / "actions" / "setup" / "action.yml").read_text()
     patterns = [name for call in re.findall(r"hashFiles\(([^)]+)\)", text) for name in re.findall(r"'([^']+)'", call)]
-    assert {"requirements.txt", "workflow/lib/formalsynth/stan/install.py"} <= set(patterns)
+    assert {"requirements*.txt", "workflow/lib/formalsynth/stan/install.py"} <= set(patterns)
     assert [name for name in patterns if not list(REPOSITORY.glob(name))] == []
 
 

@@ -14,7 +14,7 @@ import pytest
 from config_trees import CLAIMS, PAPERS, assert_readable, at, of_papers, paths, refusal
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import AUDIT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
+from formalsynth.core.rows import AUDIT, COEFFICIENT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
 from formalsynth.core.utility import CENTRES
 from formalsynth.ledger.cells import ClaimError
 from formalsynth.ledger.judge import judge
@@ -205,8 +205,8 @@ def made_up(scenario):
     """Collected tables of a scenario with random numbers: of each synthesizer three replicates, records, sets and draws."""
     generator = np.random.default_rng(1)
     parameters = [*FAMILIES[scenario.family].parameters, *(f"{name}_1" for name in FAMILIES[scenario.family].parameters)]
-    centres = CENTRES if scenario.centre_sets else ()
-    columns = {"replicates": (*REPLICATE_COLUMNS, *centres), **SAMPLE_COLUMNS, "draws": (*SAMPLE_COLUMNS["draws"], *parameters)}
+    more = (*(CENTRES if scenario.centre_sets else ()), *(COEFFICIENT if scenario.coefficient else ()), *scenario.utility)
+    columns = {"replicates": (*REPLICATE_COLUMNS, *more), **SAMPLE_COLUMNS, "draws": (*SAMPLE_COLUMNS["draws"], *parameters)}
     ids = {kind: [DATA, *scenario.synthesizers] for kind in columns} | {
         "records": list(scenario.synthesizers),
         "draws": [PRIOR, *scenario.synthesizers],

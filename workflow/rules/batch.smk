@@ -3,7 +3,7 @@
 # <batch>/{synthesizer}.replicates.csv. These are no output of the rule: Snakemake removes output before a job, and the job uses again what still holds.
 rule run_batch:
     input:
-        code=lambda wildcards: ancient(scenario(wildcards).batch_code(wildcards.batch)),
+        checked=is_batch(study=False),
         executable=lambda wildcards: scenario(wildcards).program(),
         public=lambda wildcards: scenario(wildcards).public_programs(),
         passed=lambda wildcards: scenario(wildcards).passed_checks(),
@@ -25,7 +25,7 @@ rule run_batch:
         mem_mb=growing(1500),
         runtime=growing(240),
     params:
-        code=code_of_job,
+        code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
         job=lambda wildcards: scenario(wildcards).batch_job(wildcards.batch),
         private=private_folders,
     message:

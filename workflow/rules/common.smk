@@ -94,6 +94,16 @@ def every_batch(name):
     return files
 
 
+def is_batch(study):
+    """Input function without files: it refuses a batch that the plan does not have."""
+
+    def no_files(wildcards):
+        scenario(wildcards).check_batch(wildcards.batch, study)
+        return []
+
+    return no_files
+
+
 def private_folders(wildcards):
     """Parameter function: the folders of the paper that only their owner may read."""
     return paper(wildcards).private

@@ -2,7 +2,7 @@
 # go the same way from there.
 rule run_study:
     input:
-        code=lambda wildcards: ancient(scenario(wildcards).study_code(wildcards.batch)),
+        checked=is_batch(study=True),
     output:
         details="<batch>/study.details.csv",
         replicates="<batch>/study.replicates.csv",
@@ -19,7 +19,7 @@ rule run_study:
         mem_mb=growing(2000),
         runtime=growing(60),
     params:
-        code=code_of_job,
+        code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
         job=lambda wildcards: scenario(wildcards).study_job(wildcards.batch),
         private=private_folders,
     message:

@@ -25,17 +25,21 @@ class Job(JobInput):
     WITHOUT: ClassVar[frozenset[str]] = frozenset({"modules", "data_folder"})
 
 
-def specification(job: Job | None, inputs: Sequence[str] = ()) -> str:
+def joined_digest(digests: Iterable[str]) -> str:
+    """Sha256 of digests, in their order."""
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def specification(job: str, inputs: Sequence[str] = ()) -> str:
     """Specification of a file: checksum of the input of its job and of the specifications of the job's input files.
 
     The job writes it with its files; the plan computes it from config, and readers of the files compare the two.
 
     Args:
-        job: input of the job; None for a job that only joins its input files.
+        job: digest of the input of the job; empty for a job that only joins its input files.
         inputs: specifications of its input files, in their order.
     """
-    own = job.digest() if job else ""
-    return hashlib.sha256("\n".join([own, *inputs]).encode()).hexdigest()
+    return joined_digest([job, *inputs])
 
 
 class ScenarioKey(JobInput):
@@ -328,13 +332,15 @@ class BatchJob(Job):
     @property
     def modules(self) -> tuple[str, ...]:
         """Modules that define the names in its parts."""
-        return tuple(dict.fromkeys(module for part in self._parts() for module in part.modules))
+        return tuple(dict.fromkeys(module for part in self.parts for module in part.modules))
 
     def digest(self) -> str:
         """Sha256 of the inputs of its parts."""
-        return hashlib.sha256("\n".join(part.digest() for part in self._parts()).encode()).hexdigest()
+        return joined_digest(part.digest() for part in self.parts)
 
-    def _parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:
+    @property
+    def parts(self) -> list[SimulateJob | FitJob | MeasureJob | TablesJob | AuditJob]:
+        """Inputs of its parts."""
         return [self.simulate, *self.fits, *self.measures, self.tables, *([self.audit] if self.audit else [])]
 
 

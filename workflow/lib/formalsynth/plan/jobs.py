@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, specification
+from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, joined_digest, specification
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
@@ -31,6 +31,8 @@ TABLE_KINDS = ("csv", "txt")
 """Endings of a table's files: the table and its caption."""
 FIGURE_KINDS = (*TABLE_KINDS, *DRAWINGS)
 """Endings of a figure's files: its tidy table, its caption and its drawings."""
+RUNS = {False: "formalsynth.steps.run", True: "formalsynth.steps.study"}
+"""Module that runs a batch, by whether it is one of a study."""
 NOTHING = "(?!)"
 """Pattern that matches no path."""
 
@@ -38,6 +40,12 @@ NOTHING = "(?!)"
 def code_files(*modules: str) -> list[str]:
     """Source files of the package that modules depend on."""
     return [str(path) for path in sources(*modules)]
+
+
+@functools.cache
+def _code_of(*modules: str) -> str:
+    """Digest of the source files that modules depend on."""
+    return code_digest(sources(*modules))
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -65,7 +73,7 @@ class ScenarioJobs:
 
     def batch_files(self, name: str) -> list[str]:
         """Return the file of this name of every batch."""
-        return [f"{self.folder}/batches/{batch}/{name}" for batch in self.scenario.batches()]
+        return [f"{self.folder}/batches/{batch}/{name}" for batch in self._batches]
 
     def program(self) -> str:
         """Return the compiled Stan program of its family."""
@@ -82,33 +90,25 @@ class ScenarioJobs:
         return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []
 
     def batch_job(self, batch: str) -> dict[str, Any]:
-        """Parameters of the job that runs a batch of fits."""
-        return dict(self.scenario.batch_job(batch, self.run.plan.config.sampler).plain())
+        """Parameters of the job that runs a batch of fits; batches share those that are equal, which saves memory."""
+        own = self._batch_job(batch)
+        return {**self._shared, "simulate": own.simulate.plain(), "audit": own.audit.plain() if own.audit else None}
 
     def study_job(self, batch: str) -> dict[str, Any]:
         """Parameters of the job that runs a batch of a study."""
         return dict(self.scenario.study_job(batch).plain())
 
-    def batch_code(self, batch: str) -> list[str]:
-        """Source files that a batch of fits depends on.
+    def batch_code(self, batch: str) -> str:
+        """Digest of the source files that a batch depends on."""
+        return _code_of(RUNS[self.scenario.study is not None], *self._job(batch).modules)
+
+    def check_batch(self, batch: str, study: bool) -> None:
+        """Check that the plan has a batch, and that it is one of a study or of fits.
 
         Raises:
-            SystemExit: the plan has no such batch.
+            SystemExit: it is not.
         """
-        self._check_batch(batch, study=False)
-        return code_files("formalsynth.steps.run", *self._job(batch).modules)
-
-    def study_code(self, batch: str) -> list[str]:
-        """Source files that a batch of a study depends on.
-
-        Raises:
-            SystemExit: the plan has no such batch.
-        """
-        self._check_batch(batch, study=True)
-        return code_files("formalsynth.steps.study", *self._job(batch).modules)
-
-    def _check_batch(self, batch: str, study: bool) -> None:
-        name, batches = f"{self.paper} {self.scenario.id}", self.scenario.batches()
+        name, batches = f"{self.paper} {self.scenario.id}", self._batches
         if study != (self.scenario.study is not None):
             refuse(f"{name} has no such file, because it is run by {'no' if study else 'a'} study")
         if batch not in batches:
@@ -116,8 +116,35 @@ class ScenarioJobs:
             refuse(f"no batch {batch} of {name}; there are: {', '.join(shown)}")
 
     def _job(self, batch: str) -> BatchJob | StudyJob:
-        scenario = self.scenario
-        return scenario.study_job(batch) if scenario.study else scenario.batch_job(batch, self.run.plan.config.sampler)
+        return self.scenario.study_job(batch) if self.scenario.study else self._batch_job(batch)
+
+    def _batch_job(self, batch: str) -> BatchJob:
+        """Input of a batch of fits: that of the first batch, with its own replicates."""
+        audit = self.scenario.audit_job(batch, self.run.plan.config.sampler)
+        return self._first.model_copy(update={"simulate": self.scenario.simulate_job(batch), "audit": audit})
+
+    @functools.cached_property
+    def _first(self) -> BatchJob:
+        return self.scenario.batch_job("0000", self.run.plan.config.sampler)
+
+    @functools.cached_property
+    def _shared(self) -> dict[str, Any]:
+        return dict(self._first.plain())
+
+    @functools.cached_property
+    def _digests(self) -> dict[int, str]:
+        """Digests of the parts that all batches share, by identity: there are many batches, and more parts."""
+        return {id(part): part.digest() for part in self._first.parts}
+
+    def _digest(self, job: BatchJob | StudyJob) -> str:
+        """Digest of a batch, like that which the job computes itself."""
+        if isinstance(job, StudyJob):
+            return job.digest()
+        return joined_digest(self._digests.get(id(part)) or part.digest() for part in job.parts)
+
+    @functools.cached_property
+    def _batches(self) -> list[str]:
+        return self.scenario.batches()
 
     @functools.cached_property
     def batch_specifications(self) -> list[str]:
@@ -126,14 +153,12 @@ class ScenarioJobs:
         The job writes the same into the seal of a table, and a job that reads the table compares the two. Snakemake notices a
         change of either by its own records, which can be lost; a seal is there as long as the file.
         """
-        step = "formalsynth.steps.study" if self.scenario.study else "formalsynth.steps.run"
-        jobs = map(self._job, self.scenario.batches())
-        return [specification(job, [code_digest(sources(step, *job.modules))]) for job in jobs]
+        return [specification(self._digest(self._job(batch)), [self.batch_code(batch)]) for batch in self._batches]
 
     @functools.cached_property
     def specification(self) -> str:
         """Specification of the collected tables."""
-        return specification(None, self.batch_specifications)
+        return specification("", self.batch_specifications)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ REGISTERS: tuple[Registry[Any], ...] = (
 """Everything that config may name, and the words for it."""
 
 
+BATCHES = 10_000
+"""Largest number of batches of a scenario: their ids have four digits."""
+
+
 class ScaleConfig(Model):
     """Size of a run, relative to the papers' own sizes."""
 
@@ -86,6 +90,13 @@ class RunConfig(Model):
     batch_size: WholeNumber = Field(
         100,
         description="Replicates that one job handles; changes no number. From the command line it is for all scenarios.",
+    )
+    batches_max: int = Field(
+        100,
+        ge=1,
+        le=BATCHES,
+        description="Batches of a scenario at most: where there would be more, they are larger. Changes no number. "
+        "A batch size on the command line is not enlarged.",
     )
     data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
     sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")

@@ -25,6 +25,7 @@ from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, r
 from formalsynth.plan.expand import Expanded
 from formalsynth.plan.messages import ConfigError, Problems, Section, check_unique
 from formalsynth.plan.model import (
+    BATCHES,
     FileScenario,
     FittedScenario,
     OwnStan,
@@ -35,8 +36,6 @@ from formalsynth.plan.model import (
 )
 from formalsynth.plan.scenario import ChosenStudy, Scenario
 
-BATCHES = 10_000
-"""Batches of a scenario at most: their ids have four digits."""
 AnyScenario = SimulatedScenario | FileScenario | StudyScenario
 
 
@@ -63,9 +62,20 @@ class _Entry(Section):
         return self.paper.scenarios[self.name]
 
     @property
-    def batch_size(self) -> int:
-        """Replicates of a job: the command line's, else the scenario's own, else the run's."""
+    def replicates(self) -> int:
+        """Replicates at the scale of the run."""
+        return min(self.config.replicates, self.run.size.replicates or self.config.replicates)
+
+    @property
+    def configured_size(self) -> int:
+        """Replicates of a job in config: the command line's, else the scenario's own, else the run's."""
         return self.run.batch_size if self.run.overrides_batch_size else self.config.batch_size or self.run.batch_size
+
+    @property
+    def batch_size(self) -> int:
+        """Replicates of a job: as configured, or more where that makes too many batches, unless the command line gives it."""
+        enlarged = 0 if self.run.overrides_batch_size else math.ceil(self.replicates / self.run.batches_max)
+        return max(self.configured_size, enlarged)
 
     @property
     def place(self) -> str:
@@ -120,7 +130,7 @@ def _check_sizes(entry: _Entry) -> None:
     for key, given in sets.items():
         if given > run.sampler.draws:
             raise entry.refuse(key, given, [f"up to sampler.draws, which is {run.sampler.draws}"])
-    most = BATCHES * entry.batch_size
+    most = BATCHES * entry.configured_size
     if config.replicates > most:
         raise entry.refuse("replicates", config.replicates, [f"up to {most}, {BATCHES} times batch_size"])
 
@@ -267,7 +277,7 @@ def _study(entry: _Entry, config: StudyScenario, size: int, n: int) -> Scenario:
     return Scenario(
         key=_key(entry, f"{entry.name}_n{n}", n), name=entry.name, place=entry.place, label=config.label or entry.name,
         family="", priors={}, data=None, stand_in=False, study=ChosenStudy(config.study.name, config.study.as_given()),
-        unit=1.0, size=size, replicates=_replicates(entry), batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
+        unit=1.0, size=size, replicates=entry.replicates, batch_size=entry.batch_size, synthetic_sets=1, centre_sets=0,
         coefficient=False,
         data_folder=entry.run.data_folder, files=sha256s(entry.requires, entry.run.data_folder), doubt="",
         audit=None, use=None, synthesizers={}, arms={id: entry.expanded.arms[id] for id in entry.ids},
@@ -286,7 +296,7 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
         key=_key(entry, entry.name if from_file else f"{entry.name}_n{n}", n), name=entry.name, place=entry.place,
         label=config.label or entry.name, family=config.model, priors=_numbers(config), use=own,
         data=data, stand_in=from_file and not isinstance(data, FromFile), study=None, unit=config.unit,
-        size=n if from_file or size is None else size, replicates=_replicates(entry), batch_size=entry.batch_size,
+        size=n if from_file or size is None else size, replicates=entry.replicates, batch_size=entry.batch_size,
         synthetic_sets=min(config.synthetic_sets, scale.synthetic_sets or config.synthetic_sets),
         centre_sets=min(config.centre_sets, scale.synthetic_sets or config.centre_sets), coefficient=config.coefficient,
         data_folder=entry.run.data_folder, files=sha256s(data.files, entry.run.data_folder),
@@ -308,7 +318,7 @@ def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | 
         return None
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
     reader = AuditReader(entry.file, f"{entry.where}.audit", config.model, groups, entry.run.size, use)
-    return reader.read(config.audit, records, _replicates(entry))
+    return reader.read(config.audit, records, entry.replicates)
 
 
 def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tuple[Simulated | FromFile, Records]:
@@ -334,7 +344,3 @@ def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:
         paper=entry.key, paper_id=entry.paper.id or number_of(entry.key), scenario=id,
         number=entry.config.id or number_of(entry.name), n=n, root=entry.run.root_seed,
     )  # fmt: skip
-
-
-def _replicates(entry: _Entry) -> int:
-    return min(entry.config.replicates, entry.run.size.replicates or entry.config.replicates)

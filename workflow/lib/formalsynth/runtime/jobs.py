@@ -21,12 +21,14 @@ def begin(job: Any) -> None:
 
     Args:
         job: Snakemake's description of the job. ``params.private`` names the folders, ``input.code`` and ``params.code`` the
-            code; where they are missing there is none.
+            code. Without ``input.code`` the script calls :func:`check_code` itself: Snakemake plans slowly where each of many
+            jobs lists its source files.
 
     Raises:
         RuntimeError: the code was changed after the run had begun.
     """
     keep_to_owner(job.params.get("private", ()))
     log_to(job.log[0])
-    if planned := job.params.get("code"):
-        check_code(job.input.code, planned)
+    files, planned = getattr(job.input, "code", ()), job.params.get("code")
+    if files and planned:
+        check_code(files, planned)

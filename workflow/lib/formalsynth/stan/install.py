@@ -12,6 +12,7 @@ import fcntl
 import json
 import logging
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -197,11 +198,16 @@ def _release(record: Path, home: Path) -> Path | None:
     return target
 
 
+def release_url() -> str:
+    """Address of the release archive for this machine; cmdstanpy, which knows it too, may not be installed yet."""
+    machine = platform.machine() if sys.platform == "linux" else ""
+    built = {"aarch64": "-linux-arm64", "ppc64le": "-linux-ppc64el"}.get(machine, "")
+    return f"https://github.com/stan-dev/cmdstan/releases/download/v{RELEASE}/cmdstan-{RELEASE}{built}.tar.gz"
+
+
 def _install_release(target: Path) -> str:
     """Download, check and build the release; the reason for failure, or an empty string."""
-    from cmdstanpy.utils.cmdstan import get_download_url
-
-    url = str(get_download_url(RELEASE))
+    url = release_url()
     name = url.rpartition("/")[2]
     if name not in RELEASE_SHA256:
         return f"the checksum of {name} is not known here"

@@ -126,7 +126,7 @@ class _Batch:
 def _origin(job: SimulateJob | FitJob | MeasureJob | AuditJob, step: str, *inputs: str) -> str:
     """Specification of a kept file: input of its job, code of its step and modules, and digests of input files."""
     code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
-    return specification(job, [code, *inputs])
+    return specification(job.digest(), [code, *inputs])
 
 
 def _digests(job: FitJob | MeasureJob, fitted: Mapping[str, Fitted]) -> list[str]:
