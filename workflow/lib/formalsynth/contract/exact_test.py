@@ -116,7 +116,8 @@ class Output:
     def ratio(self, other: Output) -> float:
         """Largest absolute log ratio of the probabilities of an output; infinite where one is impossible or undefined."""
         if self.log_probability is not None and other.log_probability is not None:
-            return float(np.nan_to_num(np.abs(self.log_probability - other.log_probability), nan=np.inf).max())
+            largest = float(np.abs(self.log_probability - other.log_probability).max())
+            return float("inf") if np.isnan(largest) else largest
         if self.selection is not None and other.selection is not None:
             return log_ratio(self.selection, other.selection)
         ours, theirs = self.counts, other.counts
