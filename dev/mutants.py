@@ -89,7 +89,9 @@ class Mutant:
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
     """Yield changed copies of one node."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
+    if isinstance(node, ast.Call):
+        yield from _changed_call(node)
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         yield _with(node, ops=[COMPARISONS[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
         yield _with(node, op=ARITHMETIC[type(node.op)]())
@@ -105,11 +107,15 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
         yield node.orelse
     elif isinstance(node, ast.If) and any(isinstance(line, ast.Raise) for line in node.body):
         yield _with(node, test=ast.Constant(False))
-    elif isinstance(node, ast.Call) and (name := _called(node)) in NAMES:
+
+
+def _changed_call(node: ast.Call) -> Iterator[ast.AST]:
+    """Yield a call of the opposite function, or the argument alone."""
+    if (name := _called(node)) in NAMES:
         function = copy.deepcopy(node.func)
         setattr(function, "id" if isinstance(function, ast.Name) else "attr", NAMES[name])
         yield _with(node, func=function)
-    elif isinstance(node, ast.Call) and _called(node) in ("abs", "clip") and node.args:
+    elif name in ("abs", "clip") and node.args:
         yield node.args[0]
 
 

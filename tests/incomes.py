@@ -72,6 +72,9 @@ DECLARED = {
 }
 """Declarations of a person in the files that ``formalsynth inspect`` writes; an ellipsis takes a key away."""
 
+SHORT_AUDIT = {"each": 1, "random": 1, "refined": 1, "outcomes": 2, "profiles": 1}
+"""Sizes of an audit of few neighbours, each of which takes a fit of every candidate, for tests of what comes before and after."""
+
 
 def declare(folder, changes=DECLARED):
     """Fill in a study's files."""

@@ -39,7 +39,6 @@ generated quantities {
   }
 }
 """
-AUDIT = {"each": 1, "random": 1, "refined": 1, "outcomes": 2, "profiles": 1}
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def study(tmp_path, monkeypatch):
     (folder / "mine.stan").write_text(PROGRAM, encoding="utf-8")
     use(folder, broken=0)
     release = {"synthesizer": "Declared", "ceiling": 1000, "budget": 1000, "sets": 2}
-    few = {"internal_audit": AUDIT, "synthesizers.Histogram": ..., "synthesizers.Weighted": ...}
+    few = {"internal_audit": incomes.SHORT_AUDIT, "synthesizers.Histogram": ..., "synthesizers.Weighted": ...}
     few["scenarios.income.synthesizers"] = ["Unweighted", "Declared"]
     kept = {f"columns.{name}.release": "suppressed" for name in ("age", "region")}
     incomes.declare(folder, {"study.yaml": few, "release.yaml": release, "schema.yaml": kept})

@@ -1,4 +1,4 @@
-"""docs/OWN_STUDY.md: every command of it, in its order, with the files as they stand there, and of docs/WHAT_YOU_SIGN.md."""
+"""docs/OWN_STUDY.md: every command of it, with its files but for a shorter audit, and those of docs/WHAT_YOU_SIGN.md."""
 
 import json
 import re
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import incomes
 import pytest
 from formalsynth.cli.main import main
 
@@ -27,6 +28,8 @@ def followed(page):
         for line in text.splitlines():
             program, *arguments = shlex.split(line)
             given.append(arguments[0])
+            if arguments == ["plan", "studies/income"]:
+                incomes.declare("studies/income", {"study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
             if program == "python":
                 subprocess.run([sys.executable, REPOSITORY / arguments[0], *arguments[1:]], check=True)
             else:

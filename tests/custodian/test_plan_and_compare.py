@@ -19,25 +19,34 @@ from formalsynth.plan.model import find_all
 from small_release import a_schema, histogram
 
 
+@pytest.fixture
+def few_incomes(tmp_path, monkeypatch):
+    """Folder of a study of few rows, with an audit of few neighbours."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / incomes.declared_study(600)
+    incomes.declare(folder, {"study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
+    return folder
+
+
 @pytest.mark.stan
-def test_a_dry_run_never_opens_the_file(income_study, capsys, cmdstan):
-    (income_study.parents[1] / "income.csv").unlink()
-    assert main(["plan", str(income_study)]) == 0
+def test_a_dry_run_never_opens_the_file(few_incomes, capsys, cmdstan):
+    (few_incomes.parents[1] / "income.csv").unlink()
+    assert main(["plan", str(few_incomes)]) == 0
     out = capsys.readouterr().out
     assert "income.csv was not opened" in out
     assert "failed" not in out
-    page = (income_study / "plan.html").read_text()
+    page = (few_incomes / "plan.html").read_text()
     assert "MADE-UP ROWS" in page
     assert "CONFIDENTIAL" not in page
 
 
 @pytest.mark.stan
-def test_the_internal_report_names_candidates_and_is_for_its_owner(income_study, capsys, cmdstan):
+def test_the_internal_report_names_candidates_and_is_for_its_owner(few_incomes, capsys, cmdstan):
     analyses = {"regressions": [{"predictors": ["age", "sector"], "log": True}]}
-    incomes.declare(income_study, {"release.yaml": {"ceiling": 200, "analyses": analyses}})
-    assert main(["compare", str(income_study)]) == 0
+    incomes.declare(few_incomes, {"release.yaml": {"ceiling": 200, "analyses": analyses}})
+    assert main(["compare", str(few_incomes)]) == 0
     assert not any(part.isdigit() for part in capsys.readouterr().out.split())
-    path = income_study / "confidential" / "CONFIDENTIAL-report.html"
+    path = few_incomes / "confidential" / "CONFIDENTIAL-report.html"
     assert path.stat().st_mode & 0o077 == 0
     page = path.read_text()
     assert page.count("position: fixed") == 1

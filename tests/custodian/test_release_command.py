@@ -40,7 +40,8 @@ def test_a_release_is_made_once_and_counted(study, capsys, cmdstan):
 
 @pytest.mark.stan
 def test_a_release_of_posterior_draws_states_its_guarantee(study, capsys, cmdstan):
-    incomes.declare(study, {"release.yaml": {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}})
+    release = {"synthesizer": "Declared", "ceiling": 100, "budget": 150, "sets": 2}
+    incomes.declare(study, {"release.yaml": release, "study.yaml": {"internal_audit": incomes.SHORT_AUDIT}})
     assert main(["release", "studies/income"]) == 0
     card = Path("release/income/deployment.yaml").read_text()
     assert "variant_name: Custom" in card

@@ -47,9 +47,10 @@ def as_json(value):
     return [as_json(inner) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
-def test_generated_files_are_up_to_date(path):
-    assert path.read_text(encoding="utf-8") == files()[path], "run python -m formalsynth.plan.docs"
+def test_generated_files_are_up_to_date():
+    assert len(files()) > len(SCHEMAS)
+    stale = [path.name for path, text in files().items() if path.read_text(encoding="utf-8") != text]
+    assert stale == [], "run python -m formalsynth.plan.docs"
 
 
 def test_check_names_files_that_are_out_of_date_and_a_run_writes_them(tmp_path, monkeypatch, capsys):

@@ -106,7 +106,7 @@ def _change(draw, kind, tree, place, places):
     note(f"  now {where.get(last, '(nothing)') if isinstance(where, dict) else where!r:.300}")
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data(), paper=st.sampled_from(PAPERS))
 def test_changed_files_are_read_or_refused(shipped, read, unchanged, data, paper):
     trees = data.draw(changed(shipped, paper))

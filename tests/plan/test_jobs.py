@@ -409,11 +409,28 @@ def test_targets_are_figures_tables_rows_and_verdicts(run):
     targets = run.papers["range"].targets()
     assert len(targets) == len(set(targets))
     assert {Path(path).suffix for path in targets if path.startswith("figures/smoke/range/")} == {
-        ".csv", ".pdf", ".png", ".svg", ".txt",
+        ".csv", ".png", ".svg", ".txt",
     }  # fmt: skip
     assert "results/smoke/range/table1.csv" in targets
     assert "results/smoke/range/simulation_n200/replicates.csv" in targets
     assert targets[-1] == "results/smoke/range/claims.csv"
+
+
+def test_the_pdf_of_a_figure_is_made_on_request_alone(run):
+    assert not [path for jobs in run.papers.values() for path in jobs.targets() if path.endswith(".pdf")]
+    made = [path.removesuffix(".svg") for jobs in run.papers.values() for path in jobs.figures() if path.endswith(".svg")]
+    assert sorted(run.pdfs()) == sorted(f"{path}.pdf" for path in made)
+    for path in run.pdfs():
+        assert re.fullmatch(rf"figures/smoke/(?:{run.pdf_pattern()})/fig\w+\.pdf", path)
+        assert not re.fullmatch(run.unmade_pattern(), path)
+    assert not re.fullmatch(rf"figures/smoke/(?:{run.pdf_pattern()})/fig\w+\.pdf", "figures/smoke/range/fig99.pdf")
+
+
+def test_the_pdf_of_a_figure_that_is_printed_twice_is_that_of_the_first(run):
+    repeats = [(jobs, entry) for jobs in run.papers.values() for job in jobs.display_jobs() for entry in job.figure_entries()]
+    for jobs, entry in repeats:
+        (drawn,) = jobs.pdf_job(entry["file"]).figure_entries()
+        assert (drawn["file"], drawn["same_as"]) == (entry["same_as"] or entry["file"], "")
 
 
 def test_inputs_are_targets_or_collected_tables_of_the_plan(run):
@@ -421,7 +438,6 @@ def test_inputs_are_targets_or_collected_tables_of_the_plan(run):
     for jobs in run.papers.values():
         read = [path for job in jobs.display_jobs() for path in job.inputs] + jobs.claim_inputs()
         assert {str(Path(path).parent) for path in read} <= folders
-    assert not any(path.endswith(".pdf") for path in run.report_inputs())
 
 
 def test_claims_and_summaries_are_plain_types(run):
@@ -434,6 +450,7 @@ UNMADE = {
     "results/smoke/range/table9.csv": "no table range/table9 to make; there are: range/table1, range/table2",
     "figures/paper/range/fig01.png": "is not of this run, which is at scale smoke; for it add --config scale=paper",
     "results/paper/range/simulation_n200/replicates.csv": "is not of this run, which is at scale smoke",
+    "figures/smoke/range/fig99.pdf": "no figure range/fig99 to make; there are: range/fig01, ",
     "figures/smoke/rnage/fig01.png": "no paper rnage in this run; there are: range, censor",
     "results/smoke/rnage/simulation_n200/replicates.csv": "no paper rnage in this run; there are: range, censor",
 }

@@ -79,13 +79,20 @@ def test_every_figure_and_table_of_the_plan_is_made_with_its_caption(finished, k
         png = stem.with_suffix(".png").read_bytes()
         assert png.startswith(b"\x89PNG")
         assert int.from_bytes(png[16:20], "big") > 400
-        assert stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+        assert not stem.with_suffix(".pdf").exists()
         assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Figure {number}.")
     for number in paper.tables:
         stem = finished / "results" / SCALE / key / f"table{number}"
         assert len(pd.read_csv(stem.with_suffix(".csv"))) > 0
         assert stem.with_suffix(".txt").read_text(encoding="utf-8").startswith(f"Table {number}.")
     assert paper.tables
+
+
+def test_the_pdf_of_a_figure_is_drawn_on_request_from_its_table(again, snakemake):
+    run = snakemake(again, "--cores", 1, FIGURES / "fig02.pdf")
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert planned(run.stdout) == {"draw_pdf": 1}
+    assert (again / FIGURES / "fig02.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_no_temporary_file_is_left(finished):
@@ -214,9 +221,10 @@ def test_results_of_another_configuration_are_refused_without_snakemakes_records
 
 def test_results_of_this_configuration_are_used_without_snakemakes_records(again, finished, snakemake):
     shutil.rmtree(again / ".snakemake")
-    for path in (SIMULATION / "replicates.csv", FIGURES / "fig02.svg"):
+    lost = (SIMULATION / "replicates.csv", FIGURES / "fig02.svg", RESULTS / "claims.csv")
+    for path in lost:
         (again / path).unlink()
-    run = snakemake(again, "--cores", 2)
+    run = snakemake(again, "--cores", 2, "--", *lost)
     assert run.returncode == 0, run.stdout[-3000:]
     assert "run_batch" not in planned(run.stdout)
     assert results(again) == results(finished)

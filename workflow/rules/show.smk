@@ -36,6 +36,43 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             "../scripts/show.py"
 
 
+# PDFs are for print. One takes as long as the other files of its figure together, so it is made where it is asked for.
+rule draw_pdf:
+    input:
+        code=lambda wildcards: ancient(paper(wildcards).pdf_job(wildcards.figure).code),
+        table="<figures>/{paper}/{figure}.csv",
+    output:
+        pdf="<figures>/{paper}/{figure}.pdf",
+    log:
+        "<logs>/draw_pdf/{paper}/{figure}.log",
+    wildcard_constraints:
+        paper=JOBS.pdf_pattern(),
+        figure=r"fig\w+",
+    localrule: True
+    conda:
+        "../envs/formalsynth.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_of_job,
+        display=lambda wildcards: paper(wildcards).pdf_job(wildcards.figure).figure_entries()[0]["display"],
+        modules=lambda wildcards: paper(wildcards).pdf_job(wildcards.figure).modules,
+        private=private_folders,
+    message:
+        "Drawing {output.pdf}"
+    script:
+        "../scripts/draw_pdf.py"
+
+
+rule pdf:
+    input:
+        JOBS.pdfs(),
+    message:
+        "The PDF of every figure is made"
+
+
 for key, jobs in JOBS.papers.items():
 
     rule:

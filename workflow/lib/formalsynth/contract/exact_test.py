@@ -13,6 +13,7 @@ first stage, the log ratio of its counts and the largest of the posteriors, each
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -147,7 +148,8 @@ class Output:
 
 def _largest(log_probability: Array, other: Array) -> float:
     """Largest absolute difference; infinite where one is undefined."""
-    return float(np.nan_to_num(np.abs(log_probability - other), nan=np.inf).max())
+    largest = float(np.abs(log_probability - other).max())
+    return math.inf if math.isnan(largest) else largest
 
 
 def first_outputs(cells: int) -> list[Array]:

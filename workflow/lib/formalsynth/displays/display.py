@@ -13,8 +13,10 @@ from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
 """Columns of privacy numbers: they never appear without the kind of guarantee."""
-DRAWINGS = ("pdf", "png", "svg")
+DRAWINGS = ("png", "svg")
 """File name extensions of a drawn figure."""
+FOR_PRINT = "pdf"
+"""File name extension of a drawing for print, which takes as long as the others together: it is made on request."""
 NOT_SYNTHETIC = {DATA: "none: confidential", PRIOR: "none: prior"}
 """Entries that are no synthesizers, with the words in place of a guarantee."""
 

@@ -17,7 +17,7 @@ from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, joined_digest,
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.displays.display import DRAWINGS
+from formalsynth.displays.display import DRAWINGS, FOR_PRINT
 from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.makers import maker
 from formalsynth.displays.table import TABLES
@@ -30,7 +30,7 @@ from formalsynth.runtime.sources import code_digest, source_of, sources
 TABLE_KINDS = ("csv", "txt")
 """Endings of a table's files: the table and its caption."""
 FIGURE_KINDS = (*TABLE_KINDS, *DRAWINGS)
-"""Endings of a figure's files: its tidy table, its caption and its drawings."""
+"""Endings of the files that are made of every figure: its tidy table, its caption and its drawings."""
 RUNS = {False: "formalsynth.steps.run", True: "formalsynth.steps.study"}
 """Module that runs a batch, by whether it is one of a study."""
 NOTHING = "(?!)"
@@ -262,7 +262,7 @@ class PaperJobs:
         return [f"{self.run.results}/{self.paper.key}/claims.csv"] if self.paper.claims else []
 
     def figure_files(self, number: str) -> list[str]:
-        """Every file of a figure."""
+        """Every file of a figure, without the PDF for print."""
         return [f"{self.run.figures}/{self.paper.key}/{figure_file(number)}.{kind}" for kind in FIGURE_KINDS]
 
     def table_files(self, number: int) -> list[str]:
@@ -313,8 +313,13 @@ class PaperJobs:
         return code_files("formalsynth.ledger.judge", *self.judge_modules())
 
     def figures(self) -> list[str]:
-        """Every file of its figures."""
+        """Every file of its figures, without the PDFs for print."""
         return [path for number in self.paper.figures for path in self.figure_files(number)]
+
+    def pdf_job(self, file: str) -> DisplayJob:
+        """Job that draws the PDF of a figure, given its file name: of the original where the paper prints it twice."""
+        number = next(number for number in self.paper.figures if figure_file(number) == file)
+        return DisplayJob(self, (getattr(self.paper.figures[number], "same_as", "") or number,), ())
 
     def tables(self) -> list[str]:
         """Every file of its tables."""
@@ -415,7 +420,7 @@ class Jobs:
         scale = re.escape(self.scale)
         scales = join_names(other for other in self.plan.config.scales if other != self.scale)
         papers, made = join_names(self.papers), join_names(self._displays())
-        figures = rf"figures/{scale}/(?!(?:{made})\.)[^/]+/fig\w+\.(?:{'|'.join(FIGURE_KINDS)})"
+        figures = rf"figures/{scale}/(?!(?:{made})\.)[^/]+/fig\w+\.(?:{'|'.join([*FIGURE_KINDS, FOR_PRINT])})"
         tables = rf"results/{scale}/(?!(?:{made})\.)[^/]+/table\d+\.(?:{'|'.join(TABLE_KINDS)})"
         rows = rf"results/{scale}/(?!(?:{papers})/)[A-Za-z][\w.]*/[^/]+/\w+\.csv"
         return rf"(?:figures|results)/(?:{scales})/[^/]+/.+|{figures}|{tables}|{rows}"
@@ -444,6 +449,16 @@ class Jobs:
     def _refuse(self, sentence: str, paper: str) -> NoReturn:
         """End the run with a sentence, and with the parts of a paper that are skipped."""
         refuse("; ".join([sentence, *(skipped for skipped in self.plan.skipped if skipped.startswith(f"{paper}:"))]))
+
+    def pdf_pattern(self) -> str:
+        """Pattern of papers in paths where the file name of one of their figures follows."""
+        figures = {key: join_names(map(figure_file, paper.figures)) for key, paper in self.plan.papers.items()}
+        return "|".join(rf"{key}(?=/(?:{names})\.)" for key, names in figures.items()) or NOTHING
+
+    def pdfs(self) -> list[str]:
+        """Return the PDF of every figure."""
+        figures = [name for name in self._displays() if not name.rpartition("/")[2].startswith("table")]
+        return [f"{self.figures}/{name}.{FOR_PRINT}" for name in figures]
 
     def papers_pattern(self, study: bool) -> str:
         """Pattern of papers in paths where a scenario with a study follows, or where one without follows."""
@@ -485,9 +500,8 @@ class Jobs:
         return folders[0]
 
     def report_inputs(self) -> list[str]:
-        """Every figure, table and caption; not the PDF of a figure, which is for print."""
-        figures = [path for paper in self.papers.values() for path in paper.figures() if not path.endswith(".pdf")]
-        return [*figures, *(path for paper in self.papers.values() for path in paper.tables())]
+        """Every figure, table and caption."""
+        return [path for paper in self.papers.values() for path in (*paper.figures(), *paper.tables())]
 
     def report_config(self) -> list[str]:
         """Return the config files of the run; relative if in the working folder, which may be moved."""
