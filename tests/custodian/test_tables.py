@@ -12,7 +12,7 @@ from formalsynth.custodian import tables
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import read_crossing
 from formalsynth.custodian.levels import MISSING, levels_of
-from formalsynth.custodian.margins import smoothed
+from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.relations import STEPS, Variable, completed, correlations, drawn, products
 from formalsynth.custodian.schema import Column, Schema
 from formalsynth.custodian.tables import Model, measured
@@ -155,6 +155,36 @@ def test_smoothing_is_as_strong_as_the_noise_asks_for():
     assert np.abs(smoothed(noisy, 1800.0) - true).mean() < 0.6 * np.abs(np.maximum(noisy, 0) - true).mean()
     sharp = np.where(np.arange(30) == 12, 5000.0, 100.0)
     assert smoothed(sharp, 0.5)[12] > 4000
+
+
+def test_noise_does_not_lengthen_the_tail_of_incomes():
+    """The 99 % quantile is 5 % off on average; with a penalty on second differences, which goes on straight, it is 14 %."""
+    generator, errors = np.random.default_rng(4), []
+    levels = levels_of(Column.model_validate(households.COLUMNS["income"]))
+    run = levels.runs[-1]
+    for seed in range(30):
+        incomes = typed(households.households(seed=seed))["income"].dropna()
+        incomes = incomes[incomes > 0]
+        noisy = np.bincount(levels.of(incomes) - run.start, minlength=run.stop - run.start) + generator.laplace(0, 8.3, 18)
+        shares = smoothed(noisy, 2 * 8.3**2)
+        above = np.cumsum(shares[::-1])[::-1] / shares.sum() - 0.01
+        place = int(np.argmax(above < 0)) - 1  # the bin of the quantile, and the way through it
+        through = inside(shares / shares.sum(), np.array([place]), above[[place]] * shares.sum() / shares[place])
+        value = levels.values(np.array([place + run.start]), through)
+        errors.append(abs(value[0] / np.quantile(incomes, 0.99) - 1))
+    assert np.mean(errors) < 0.1
+
+
+def test_values_fall_inside_the_bins_of_a_tail():
+    """The mean of an exponential distribution is that of its bins only if values inside a bin are not uniform."""
+    ends = np.arange(13) / 2
+    shares = -np.diff(np.exp(-ends))
+    shares /= shares.sum()
+    uniform = (np.arange(1000) + 0.5) / 1000
+    means = [(k + inside(shares, np.full(1000, k), uniform).mean()) / 2 for k in range(12)]
+    assert shares @ means == pytest.approx(1 - 6 * np.exp(-6) / (1 - np.exp(-6)), abs=0.003)
+    assert shares @ (ends[:-1] + 0.25) > 1.005
+    assert inside(np.full(4, 0.25), np.array([0, 3]), np.array([0.3, 0.6])) == pytest.approx([0.3, 0.6])
 
 
 @pytest.fixture(scope="module")

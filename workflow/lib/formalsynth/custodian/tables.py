@@ -20,7 +20,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.crossing import Part, noise_reason
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
-from formalsynth.custodian.margins import shares_of
+from formalsynth.custodian.margins import inside, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.relations import Variable, correlations, drawn, errors, products
 from formalsynth.custodian.schema import KIND, PublicSchema
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Columns = Mapping[str, Levels]
+Shares = Mapping[str, Array]
 
 
 def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple[Part, ...]:
@@ -51,7 +52,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
         )
         for name in columns
     )  # fmt: skip
-    variables = _variables(schema, columns, margins)
+    variables = _variables(schema, columns, margins, _shares(columns, margins))
     pairs = _pairs(schema, list(variables))
     if not pairs:
         return margins
@@ -76,7 +77,7 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
     """
     parts = measured(schema, rows, epsilon)
     columns = {name: levels_of(column) for name, column in schema.released.items()}
-    variables = list(_variables(schema, columns, parts).values())
+    variables = list(_variables(schema, columns, parts, _shares(columns, parts)).values())
     of_pairs = _by_pair(schema, variables, parts[len(columns) :])
     variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
     of_pair = errors(variables, len(rows), variances)
@@ -90,7 +91,7 @@ class Model:
 
     columns: Columns
     variables: Mapping[str, Variable]
-    shares: Mapping[str, Array]
+    shares: Shares
     """Shares (levels,) of each column among the values that are there."""
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
@@ -99,13 +100,14 @@ class Model:
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
         """Fit the model to noisy parts."""
         columns = {name: levels_of(column) for name, column in schema.released.items()}
-        variables = _variables(schema, columns, parts)
+        shares = _shares(columns, parts)
+        variables = _variables(schema, columns, parts, shares)
         of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
         matrix = correlations(
             list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, _rows(parts[: len(columns)]),
             {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
         )  # fmt: skip
-        return cls(columns, variables, _shares(columns, parts), matrix)
+        return cls(columns, variables, shares, matrix)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
@@ -122,13 +124,17 @@ class Model:
         levels, (place, share) = self.columns[name], drawn_of[name]
         place = place + levels.runs[-1].start
         kind = drawn_of.get(name + KIND)
-        if kind is None:
-            return pd.Series(levels.values(place, share))
-        for number, run in enumerate(levels.runs[:-1]):
-            weights = np.maximum(self.shares[name][run], 1e-12)
-            other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
-            place = np.where(kind[0] == number, other, place)
-        return pd.Series(levels.values(place, share)).mask(kind[0] == len(levels.runs))
+        if kind is not None:
+            for number, run in enumerate(levels.runs[:-1]):
+                weights = np.maximum(self.shares[name][run], 1e-12)
+                other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
+                place = np.where(kind[0] == number, other, place)
+        for run in levels.smooth:
+            of_run = (place >= run.start) & (place < run.stop)
+            if run.stop - run.start > 2:
+                share[of_run] = inside(self.shares[name][run], place[of_run] - run.start, share[of_run])
+        values = pd.Series(levels.values(place, share))
+        return values if kind is None else values.mask(kind[0] == len(levels.runs))
 
 
 def noisy_part(
@@ -167,10 +173,9 @@ def _shares(columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
     return {name: shares_of(levels, part.counts[: len(levels)], part.scale) for (name, levels), part in named}
 
 
-def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Variable]:
+def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], all_shares: Shares) -> dict[str, Variable]:
     """Variables by name: each column, and the kind of its values where there are several."""
     variables = {}
-    all_shares = _shares(columns, margins)
     for (name, levels), part in zip(columns.items(), margins, strict=False):
         shares, missing = all_shares[name], 0.0
         if schema.columns[name].may_be_missing:
