@@ -1,23 +1,29 @@
 """Several columns under one budget: what it costs, what is counted, and what synthetic rows keep."""
 
+import functools
 import itertools
 import math
+import runpy
 
 import households
 import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.cli.main import main
-from formalsynth.custodian import tables
+from formalsynth.core.text import DataError
+from formalsynth.custodian import intervals, tables
+from formalsynth.custodian.analyses import check_analyses, estimates
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import read_crossing
+from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
 from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.relations import STEPS, Variable, completed, correlations, drawn, products
-from formalsynth.custodian.schema import Column, Schema
+from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import Model, measured
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 DECLARED = {
     "file": "households.csv", "rows": 4000, "protected": "household", "rows_each": 1, "neighbours": "replace",
@@ -55,9 +61,9 @@ def exact(schema, rows, monkeypatch, reference):
     """Numbers of all parts without noise, with the scores of a reference, each divided by its scale."""
     frame = pd.DataFrame(rows, columns=list(SMALL))
     with monkeypatch.context() as patch:
-        patch.setattr(tables, "noisy_counts", lambda counts, epsilon, sensitivity: list(counts))
         patch.setattr(tables, "_variables", lambda *_: reference)
-        return np.concatenate([np.array(part.numbers) / part.scale for part in measured(schema, frame, 1.5)])
+        parts = measured(schema, frame, 1.5, lambda counts, epsilon, sensitivity: list(counts))
+        return np.concatenate([np.array(part.numbers) / part.scale for part in parts])
 
 
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
@@ -252,13 +258,86 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
     assert "one correlation is kept for each of the declared pairs, with noise: region and age, " in readme
-    assert "combine.py gives no interval" in readme
+    assert "for the population of which the file is a random sample" in readme
+    assert "none: the pair income and weight is not declared" in readme
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
     exec(code, {})
-    mean = float(capsys.readouterr().out.splitlines()[-1].strip("()").split(",")[0])
-    assert mean == pytest.approx(np.mean([pd.read_csv(f"synthetic_{k}.csv")["income"].mean() for k in (1, 2)]))
+    combine = runpy.run_path("combine.py")["combine"]
+    mean = float(np.mean([pd.read_csv(f"synthetic_{k}.csv")["income"].mean() for k in (1, 2)]))
+    estimate, error, (low, high) = combine([mean, mean], "mean of income")
+    assert capsys.readouterr().out.splitlines()[-1] == str((estimate, error, (low, high)))
+    assert low < 24_000 < high  # of the population
+    assert f"| mean of income | {estimate:g} | {error:g} | {low:g} to {high:g} |" in readme
+    assert combine([3.0, 5.0], "mean of size") == (4.0, None, None)
+
+
+WAY = {"age": households.COLUMNS["age"], "sex": households.COLUMNS["sex"], "income": households.COLUMNS["income"]}
+ANALYSES = Analyses.model_validate({
+    "shares": [{"column": "income", "above": 30_000}], "quantiles": [0.5], "regressions": [{"predictors": ["age"]}],
+    "replicates": 40,
+})  # fmt: skip
+
+
+def test_simulated_errors_are_those_of_releases(monkeypatch):
+    """Release 40 files of one population: their spread, and how many have the population inside their interval."""
+    schema = a_schema(columns=WAY, pairs=[["age", "income"]], rows=1000)
+    files = [typed(households.households(1000, seed))[list(WAY)] for seed in range(40)]
+    way = Way(schema, ANALYSES, 4.0, 1000, 2000)
+    generator, truth = np.random.default_rng(1), values(schema, ANALYSES, typed(households.households(50_000, 61))[list(WAY)])
+    noise = functools.partial(simulated_noise, generator)
+    models = [Model.of(schema, measured(schema, rows, 4.0, noise)) for rows in files]
+    released = np.array([way.released(model, generator) for model in models])
+    bias, error = way.errors(models[0], 40, generator)
+    # the standard error of a spread of 40 is 11 %
+    assert error == pytest.approx(released.std(axis=0), rel=0.6)
+    assert (np.abs(released - bias - truth) < 2 * error).mean(axis=0).min() > 0.75
+    monkeypatch.setattr(intervals, "LARGEST", 400)
+    assert way.fraction == 0.4
+    assert way.errors(models[0], 30, generator)[1] == pytest.approx(error, rel=0.7)
+
+
+def test_simulated_noise_is_that_of_a_release():
+    """Discrete Laplace noise of scale 4: its variance, and the probability of 0."""
+    noise = np.array(simulated_noise(np.random.default_rng(1), [7] * 40_000, 0.5, 2.0)) - 7
+    ratio = math.exp(-1 / 4)
+    assert noise.var() == pytest.approx(2 * ratio / (1 - ratio) ** 2, rel=0.06)
+    assert (noise == 0).mean() == pytest.approx((1 - ratio) / (1 + ratio), abs=0.008)
+
+
+@pytest.mark.parametrize(("changes", "part"), [
+    ({"means": ["region"]}, "means: region is none of the columns of numbers"),
+    ({"shares": [{"column": "region", "value": "Mars"}]}, "the column has the categories North"),
+    ({"shares": [{"column": "ages", "missing": True}]}, "shares: ages is none of the columns"),
+    ({"shares": [{"column": "age", "value": "old"}]}, "the column has numbers"),
+    ({"regressions": [{"predictors": ["income"]}]}, "regressions: income is none of the predictors"),
+])  # fmt: skip
+def test_impossible_analyses_are_refused(changes, part):
+    with pytest.raises(DataError, match=part):
+        check_analyses(a_schema(), Analyses.model_validate(changes))
+
+
+def test_analyses_are_those_of_the_rows():
+    schema = a_schema(columns=SMALL, outcome="size", rows=4)
+    rows = pd.DataFrame({
+        "kind": ["a", "b", "c", "a", "b", "c"], "group": ["x", "x", "y", "y", "z", "z"],
+        "size": [0, 1, 2, 3, 1, math.nan], "age": [1.0, 2.0, 4.0, 9.0, 3.0, 5.0],
+    })  # fmt: skip
+    given = {
+        "means": ["age"], "quantiles": [0.5], "regressions": [{"predictors": ["kind"]}, {"predictors": ["age"], "log": True}],
+        "shares": [{"column": "size", "missing": True}, {"column": "size", "above": 1}, {"column": "kind", "value": "a"}],
+    }  # fmt: skip
+    results = estimates(schema, Analyses.model_validate(given), rows)
+    assert results["mean of size"] == pytest.approx((1.4, math.sqrt(1.3 / 5)))
+    assert results["mean of age"][0] == 4.0
+    assert [results[f"share of {name}"][0] for name in ("size missing", "size above 1", "kind equal to a")] == pytest.approx(
+        [1 / 6, 1 / 3, 1 / 3]
+    )
+    assert results["0.5 quantile of size"][0] == 1.0
+    assert results["size on kind: kind b"][0] == pytest.approx(-0.5)
+    fit = stats.linregress([2.0, 4.0, 9.0, 3.0], np.log([1.0, 2.0, 3.0, 1.0]))
+    assert results["log size on age: age"] == pytest.approx((fit.slope, fit.stderr))
 
 
 def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):

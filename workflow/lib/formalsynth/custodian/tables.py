@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,17 +28,20 @@ from formalsynth.custodian.schema import KIND, PublicSchema
 if TYPE_CHECKING:
     import pandas as pd
 
+Noise = Callable[[Sequence[int], float, float], list[int]]
+"""Function that adds noise to counts, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
 Shares = Mapping[str, Array]
 
 
-def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple[Part, ...]:
+def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise = noisy_counts) -> tuple[Part, ...]:
     """Count and sum the rows, with noise: nothing else of them is used afterwards.
 
     Args:
         schema: declarations.
         table: the confidential rows.
         epsilon: cost of all parts.
+        noise: function that adds the noise; that of a simulation protects nobody.
     """
     columns = {name: levels_of(column) for name, column in schema.released.items()}
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
@@ -48,7 +51,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
     margins = tuple(
         noisy_part(
             schema, f"margin of {name}", [name], [_width(schema, columns, name)],
-            _counted(schema, columns, name, places[name]), 1, of_margins[name],
+            _counted(schema, columns, name, places[name]), 1, of_margins[name], noise,
         )
         for name in columns
     )  # fmt: skip
@@ -59,14 +62,14 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
     scores = {name: variable.indicators(_places(columns, places, name)) for name, variable in variables.items()}
     of_pair = epsilon * (1 - share) / len(pairs)
     return margins + tuple(
-        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair)
+        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair, noise)
         for first, second in pairs
     )
 
 
-def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float) -> Part:
+def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise) -> Part:
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
-    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
+    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
 
 def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
@@ -91,6 +94,8 @@ class Model:
 
     columns: Columns
     variables: Mapping[str, Variable]
+    number: float
+    """Estimated rows of the file."""
     shares: Shares
     """Shares (levels,) of each column among the values that are there."""
     matrix: Array
@@ -103,11 +108,12 @@ class Model:
         shares = _shares(columns, parts)
         variables = _variables(schema, columns, parts, shares)
         of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
+        number = _rows(parts[: len(columns)])
         matrix = correlations(
-            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, _rows(parts[: len(columns)]),
+            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, number,
             {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
         )  # fmt: skip
-        return cls(columns, variables, shares, matrix)
+        return cls(columns, variables, number, shares, matrix)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
@@ -138,11 +144,12 @@ class Model:
 
 
 def noisy_part(
-    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int, epsilon: float
-) -> Part:
+    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
+    epsilon: float, noise: Noise = noisy_counts,
+) -> Part:  # fmt: skip
     """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
-    noisy = noisy_counts([int(number) for number in numbers], epsilon, sensitivity)
+    noisy = noise([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(
         name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),

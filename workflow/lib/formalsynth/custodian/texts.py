@@ -9,8 +9,8 @@ import functools
 import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -19,6 +19,7 @@ from scipy.special import stdtrit
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA, guarantee_sentence
+from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
@@ -35,6 +36,8 @@ class ReleaseFacts:
     declarations: Declarations
     uses_predictors: bool
     """True if outcomes were drawn given the predictors."""
+    results: Mapping[str, Analysed] = field(default_factory=dict)
+    """Declared analyses of sets from noisy tables."""
 
     @property
     def name(self) -> str:
@@ -70,6 +73,11 @@ class ReleaseFacts:
     def quantile(self) -> float:
         """Quantile of Student's t for a 95 % interval from all sets."""
         return float(stdtrit(max(self.config.sets - 1, 1), 0.975))
+
+    @property
+    def interval_quantile(self) -> float:
+        """Quantile of Student's t for the intervals of declared analyses."""
+        return next(iter(self.results.values())).quantile
 
     @property
     def files(self) -> list[str]:
@@ -120,7 +128,8 @@ def _environment() -> Environment:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "repr": repr, "slug": _slug
+        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "six": "{:.6g}".format, "repr": repr,
+        "slug": _slug,
     }  # fmt: skip
     return environment
 
