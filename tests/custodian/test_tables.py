@@ -1,8 +1,10 @@
 """Several columns under one budget: what it costs, what is counted, and what synthetic rows keep."""
 
+import dataclasses
 import functools
 import itertools
 import math
+import re
 import runpy
 
 import households
@@ -11,9 +13,9 @@ import pandas as pd
 import pytest
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
-from formalsynth.custodian import intervals, tables
+from formalsynth.custodian import intervals, tables, tables_compare, tables_plan
 from formalsynth.custodian.analyses import check_analyses, estimates
-from formalsynth.custodian.budget import read_ledger
+from formalsynth.custodian.budget import read_comparisons, read_ledger
 from formalsynth.custodian.crossing import read_crossing
 from formalsynth.custodian.intervals import Way, simulated_noise, values
 from formalsynth.custodian.levels import MISSING, levels_of
@@ -21,6 +23,7 @@ from formalsynth.custodian.margins import inside, smoothed
 from formalsynth.custodian.relations import STEPS, Variable, completed, correlations, drawn, products
 from formalsynth.custodian.schema import Analyses, Column, Schema
 from formalsynth.custodian.tables import Model, measured
+from formalsynth.custodian.tables_compare import Tried, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -340,13 +343,8 @@ def test_analyses_are_those_of_the_rows():
     assert results["log size on age: age"] == pytest.approx((fit.slope, fit.stderr))
 
 
-def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
-    """Without the file: the spread of correlations over draws of the noise is what the plan names."""
-    (study.parents[1] / "households.csv").unlink()
-    capsys.readouterr()
-    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
-    said = capsys.readouterr().out
-    assert "Errors to expect from the noise alone at epsilon 2, for 4000 rows" in said
+def test_the_errors_to_expect_are_those_of_the_noise():
+    """The spread of correlations over draws of the noise is what the plan names."""
     columns = {name: households.COLUMNS[name] for name in ("age", "sex", "income")}
     schema = a_schema(pairs=[["age", "sex"]], columns=columns)
     rows = typed(households.households())[list(columns)]
@@ -355,6 +353,55 @@ def test_the_errors_to_expect_are_those_of_the_noise(study, capsys):
     # shrinkage makes the spread a little smaller, and noisy margins make it larger; 60 draws have a standard error of 9 %
     assert 0.4 * expected["age and sex"] < np.std(correlations_of) < 1.6 * expected["age and sex"]
     assert 0 < share < 0.05
+
+
+def test_the_plan_simulates_releases_without_the_file(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_plan, "REPLICATES", 6)
+    monkeypatch.setattr(tables_plan, "FACTORS", (0.25, 1.0, 16.0))
+    households.declare(study, {"schema.yaml": {"rows": 1500}})
+    (study.parents[1] / "households.csv").unlink()
+    capsys.readouterr()
+    assert main(["plan", "studies/households"]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "Errors to expect at epsilon 2, for 1500 made-up rows; no file was opened." in said
+    assert "income on weight: weight: lost, as the pair income and weight is not declared." in said
+    page = (study / "plan.html").read_text()
+    assert "MADE-UP ROWS" in page
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    errors = {(row[0], float(row[1])): (float(row[2]), float(row[3])) for row in rows if len(row) == 7}
+    for name in ("mean of hours", "share of income above 30000", "log income on age, education: age"):
+        assert errors[name, 0.5][1] > 1.5 * errors[name, 32.0][1], name
+    sampling, error = errors["share of income above 30000", 32.0]
+    assert 0.5 * sampling < error < 4 * sampling
+
+
+def test_a_comparison_describes_what_would_be_released(study, capsys, monkeypatch):
+    monkeypatch.setattr(tables_compare, "FACTORS", (0.02, 200.0))
+    monkeypatch.setattr(tables_compare, "DRAWS", 2)
+    assert main(["compare", "studies/households"]) == 0, capsys.readouterr().err
+    page = (study / "confidential" / "CONFIDENTIAL-report.html").read_text()
+    assert [entry.compared for entry in read_comparisons(study)] == [("tables",)]
+    assert re.search(r'<td class="n">400</td><td class="n">400</td><td>none; the exact test', page)
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in page.split("<tr>")]
+    of_analyses = {(row[1], float(row[0])): row[2:] for row in rows if len(row) == 8}
+    file, error, synthetic = map(float, of_analyses["share of income above 30000", 400.0][:3])
+    assert synthetic == pytest.approx(file, abs=6 * error)
+    assert of_analyses["0.99 quantile of income", 400.0][-1] == "tail"
+    of_pairs = {(row[1], float(row[0])): float(row[2]) for row in rows if len(row) == 4 and row[0] != ""}
+    assert of_pairs["age and education", 400.0] < 0.1
+
+
+def test_a_comparison_says_what_is_lost():
+    """Two analyses, a share and a slope, in two draws of the noise."""
+    file, share, slope = {"share": (0.5, 0.01), "y on x: x": (1.0, 0.2)}, [0.51, 0.52], [0.0, 0.1]
+    lost = Tried(1.0, 1.0, file, list(file), np.column_stack([share, slope]), np.zeros((2, 0)))
+    kept = dataclasses.replace(lost, epsilon=2.0, synthetic=np.column_stack([share, [1.3, 0.8]]))
+    assert lost.kept == {"share": 1.0, "y on x: x": 0.0}
+    assert lost.differences == pytest.approx([math.sqrt(2.5), math.sqrt((25 + 4.5**2) / 2)])
+    assert verdicts([lost, kept]) == [
+        "Noisy tables keep no declared regression at epsilon 1.", "Lost at epsilon 1: y on x: x.",
+        "All declared analyses are kept at epsilon 2.",
+    ]  # fmt: skip
 
 
 def test_a_confidential_number_of_rows_has_a_declared_one_in_its_place(study, capsys):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -131,16 +131,15 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
         return "too few rows for it in some simulations"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than what the noise leaves certain"
-    return next((f"the pair {' and '.join(pair)} is not declared" for pair in _lost_pairs(way, name)), "")
+    return lost_relation(way.schema, way.analyses, name)
 
 
-def _lost_pairs(way: Way, name: str) -> Iterator[tuple[str, str]]:
-    """Pairs of the columns of a regression that are not declared: their relations are not kept."""
-    schema, outcome = way.schema, way.schema.outcome
-    if schema.pairs is None:
-        return
-    declared = {frozenset(pair) for pair in schema.pairs}
-    for regression in way.analyses.regressions:
-        if name.startswith(f"{regression.label(outcome)}: "):
-            pairs = itertools.combinations([outcome, *regression.predictors], 2)
-            yield from (pair for pair in pairs if frozenset(pair) not in declared)
+def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
+    """Explain that an analysis needs the relation of a pair that is not declared; empty if it needs none."""
+    declared = {frozenset(pair) for pair in schema.pairs or []}
+    for regression in analyses.regressions if schema.pairs is not None else []:
+        if name.startswith(f"{regression.label(schema.outcome)}: "):
+            for pair in itertools.combinations([schema.outcome, *regression.predictors], 2):
+                if frozenset(pair) not in declared:
+                    return f"the pair {' and '.join(pair)} is not declared"
+    return ""

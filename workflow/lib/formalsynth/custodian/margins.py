@@ -13,6 +13,8 @@ ORDER = 3
 """Order of the differences of log counts that have a penalty."""
 STIFFNESSES = np.geomspace(0.01, 1000, 11)
 """Penalties that are tried."""
+LEAST_WEIGHT = 1e-6
+"""Smallest weight of a count, for matrices that can be inverted."""
 LEAST = 0.001
 """Smallest fitted count."""
 STEPS, CLOSE = 60, 1e-6
@@ -47,17 +49,18 @@ def smoothed(noisy: Array, variance: float) -> Array:
     third = np.diff(np.eye(len(noisy)), ORDER, axis=0)
     penalty = STIFFNESSES[:, None, None] * (third.T @ third)
     point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(penalty), 1))
+    most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
     for _ in range(STEPS):  # iterated least squares of the log counts (stiffnesses, k)
         rate = np.exp(point)
-        weight = rate**2 / (rate + variance)
-        target = weight * (point + (noisy - rate) / rate)
+        weight = np.maximum(rate**2 / (rate + variance), LEAST_WEIGHT)
+        target = weight * point + rate * (noisy - rate) / (rate + variance)
         step = np.linalg.solve(weight[:, None] * np.eye(len(noisy)) + penalty, target[:, :, None])[:, :, 0] - point
-        point = np.maximum(point + np.clip(step, -1.0, 1.0), np.log(LEAST))
+        point = np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
         if np.abs(step).max() < CLOSE:
             break
     rate = np.exp(point)
     total = rate + variance
-    size = np.linalg.slogdet((rate**2 / total)[:, None] * np.eye(len(noisy)) + penalty)[1]
+    size = np.linalg.slogdet(np.maximum(rate**2 / total, LEAST_WEIGHT)[:, None] * np.eye(len(noisy)) + penalty)[1]
     rough = np.einsum("si,sij,sj->s", point, penalty, point)
     loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
     likelihood = ((len(noisy) - ORDER) * np.log(STIFFNESSES) - loss - size) / 2

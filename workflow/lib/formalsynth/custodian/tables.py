@@ -72,6 +72,15 @@ def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integer
     return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
 
+def variable_places(schema: PublicSchema, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
+    """Levels (n,) of each variable, below 0 where it has none, and whether they have an order."""
+    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    places = {name: levels.of(table[name]) for name, levels in columns.items()}
+    ordered = {name: levels.ordered for name, levels in columns.items()}
+    kinds = {kind: False for name, column in schema.released.items() for kind in column.kind_of(name)}
+    return {name: (_places(columns, places, name), known) for name, known in (ordered | kinds).items()}
+
+
 def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
     """Errors to expect from the noise alone, computed with made-up rows and without the file.
 
