@@ -65,10 +65,16 @@ DECLARED = {
     "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income",
 }  # fmt: skip
 """Declarations of the file without its columns."""
+ANALYSES = {
+    "means": ["hours"], "shares": [{"column": "income", "value": 0}, {"column": "income", "above": 30_000}],
+    "quantiles": [0.5, 0.9], "regressions": [{"predictors": ["age", "education"], "log": True}, {"predictors": ["weight"]}],
+    "replicates": 20,
+}  # fmt: skip
+"""Declared analyses; the pair of income and weight is not declared."""
 RELEASE = {
     "synthesizer": "tables", "sets": 2, "ceiling": 2, "budget": 4, "title": "Households", "intended_use": "teaching",
     "region": "Nowhere", "sector": "Government", "licence": "CC-BY-4.0", "curator.name": "Office of Examples",
-    "curator.contact": "data@office.example",
+    "curator.contact": "data@office.example", "analyses": ANALYSES,
 }  # fmt: skip
 
 

@@ -487,7 +487,7 @@ for _name, _true, _draws in [
      lambda made, stream: made.noisy(stream, 1) if made.counts.sum() <= 400 else made.noisy(stream, 1) * 0 + made.counts),
     ("exact counts where noisy ones are above 350", "infinite",
      lambda made, stream: (lambda noisy: np.where(noisy > 350, made.counts, noisy))(made.noisy(stream, 1))),
-    ("the exact largest count beside noisy ones where it is above 1000", "infinite",
+    ("the exact largest count after noisy ones where it is above 1000", "infinite",
      lambda made, stream: np.append(made.noisy(stream, 1)[0], made.counts[made.counts > 1000])[None]),
     ("draws from the exact counts", "infinite", lambda made, stream: made.counts[None]),
     ("noise from a fixed seed", "infinite", lambda made, stream: made.noisy(np.random.default_rng(1), 1)),

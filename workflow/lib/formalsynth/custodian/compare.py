@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.progress import tell
+from formalsynth.custodian.analyses import check_analyses
 from formalsynth.custodian.budget import head, read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
@@ -19,7 +20,9 @@ from formalsynth.custodian.records import records_of
 from formalsynth.custodian.report import TrialInfo, page
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import Content
-from formalsynth.custodian.schema import RELEASE, Declared, read_draft
+from formalsynth.custodian.schema import RELEASE, TABLES, Declared, read_draft, read_release
+from formalsynth.custodian.tables_compare import compare_tables
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
 if TYPE_CHECKING:
@@ -38,10 +41,17 @@ def compare(declared: Declared) -> list[str]:
         ConfigError: something is not declared yet, or not allowed.
         DataError: the file cannot be used, or there is no CmdStan.
     """
-    study, file = read_study(declared), usable(declared)
+    tables = load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES
+    config, study = (read_release(declared.folder), None) if tables else (None, read_study(declared))
+    file = usable(declared)
     read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes any time
     private_folder((declared.folder / REPORT).parent)
-    try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
+    if study is not None:
+        try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
+    if config is not None:
+        check_analyses(declared.schema, config.analyses)
+        record_comparison(declared.folder, [TABLES], file.content)
+        write_private(declared.folder / REPORT, compare_tables(declared.schema, config, file.table))
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
         head(declared.folder),

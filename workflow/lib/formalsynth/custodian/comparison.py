@@ -169,7 +169,7 @@ def _coefficients(
     intervals = [without_draws(*values) for values in zip(estimates.T, variances.T, strict=True)] if fitted else []
     ends = [(interval.low, interval.high) for interval in intervals if interval]
     ours, theirs = _interval(*of_file), ends or _interval(*combined(estimates, variances))
-    label = f"{'log ' * regression.log}{schema.outcome} on {', '.join(regression.predictors)}"
+    label = regression.label(schema.outcome)
     return [
         Coefficient(label, name, ours[k], theirs[k], overlap(ours[k], theirs[k])) for k, name in enumerate(names) if k
     ]  # fmt: skip

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+from scipy import interpolate, special
 
-from formalsynth.core.arrays import Array
+from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.levels import Levels
 
-STIFFNESSES = np.geomspace(0.1, 1000, 5)
-"""Penalties on second differences of log counts that are tried."""
-LEAST = 0.05
+ORDER = 3
+"""Order of the differences of log counts that have a penalty."""
+STIFFNESSES = np.geomspace(0.01, 1000, 11)
+"""Penalties that are tried."""
+LEAST_WEIGHT = 1e-6
+"""Smallest weight of a count, for matrices that can be inverted."""
+LEAST = 0.001
 """Smallest fitted count."""
 STEPS, CLOSE = 60, 1e-6
 """Largest number of steps of a fit, and the change of log counts at which it ends."""
+FINER = 16
+"""Points of an interpolated distribution function in each bin."""
 
 
 def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
@@ -27,7 +33,7 @@ def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
     """
     counts = np.maximum(numbers, 0.0)
     for run in levels.smooth:
-        if run.stop - run.start > 3:
+        if run.stop - run.start > ORDER + 1:
             counts[run] = smoothed(numbers[run], discrete_laplace_variance(scale))
     total = counts.sum()
     return counts / total if total > 0 else np.full(len(levels), 1 / len(levels))
@@ -36,29 +42,44 @@ def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
 def smoothed(noisy: Array, variance: float) -> Array:
     """Smooth noisy counts (k,) of adjacent bins.
 
-    Log counts have a penalty on their second differences, which the marginal likelihood chooses (Laplace's approximation);
-    the likelihood is normal with the variance of the noise and of the count.
+    Log counts have a penalty on their third differences, so that a tail without counts goes on like that of a lognormal
+    distribution; with second differences it is far too heavy. They are averaged over stiffnesses by the marginal likelihood
+    (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count.
     """
-    second = np.diff(np.eye(len(noisy)), 2, axis=0)
-    penalty = second.T @ second
-    best = max((_fit(noisy, variance, stiffness * penalty, stiffness) for stiffness in STIFFNESSES), key=lambda pair: pair[0])
-    return best[1]
-
-
-def _fit(noisy: Array, noise: float, penalty: Array, stiffness: float) -> tuple[float, Array]:
-    """Log marginal likelihood of a stiffness, and the fitted counts (k,), by iterated least squares of the log counts."""
-    point = np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10))
-    for _ in range(STEPS):
+    third = np.diff(np.eye(len(noisy)), ORDER, axis=0)
+    penalty = STIFFNESSES[:, None, None] * (third.T @ third)
+    point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(penalty), 1))
+    most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
+    for _ in range(STEPS):  # iterated least squares of the log counts (stiffnesses, k)
         rate = np.exp(point)
-        weight = rate**2 / (rate + noise)
-        newer = linalg.solve(np.diag(weight) + penalty, weight * (point + (noisy - rate) / rate), assume_a="pos")
-        step = np.clip(newer - point, -1.0, 1.0)
-        point = np.maximum(point + step, np.log(LEAST))
+        weight = np.maximum(rate**2 / (rate + variance), LEAST_WEIGHT)
+        target = weight * point + rate * (noisy - rate) / (rate + variance)
+        step = np.linalg.solve(weight[:, None] * np.eye(len(noisy)) + penalty, target[:, :, None])[:, :, 0] - point
+        point = np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
         if np.abs(step).max() < CLOSE:
             break
     rate = np.exp(point)
-    variance = rate + noise
-    curvature = np.diag(rate**2 / variance) + penalty
-    loss = ((noisy - rate) ** 2 / variance).sum() + np.log(variance).sum() + point @ penalty @ point
-    size = np.log(np.maximum(linalg.eigvalsh(curvature), 1e-12)).sum()
-    return float((len(noisy) - 2) * np.log(stiffness) - loss - size) / 2, rate
+    total = rate + variance
+    size = np.linalg.slogdet(np.maximum(rate**2 / total, LEAST_WEIGHT)[:, None] * np.eye(len(noisy)) + penalty)[1]
+    rough = np.einsum("si,sij,sj->s", point, penalty, point)
+    loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
+    likelihood = ((len(noisy) - ORDER) * np.log(STIFFNESSES) - loss - size) / 2
+    return np.asarray(np.exp(special.softmax(likelihood) @ point))
+
+
+def inside(shares: Array, places: Integers, within: Array) -> Array:
+    """Move values inside bins of equal width so that the density follows adjacent bins: it falls inside a bin of a tail.
+
+    Args:
+        shares: (bins,) shares, interpolated by a monotone distribution function (Fritsch and Carlson 1980).
+        places: (n,) bin of each value.
+        within: (n,) share of the way through the bin by probability.
+
+    Returns:
+        Share (n,) of the way through the bin by width.
+    """
+    ends = np.concatenate([[0.0], np.cumsum(shares)])
+    grid = np.arange(len(shares) * FINER + 1) / FINER
+    heights = interpolate.PchipInterpolator(np.arange(len(ends)), ends)(grid)
+    through = np.interp(ends[places] + within * shares[places], heights, grid) - places
+    return np.asarray(np.clip(through, 0.0, 1 - 1e-12))

@@ -10,7 +10,7 @@ from formalsynth.custodian.fitted_plan import widths
 from formalsynth.custodian.records import made_up, records_of
 from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, read_release
 from formalsynth.custodian.sources import source
-from formalsynth.custodian.tables import expected_errors
+from formalsynth.custodian.tables_plan import plan_tables
 from formalsynth.plan.yaml_file import load_yaml
 
 DRY_REPORT = "plan.html"
@@ -42,18 +42,16 @@ def plan(declared: Declared) -> list[str]:
 
 
 def _of_tables(declared: Declared) -> list[str]:
-    """Predict the errors of noisy tables of all columns from the declarations.
+    """Simulate releases by noisy tables of all columns.
 
     Raises:
         ConfigError: something is not declared yet, or not allowed.
+        DataError: an analysis is not possible.
     """
-    config, schema = read_release(declared.folder), declared.schema
+    config = read_release(declared.folder)
     source(declared, config)
-    share, correlations = expected_errors(schema.public, config.ceiling, made_up(schema, np.random.default_rng()))
-    worst = sorted(correlations.items(), key=lambda pair: -pair[1])
     return [
-        f"Errors to expect from the noise alone at epsilon {config.ceiling:g}, for {schema.rows} rows; no file was opened.",
-        f"The share of a bin or category: {share:.4f} (standard deviation, the largest of the columns).",
-        *(f"The correlation of {names}: {error:.3f}." for names, error in worst),
-        f"Fewer pairs in {SCHEMA} are kept better, and so is a larger ceiling. Next: formalsynth release {declared.folder}",
+        *plan_tables(declared.schema, config, declared.folder / DRY_REPORT),
+        f"All epsilons, with a picture: {declared.folder / DRY_REPORT}. Fewer pairs in {SCHEMA} are kept better.",
+        f"Next: formalsynth release {declared.folder}; formalsynth compare shows errors for the file, and is recorded.",
     ]

@@ -16,6 +16,8 @@ from formalsynth.custodian.sources import Source
 
 REHEARSED = 1000
 """Largest number of rows of a rehearsed data set."""
+REPLICATES = 20
+"""Simulations for the intervals of a rehearsal."""
 SPARE = 1.5
 """Factor by which the rows of a release may be longer than those of its rehearsal."""
 
@@ -37,7 +39,9 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
     """
     tell("Rehearsing the release with made-up rows")
     schema = declared.schema.model_copy(update={"rows": min(rows, REHEARSED), "columns": declared.schema.released})
-    small, config = replace(declared, schema=schema), source.declarations.release.model_copy(update={"rows": schema.rows})
+    small, config = replace(declared, schema=schema), source.declarations.release
+    analyses = config.analyses.model_copy(update={"replicates": REPLICATES})
+    config = config.model_copy(update={"rows": schema.rows, "analyses": analyses})
     numbers, public = source.rehearsed(schema, config)
     public = public.model_copy(update={"schema_": schema.public, "release": config})
     own = source.own if public.own else None

@@ -37,9 +37,10 @@ class Variable:
 
     @functools.cached_property
     def scores(self) -> Integers:
-        """Scores (levels,) of an ordered variable: middle ranks, whose mean is about 0, from -STEPS to STEPS."""
+        """Scores (levels,) of an ordered variable: middle ranks, whose mean is about 0, cut at -STEPS and STEPS."""
         ranks = np.cumsum(self.shares) - self.shares / 2 - 0.5
-        return np.asarray(np.clip(np.rint(STEPS * ranks / max(np.abs(ranks).max(), 1e-9)), -STEPS, STEPS), dtype=np.int64)
+        scores = STEPS * ranks / max(np.abs(ranks).max(), 1e-9)
+        return np.asarray(np.clip(np.rint(scores), -STEPS, STEPS), dtype=np.int64)
 
     @property
     def width(self) -> int:
@@ -214,18 +215,18 @@ def completed(matrix: Array, measured: Array) -> Array:
     matrix = positive(matrix)
     if measured.all():
         return matrix
-    # iterative proportional scaling (Speed and Kiiveri 1986, Annals of Statistics 14, 138-150)
-    precision = np.eye(len(matrix))
-    edges = [(i, j) for i, j in itertools.combinations(range(len(matrix)), 2) if measured[i, j]]
+    # iterative proportional scaling (Speed and Kiiveri 1986, Annals of Statistics 14, 138-150), in terms of covariances
+    fitted = np.eye(len(matrix))
+    edges = [[i, j] for i, j in itertools.combinations(range(len(matrix)), 2) if measured[i, j]]
     for _ in range(50):
-        before = precision.copy()
-        for i, j in edges:
-            pair = np.ix_([i, j], [i, j])
-            fitted = np.linalg.inv(precision)[pair]
-            precision[pair] += np.linalg.inv(matrix[pair]) - np.linalg.inv(fitted)
-        if np.abs(precision - before).max() < 1e-6:
+        before = fitted.copy()
+        for pair in edges:
+            inside = fitted[pair][:, pair]
+            slopes = np.linalg.solve(inside, fitted[pair])
+            fitted += slopes.T @ (matrix[pair][:, pair] - inside) @ slopes
+        if np.abs(fitted - before).max() < 1e-6:
             break
-    return positive(np.asarray(np.linalg.inv(precision), dtype=float))
+    return positive(fitted)
 
 
 def positive(matrix: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import Crossing, Declarations
+from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed
 from formalsynth.custodian.schema import Column, PublicSchema
 from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
 from formalsynth.custodian.tables import Model
@@ -83,13 +84,17 @@ def write(
     schema = declarations.schema_
     crossed = Crossed(crossing.rows, declarations.release.sets, crossing.tables, crossing.draws, as_is)
     generator = np.random.default_rng(int(crossing.seed, 16))
+    results: dict[str, Analysed] = {}
     if declarations.tables:
-        model = Model.of(schema, crossing.tables)
-        frames, uses = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)], True
+        model, uses, release = Model.of(schema, crossing.tables), True, declarations.release
+        frames = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)]
+        rows = crossing.rows if schema.neighbours == "replace" else round(model.number)
+        way = Way(schema, release.analyses, release.ceiling, rows, crossing.rows * min(crossed.sets, SETS))
+        results = analysed(way, model, frames, generator)
     else:
         frames = synthetic_sets(schema, crossed, predictor, generator)
         uses = uses_predictors(schema, outcomes_of(schema, crossed, predictor))
-    facts = ReleaseFacts(crossing, declarations, uses)
+    facts = ReleaseFacts(crossing, declarations, uses, results)
     for name, frame in zip(facts.files, frames, strict=True):
         (folder / name).write_text(formatted(schema, frame), encoding="utf-8")
     for name, text in texts_of(facts).items():

@@ -21,6 +21,7 @@ body { font: 16px/1.5 system-ui, sans-serif; margin: 4.5rem auto 3rem; max-width
   background: #8b0000; color: #fff; padding: .5rem 1rem; font-weight: 700 }
 table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
 th, td { border-bottom: 1px solid #999; padding: .25rem .75rem; text-align: left; vertical-align: top }
+img { max-width: 100% }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
 @media print { .mark { -webkit-print-color-adjust: exact; print-color-adjust: exact } body { margin-top: 5rem } }
 """
@@ -52,14 +53,21 @@ def page(run: TrialInfo, compared: Sequence[CandidateSummary], chosen: Recommend
         _recommended(run, chosen), _overview(run, compared), _audit(run, compared), _meaning(run, compared), _quantiles(compared),
         _regressions(compared), _exposed(compared), _lost(compared),
     ]  # fmt: skip
+    return document(f"{run.study}: internal report", mark, parts)
+
+
+def document(title: str, mark: str, parts: Sequence[str]) -> str:
+    """Write a page from its parts, with a mark that is always seen."""
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(run.study)}: internal report</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><div class="mark">{mark}</div>'
         f"<main>{''.join(parts)}</main></body></html>\n"
     )
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def html_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Write a table; numbers have four digits."""
+
     def cell(value: object) -> str:
         return f'<td class="n">{_number(value)}</td>' if isinstance(value, float | int) else f"<td>{escape(str(value))}</td>"
 
@@ -118,7 +126,7 @@ def _overview(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         "<p>A declared regression is lost where one of its synthetic coefficients is outside the 95 % interval of the file and "
         "differs by more than a tenth; a quantile, where its level in the file differs by more than .02.</p>"
     )
-    return f"<h2>Candidates</h2>{_table(head, rows)}{lost}{words}"
+    return f"<h2>Candidates</h2>{html_table(head, rows)}{lost}{words}"
 
 
 def _audit(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
@@ -145,7 +153,7 @@ def _audit(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         "neighbour that attains it",
         "neighbours tried",
     ]
-    return f"<h2>Audit</h2>{words}{_table(head, rows)}"
+    return f"<h2>Audit</h2>{words}{html_table(head, rows)}"
 
 
 def _audit_outcome(summary: CandidateSummary) -> str:
@@ -167,12 +175,12 @@ def _meaning(run: TrialInfo, compared: Sequence[CandidateSummary]) -> str:
         f"<p>Somebody who knows everything else, and would bet evenly on whether a certain {whom} {what}, can be at most this "
         "sure after seeing the release, as far as the guarantee holds:</p>"
     )
-    return f"<h2>What epsilon means for one {whom}</h2>{words}{_table(head, rows)}"
+    return f"<h2>What epsilon means for one {whom}</h2>{words}{html_table(head, rows)}"
 
 
 def _quantiles(compared: Sequence[CandidateSummary]) -> str:
     rows = [(summary.id, level, *values) for summary in compared for level, values in summary.quantiles.items()]
-    return f"<h2>Quantiles of the outcome</h2>{_table(['candidate', 'level', 'file', 'synthetic'], rows)}" if rows else ""
+    return f"<h2>Quantiles of the outcome</h2>{html_table(['candidate', 'level', 'file', 'synthetic'], rows)}" if rows else ""
 
 
 def _regressions(compared: Sequence[CandidateSummary]) -> str:
@@ -186,7 +194,7 @@ def _regressions(compared: Sequence[CandidateSummary]) -> str:
         "<p>95 % intervals. An overlap of 1 is full agreement; below 0 the intervals lie apart. The synthetic interval of a "
         "histogram knows neither its noise nor its bins.</p>"
     )
-    return f"<h2>Regressions</h2>{note}{_table(head, rows)}" if rows else ""
+    return f"<h2>Regressions</h2>{note}{html_table(head, rows)}" if rows else ""
 
 
 def _exposed(compared: Sequence[CandidateSummary]) -> str:
@@ -196,7 +204,7 @@ def _exposed(compared: Sequence[CandidateSummary]) -> str:
         if summary.exposed
     ]
     note = "<p>Used rows with the largest bounds, by their number among the used rows, with the bound of each.</p>"
-    return f"<h2>Most exposed rows</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
+    return f"<h2>Most exposed rows</h2>{note}{html_table(['candidate', 'rows'], rows)}" if rows else ""
 
 
 def _lost(compared: Sequence[CandidateSummary]) -> str:
@@ -209,4 +217,4 @@ def _lost(compared: Sequence[CandidateSummary]) -> str:
         "<p>Of the rows that the audit took out, those whose absence shows most, by their number among the used rows, with the "
         "audited epsilon of one set.</p>"
     )
-    return f"<h2>Rows whose loss is largest</h2>{note}{_table(['candidate', 'rows'], rows)}" if rows else ""
+    return f"<h2>Rows whose loss is largest</h2>{note}{html_table(['candidate', 'rows'], rows)}" if rows else ""

@@ -228,14 +228,42 @@ class Regression(Model):
     predictors: list[str] = Field(min_length=1, description="Predictors.")
     log: bool = Field(False, description="Whether it is the logarithm of the outcome that is explained.")
 
+    def label(self, outcome: str) -> str:
+        """Name of the analysis."""
+        return f"{'log ' * self.log}{outcome} on {', '.join(self.predictors)}"
+
+
+class Share(Model):
+    """Share of rows with a certain value, of all rows."""
+
+    column: str = Field(description="The column.")
+    value: float | str | None = Field(None, description="Rows with this value or category.")
+    above: Finite | None = Field(None, description="Rows with a number above this one.")
+    missing: bool = Field(False, description="Rows whose value is missing.")
+
+    @model_validator(mode="after")
+    def _single(self) -> Self:
+        if (self.value is not None) + (self.above is not None) + self.missing != 1:
+            raise ValueError("a share has a value, or above, or missing: true")
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of the analysis."""
+        end = "missing" if self.missing else f"above {self.above:g}" if self.above is not None else f"equal to {self.value}"
+        return f"share of {self.column} {end}"
+
 
 class Analyses(Model):
-    """Analyses that the internal report compares."""
+    """Analyses that the internal report compares, and for which noisy tables have intervals."""
 
+    means: list[str] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
+    shares: list[Share] = Field(default_factory=list, description="Shares of rows.")
     quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
     )
     regressions: list[Regression] = Field(default_factory=list, description="Linear regressions.")
+    replicates: int = Field(200, ge=20, le=10_000, description="Simulations of the whole way for the intervals of noisy tables.")
 
 
 class ReleaseConfig(Model):

@@ -18,6 +18,7 @@ from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
 from formalsynth.core.registry import is_own
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
+from formalsynth.custodian.analyses import check_analyses
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
 from formalsynth.custodian.cross import check_claim, check_draft, check_rows_declared, crossed, crossed_tables, with_predictors
 from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode
@@ -93,7 +94,7 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
 
     Raises:
         ConfigError: a column is released as it is.
-        DataError: the number of synthetic rows is not declared.
+        DataError: the number of synthetic rows is not declared, or an analysis is not possible.
     """
     schema = declared.schema
     kept = [name for name, column in schema.predictors.items() if column.release != "synthesized"]
@@ -101,6 +102,7 @@ def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
         allowed = [f"synthesized or suppressed, where release.yaml has synthesizer: {TABLES}"]
         raise refusal(declared.folder / SCHEMA, f"columns.{kept[0]}.release", schema.columns[kept[0]].release, allowed)
     check_rows_declared(schema, config)
+    check_analyses(schema, config.analyses)
     public = Declarations(
         name=declared.name, schema=schema.public, release=config, mechanism=TABLES, guarantee=RELEASE_KIND[schema.neighbours],
         parameters={"epsilon": config.ceiling}, claim=config.ceiling,

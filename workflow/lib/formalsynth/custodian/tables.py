@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.crossing import Part, noise_reason
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
-from formalsynth.custodian.margins import shares_of
+from formalsynth.custodian.margins import inside, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.relations import Variable, correlations, drawn, errors, products
 from formalsynth.custodian.schema import KIND, PublicSchema
@@ -28,16 +28,20 @@ from formalsynth.custodian.schema import KIND, PublicSchema
 if TYPE_CHECKING:
     import pandas as pd
 
+Noise = Callable[[Sequence[int], float, float], list[int]]
+"""Function that adds noise to counts, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
+Shares = Mapping[str, Array]
 
 
-def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple[Part, ...]:
+def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise = noisy_counts) -> tuple[Part, ...]:
     """Count and sum the rows, with noise: nothing else of them is used afterwards.
 
     Args:
         schema: declarations.
         table: the confidential rows.
         epsilon: cost of all parts.
+        noise: function that adds the noise; that of a simulation protects nobody.
     """
     columns = {name: levels_of(column) for name, column in schema.released.items()}
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
@@ -47,25 +51,34 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float) -> tuple
     margins = tuple(
         noisy_part(
             schema, f"margin of {name}", [name], [_width(schema, columns, name)],
-            _counted(schema, columns, name, places[name]), 1, of_margins[name],
+            _counted(schema, columns, name, places[name]), 1, of_margins[name], noise,
         )
         for name in columns
     )  # fmt: skip
-    variables = _variables(schema, columns, margins)
+    variables = _variables(schema, columns, margins, _shares(columns, margins))
     pairs = _pairs(schema, list(variables))
     if not pairs:
         return margins
     scores = {name: variable.indicators(_places(columns, places, name)) for name, variable in variables.items()}
     of_pair = epsilon * (1 - share) / len(pairs)
     return margins + tuple(
-        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair)
+        _pair(schema, variables[first], variables[second], products(scores[first], scores[second]), of_pair, noise)
         for first, second in pairs
     )
 
 
-def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float) -> Part:
+def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise) -> Part:
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
-    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon)
+    return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
+
+
+def variable_places(schema: PublicSchema, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
+    """Levels (n,) of each variable, below 0 where it has none, and whether they have an order."""
+    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    places = {name: levels.of(table[name]) for name, levels in columns.items()}
+    ordered = {name: levels.ordered for name, levels in columns.items()}
+    kinds = {kind: False for name, column in schema.released.items() for kind in column.kind_of(name)}
+    return {name: (_places(columns, places, name), known) for name, known in (ordered | kinds).items()}
 
 
 def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) -> tuple[float, dict[str, float]]:
@@ -76,7 +89,7 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
     """
     parts = measured(schema, rows, epsilon)
     columns = {name: levels_of(column) for name, column in schema.released.items()}
-    variables = list(_variables(schema, columns, parts).values())
+    variables = list(_variables(schema, columns, parts, _shares(columns, parts)).values())
     of_pairs = _by_pair(schema, variables, parts[len(columns) :])
     variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
     of_pair = errors(variables, len(rows), variances)
@@ -90,7 +103,9 @@ class Model:
 
     columns: Columns
     variables: Mapping[str, Variable]
-    shares: Mapping[str, Array]
+    number: float
+    """Estimated rows of the file."""
+    shares: Shares
     """Shares (levels,) of each column among the values that are there."""
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
@@ -99,13 +114,15 @@ class Model:
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
         """Fit the model to noisy parts."""
         columns = {name: levels_of(column) for name, column in schema.released.items()}
-        variables = _variables(schema, columns, parts)
+        shares = _shares(columns, parts)
+        variables = _variables(schema, columns, parts, shares)
         of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
+        number = _rows(parts[: len(columns)])
         matrix = correlations(
-            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, _rows(parts[: len(columns)]),
+            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, number,
             {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
         )  # fmt: skip
-        return cls(columns, variables, _shares(columns, parts), matrix)
+        return cls(columns, variables, number, shares, matrix)
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
@@ -122,21 +139,26 @@ class Model:
         levels, (place, share) = self.columns[name], drawn_of[name]
         place = place + levels.runs[-1].start
         kind = drawn_of.get(name + KIND)
-        if kind is None:
-            return pd.Series(levels.values(place, share))
-        for number, run in enumerate(levels.runs[:-1]):
-            weights = np.maximum(self.shares[name][run], 1e-12)
-            other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
-            place = np.where(kind[0] == number, other, place)
-        return pd.Series(levels.values(place, share)).mask(kind[0] == len(levels.runs))
+        if kind is not None:
+            for number, run in enumerate(levels.runs[:-1]):
+                weights = np.maximum(self.shares[name][run], 1e-12)
+                other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
+                place = np.where(kind[0] == number, other, place)
+        for run in levels.smooth:
+            of_run = (place >= run.start) & (place < run.stop)
+            if run.stop - run.start > 2:
+                share[of_run] = inside(self.shares[name][run], place[of_run] - run.start, share[of_run])
+        values = pd.Series(levels.values(place, share))
+        return values if kind is None else values.mask(kind[0] == len(levels.runs))
 
 
 def noisy_part(
-    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int, epsilon: float
-) -> Part:
+    schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
+    epsilon: float, noise: Noise = noisy_counts,
+) -> Part:  # fmt: skip
     """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
-    noisy = noisy_counts([int(number) for number in numbers], epsilon, sensitivity)
+    noisy = noise([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(
         name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
@@ -167,10 +189,9 @@ def _shares(columns: Columns, margins: Sequence[Part]) -> dict[str, Array]:
     return {name: shares_of(levels, part.counts[: len(levels)], part.scale) for (name, levels), part in named}
 
 
-def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part]) -> dict[str, Variable]:
+def _variables(schema: PublicSchema, columns: Columns, margins: Sequence[Part], all_shares: Shares) -> dict[str, Variable]:
     """Variables by name: each column, and the kind of its values where there are several."""
     variables = {}
-    all_shares = _shares(columns, margins)
     for (name, levels), part in zip(columns.items(), margins, strict=False):
         shares, missing = all_shares[name], 0.0
         if schema.columns[name].may_be_missing:

@@ -9,8 +9,8 @@ import functools
 import json
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,6 +20,7 @@ from formalsynth.core.inference import contradicted
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
+from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
 
@@ -37,6 +38,8 @@ class ReleaseFacts:
     declarations: Declarations
     uses_predictors: bool
     """True if outcomes were drawn given the predictors."""
+    results: Mapping[str, Analysed] = field(default_factory=dict)
+    """Declared analyses of sets from noisy tables."""
 
     @property
     def name(self) -> str:
@@ -77,6 +80,11 @@ class ReleaseFacts:
     def quantile(self) -> float:
         """Quantile of Student's t for a 95 % interval from all sets."""
         return float(stdtrit(max(self.config.sets - 1, 1), 0.975))
+
+    @property
+    def interval_quantile(self) -> float:
+        """Quantile of Student's t for the intervals of declared analyses."""
+        return next(iter(self.results.values())).quantile
 
     @property
     def files(self) -> list[str]:
@@ -127,7 +135,8 @@ def _environment() -> Environment:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
-        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "repr": repr, "slug": _slug
+        "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "six": "{:.6g}".format, "repr": repr,
+        "slug": _slug,
     }  # fmt: skip
     return environment
 

@@ -1,0 +1,83 @@
+"""Coverage of the intervals of releases by noisy tables: python bench/release_coverage.py [RELEASES] [REPLICATES] [EPSILON].
+
+Each release is of another made-up file of 4,000 households (tests/households.py), and its intervals are for the population of all
+these files, whose values come from a million rows. Written to results/release_coverage.csv. 100 releases with 100 replicates
+each take about 13 minutes of processor time.
+"""
+
+import functools
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from formalsynth.custodian.analyses import names
+from formalsynth.custodian.intervals import Way, analysed, simulated_noise, values
+from formalsynth.custodian.schema import Analyses, Schema
+from formalsynth.custodian.tables import Model, measured
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import households
+
+ROWS, SETS, PROCESSES = 4000, 2, 2
+RESULTS = Path(__file__).parents[1] / "results"
+ANALYSES = Analyses.model_validate({
+    "means": ["hours"], "quantiles": [0.5, 0.9, 0.99],
+    "shares": [{"column": "income", "value": 0}, {"column": "income", "above": 30_000}, {"column": "income", "missing": True}],
+    "regressions": [{"predictors": ["age", "education"], "log": True}, {"predictors": ["age"]}],
+})  # fmt: skip
+SCHEMA = Schema.model_validate({
+    "file": "households.csv", "rows": ROWS, "protected": "household", "rows_each": 1, "neighbours": "replace",
+    "outside_bounds": "clip", "missing": "refuse", "zeros": "keep", "outcome": "income", "pairs": households.PAIRS,
+    "columns": households.COLUMNS,
+}).public  # fmt: skip
+
+
+def rows_of(seed: int, number: int) -> pd.DataFrame:
+    """Rows of a made-up file with their types."""
+    text = households.households(number, seed).drop(columns="id")
+    categories = ["region", "sex", "education"]
+    return text.assign(**{name: pd.to_numeric(text[name]) for name in text if name not in categories})
+
+
+def simulation(epsilon: float, replicates: int, number: int) -> pd.DataFrame:
+    """Results of one release, a row for each analysis."""
+    generator = np.random.default_rng([round(1000 * epsilon), number])
+    parts = measured(SCHEMA, rows_of(10_000 + number, ROWS), epsilon, functools.partial(simulated_noise, generator))
+    model = Model.of(SCHEMA, parts)
+    sets = [model.rows(ROWS, generator) for _ in range(SETS)]
+    way = Way(SCHEMA, ANALYSES.model_copy(update={"replicates": replicates}), epsilon, ROWS, SETS * ROWS)
+    results = analysed(way, model, sets, generator)
+    return pd.DataFrame([
+        {"analysis": name, "estimate": result.estimate, "bias": result.bias, "error": result.error,
+         "low": result.interval.low if result.interval else np.nan, "high": result.interval.high if result.interval else np.nan}
+        for name, result in results.items()
+    ])  # fmt: skip
+
+
+def main(releases: int = 100, replicates: int = 100, epsilon: float = 2.0) -> None:
+    """Simulate releases, write and print coverage with its standard error, errors and bias of each analysis."""
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        of_population = pool.map(rows_of, range(20), [50_000] * 20)
+        truth = np.mean([values(SCHEMA, ANALYSES, rows) for rows in of_population], axis=0)
+        parts = list(pool.map(functools.partial(simulation, epsilon, replicates), range(releases)))
+    rows, summary = pd.concat(parts), []
+    for name, true in zip(names(SCHEMA, ANALYSES), truth, strict=True):
+        of_name = rows[rows["analysis"] == name]
+        there = of_name.dropna()
+        coverage = ((there["low"] <= true) & (true <= there["high"])).mean()
+        summary.append({
+            "analysis": name, "epsilon": epsilon, "population": true, "coverage": coverage,
+            "coverage error": (coverage * (1 - coverage) / max(len(there), 1)) ** 0.5, "without": 1 - len(there) / releases,
+            "standard error": there["error"].mean(), "spread": (there["estimate"] - there["bias"]).std(),
+            "bias left": (there["estimate"] - there["bias"]).mean() - true, "releases": releases,
+        })  # fmt: skip
+    table = pd.DataFrame(summary)
+    RESULTS.mkdir(exist_ok=True)
+    table.to_csv(RESULTS / "release_coverage.csv", index=False)
+    print(table.to_string(index=False, float_format="{:.4g}".format))
+
+
+if __name__ == "__main__":
+    main(*(kind(word) for kind, word in zip((int, int, float), sys.argv[1:], strict=False)))

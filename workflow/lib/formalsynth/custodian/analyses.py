@@ -1,0 +1,127 @@
+"""Declared analyses of rows: means, shares, quantiles and regressions, each with its standard error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.inference import NORMAL_95
+from formalsynth.core.text import DataError
+from formalsynth.custodian.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Estimate = tuple[float, float]
+"""Estimate and standard error; NaN where there are too few rows."""
+NOTHING = math.nan, math.nan
+
+
+def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> dict[str, Estimate]:
+    """Estimate all declared analyses and the mean of the outcome, each from the rows that have the values which it needs.
+
+    The logarithm of an outcome is that of the rows in which it is above 0.
+    """
+    outcome = schema.outcome
+    named = {f"mean of {name}": _mean(_numbers(rows, name)) for name in dict.fromkeys([outcome, *analyses.means])}
+    named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
+    named |= {f"{level:g} quantile of {outcome}": _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
+    for regression in analyses.regressions:
+        named |= _regression(schema.columns, outcome, regression, rows)
+    return named
+
+
+def names(schema: PublicSchema, analyses: Analyses) -> list[str]:
+    """Names of the estimates of all declared analyses."""
+    import pandas as pd
+
+    return list(estimates(schema, analyses, pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})))
+
+
+def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:
+    """Check that the declared analyses are possible.
+
+    Raises:
+        DataError: one names an unknown column or value.
+    """
+    if problem := next(_problems(schema, analyses), None):
+        raise DataError(f"{RELEASE}: analyses: {problem}")
+
+
+def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
+    columns = schema.released
+    numbers = [name for name, column in columns.items() if column.type != "category"]
+    yield from (
+        f"means: {name} is none of the columns of numbers: {', '.join(numbers)}" for name in {*analyses.means} - {*numbers}
+    )
+    for share in analyses.shares:
+        column = columns.get(share.column)
+        if column is None:
+            yield f"shares: {share.column} is none of the columns: {', '.join(columns)}"
+        elif column.categories and (share.above is not None or not (share.missing or share.value in column.categories)):
+            yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
+        elif not column.categories and isinstance(share.value, str):
+            yield f"shares: {share.name}: the column has numbers"
+    for name in (name for regression in analyses.regressions for name in regression.predictors):
+        if name not in schema.predictors:
+            yield f"regressions: {name} is none of the predictors: {', '.join(schema.predictors)}"
+
+
+def _numbers(rows: pd.DataFrame, name: str) -> Array:
+    values = rows[name].to_numpy(dtype=float)
+    return np.asarray(values[~np.isnan(values)])
+
+
+def _inside(share: Share, values: pd.Series) -> Array:
+    """1.0 for each value inside a share, otherwise 0.0; a missing value is inside no other share than its own."""
+    if share.missing:
+        return np.asarray(values.isna(), dtype=float)
+    return np.asarray(values > share.above if share.above is not None else values == share.value, dtype=float)
+
+
+def _mean(values: Array) -> Estimate:
+    if len(values) < 2:
+        return NOTHING
+    return float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _quantile(values: Array, level: float) -> Estimate:
+    """Quantile, with half the width of the interval of order statistics over its normal quantile."""
+    if len(values) < 2:
+        return NOTHING
+    half = NORMAL_95 * math.sqrt(level * (1 - level) / len(values))
+    low, value, high = np.quantile(values, [max(level - half, 0.0), level, min(level + half, 1.0)])
+    return float(value), float(high - low) / (2 * NORMAL_95)
+
+
+def _regression(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
+    """Least squares in natural units; ordered categories count from 0, others have an indicator for each but the first."""
+    there = rows.dropna(subset=[outcome, *regression.predictors])
+    there = there[there[outcome].astype(float) > 0] if regression.log else there
+    coded = {name: values for column in regression.predictors for name, values in _coded(column, columns[column], there)}
+    label = regression.label(outcome)
+    design = np.column_stack([np.ones(len(there)), *coded.values()])
+    y = there[outcome].to_numpy(dtype=float)
+    left = len(y) - design.shape[1]
+    if left < 1:
+        return {f"{label}: {name}": NOTHING for name in coded}
+    inverse, y = np.linalg.pinv(design.T @ design, hermitian=True), np.log(y) if regression.log else y
+    slopes = inverse @ (design.T @ y)
+    residual = y - design @ slopes
+    errors = np.sqrt(np.maximum(np.diag(inverse), 0.0) * float(residual @ residual) / left)
+    return {f"{label}: {name}": (float(slopes[k]), float(errors[k])) for k, name in enumerate(coded, start=1)}
+
+
+def _coded(name: str, column: Column, rows: pd.DataFrame) -> Iterator[tuple[str, Array]]:
+    if column.type != "category":
+        yield name, np.asarray(rows[name], dtype=float)
+    elif column.ordered:
+        places = {category: place for place, category in enumerate(column.categories or [])}
+        yield name, np.asarray(rows[name].map(places), dtype=float)
+    else:
+        for category in (column.categories or [])[1:]:
+            yield f"{name} {category}", np.asarray(rows[name] == category, dtype=float)

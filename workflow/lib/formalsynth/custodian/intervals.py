@@ -1,0 +1,145 @@
+"""Intervals for declared analyses of noisy tables: the whole way simulated again from the published model.
+
+A replicate draws a file from the model, counts it with noise of the published scale, fits the model to the noisy numbers and
+analyses rows drawn from it: a parametric bootstrap, whose errors contain those of sampling, noise, fit and drawing. It is
+computed from what crossed alone, and costs no epsilon.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import stdtrit
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.inference import Interval
+from formalsynth.custodian.analyses import estimates, names
+from formalsynth.custodian.schema import Analyses, PublicSchema
+from formalsynth.custodian.tables import Model, measured
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST = 20_000
+"""Most rows of a simulated file."""
+SETS = 5
+"""Most synthetic sets of a replicate; further ones make an estimate hardly more precise."""
+MOST_BIAS = 2.0
+"""Largest bias that is taken out of an estimate, in standard errors."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way from a file to estimates from its synthetic sets.
+
+    A file of more than :data:`LARGEST` rows is simulated by fewer. Sampling has a variance of order 1 / n and noise one of
+    1 / (n epsilon)^2: with epsilon multiplied by the root of n over the number of simulated rows, errors are larger by that root.
+    """
+
+    schema: PublicSchema
+    analyses: Analyses
+    epsilon: float
+    rows: int
+    """Rows of the file."""
+    drawn: int
+    """Rows of all sets together."""
+
+    @property
+    def fraction(self) -> float:
+        """Share of the rows that are simulated."""
+        return min(1.0, LARGEST / self.rows)
+
+    def file(self, model: Model, generator: np.random.Generator) -> tuple[Array, Model]:
+        """Draw a file: its estimates (analyses,), and the model that a release of it has."""
+        rows = model.rows(round(self.rows * self.fraction), generator)
+        epsilon = self.epsilon / math.sqrt(self.fraction)
+        parts = measured(self.schema, rows, epsilon, functools.partial(simulated_noise, generator))
+        return values(self.schema, self.analyses, rows), Model.of(self.schema, parts)
+
+    def released(self, model: Model, generator: np.random.Generator) -> Array:
+        """Estimates (analyses,) from synthetic sets."""
+        return values(self.schema, self.analyses, model.rows(max(round(self.drawn * self.fraction), 2), generator))
+
+    def errors(self, model: Model, replicates: int, generator: np.random.Generator) -> tuple[Array, Array]:
+        """Bias and standard error (analyses,) of a release, as they are if the model is the population."""
+        files, releases = [], []
+        for _ in range(replicates):
+            of_file, again = self.file(model, generator)
+            files.append(of_file)
+            releases.append(self.released(again, generator))
+        bias = np.mean(releases, axis=0) - np.mean(files, axis=0)
+        return bias * self.fraction, np.std(releases, axis=0, ddof=1) * math.sqrt(self.fraction)
+
+
+def values(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> Array:
+    """Estimates (analyses,) without their standard errors."""
+    return np.array([estimate for estimate, _ in estimates(schema, analyses, rows).values()])
+
+
+def simulated_noise(generator: np.random.Generator, counts: Sequence[int], epsilon: float, sensitivity: float) -> list[int]:
+    """Add discrete Laplace noise in a simulation, which protects nobody: the difference of two geometric numbers."""
+    more, less = generator.geometric(-math.expm1(-epsilon / sensitivity), (2, len(counts)))
+    return [int(number) for number in np.asarray(counts) + more - less]
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A declared analysis of the synthetic sets, with its error."""
+
+    estimate: float
+    """Mean over the sets."""
+    bias: float
+    error: float
+    quantile: float
+    """Quantile of Student's t for a 95 % interval."""
+    reason: str = ""
+    """Why there is no interval; empty where there is one."""
+
+    @property
+    def interval(self) -> Interval | None:
+        """95 % interval of the analysis of the population of which the file is a random sample."""
+        return None if self.reason else Interval(self.estimate - self.bias, self.error, self.quantile)
+
+
+def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np.random.Generator) -> dict[str, Analysed]:
+    """Analyse synthetic sets.
+
+    Args:
+        way: the way of the release.
+        model: the model of the release.
+        sets: synthetic sets.
+        generator: source of randomness.
+    """
+    estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
+    bias, error = way.errors(model, way.analyses.replicates, generator)
+    quantile = float(stdtrit(way.analyses.replicates - 1, 0.975))
+    results = {}
+    for k, name in enumerate(names(way.schema, way.analyses)):
+        result = Analysed(float(estimate[k]), float(bias[k]), float(error[k]), quantile)
+        results[name] = replace(result, reason=_reason(way, name, result))
+    return results
+
+
+def _reason(way: Way, name: str, result: Analysed) -> str:
+    if not all(map(math.isfinite, (result.estimate, result.bias, result.error))):
+        return "too few rows for it in some simulations"
+    if abs(result.bias) > MOST_BIAS * result.error:
+        return "the bias is larger than what the noise leaves certain"
+    return lost_relation(way.schema, way.analyses, name)
+
+
+def lost_relation(schema: PublicSchema, analyses: Analyses, name: str) -> str:
+    """Explain that an analysis needs the relation of a pair that is not declared; empty if it needs none."""
+    declared = {frozenset(pair) for pair in schema.pairs or []}
+    for regression in analyses.regressions if schema.pairs is not None else []:
+        if name.startswith(f"{regression.label(schema.outcome)}: "):
+            for pair in itertools.combinations([schema.outcome, *regression.predictors], 2):
+                if frozenset(pair) not in declared:
+                    return f"the pair {' and '.join(pair)} is not declared"
+    return ""

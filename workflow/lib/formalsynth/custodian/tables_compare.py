@@ -1,0 +1,170 @@
+"""Comparison of noisy tables with the file: declared analyses, tails and pairs, for the custodian only."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.inference import NORMAL_95
+from formalsynth.core.mechanism import SENSITIVITY
+from formalsynth.core.progress import tell
+from formalsynth.custodian.analyses import estimates, names
+from formalsynth.custodian.comparison import NEAR
+from formalsynth.custodian.intervals import values
+from formalsynth.custodian.report import CONFIDENTIAL, document, html_table
+from formalsynth.custodian.schema import Analyses, PublicSchema, ReleaseConfig, Schema
+from formalsynth.custodian.tables import Model, measured, variable_places
+
+FACTORS = 0.5, 1.0, 2.0
+"""Epsilons that are tried, over the ceiling."""
+DRAWS = 10
+"""Draws of the noise of each."""
+MOST = 0.9
+"""Share of draws in which an analysis is kept if it counts as kept."""
+TAILS = 0.01, 0.05, 0.95, 0.99
+"""Levels of the quantiles in the tails."""
+GROUPS = 5
+"""Groups by rank of a column of numbers in Cramer's V."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Releases with one epsilon that differ in their noise, in comparison with the file."""
+
+    epsilon: float
+    cost: float
+    """Epsilon of all parts by the scales of their noise."""
+    file: Mapping[str, tuple[float, float]]
+    """Estimate and standard error of each analysis, tails included."""
+    declared: Sequence[str]
+    """Names of the declared ones."""
+    synthetic: Array
+    """(draws, analyses) estimates."""
+    pairs: Array
+    """(draws, pairs) association less that of the file."""
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """Share of draws in which the synthetic estimate is in the interval of the file, or within a tenth of its value."""
+        estimate, error = np.array(list(self.file.values())).T
+        near = np.abs(self.synthetic - estimate) <= np.maximum(NORMAL_95 * error, NEAR * np.abs(estimate))
+        return dict(zip(self.file, near.mean(axis=0).tolist(), strict=True))
+
+    @property
+    def differences(self) -> Array:
+        """Root mean square (analyses,) of the difference from the file, in standard errors of the file."""
+        estimate, error = np.array(list(self.file.values())).T
+        return np.asarray(np.sqrt(((self.synthetic - estimate) ** 2).mean(axis=0)) / error)
+
+
+def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> str:
+    """Try noisy tables on the file, as they are released but for their noise, and write the internal report."""
+    analyses = config.analyses.model_copy(update={"quantiles": sorted({*config.analyses.quantiles, *TAILS})})
+    pairs, generator = declared_pairs(schema), np.random.default_rng()
+    tried = [_tried(schema, config, analyses, table, pairs, factor * config.ceiling, generator) for factor in FACTORS]
+    return _page(config, tried, pairs)
+
+
+def _tried(
+    schema: Schema, config: ReleaseConfig, analyses: Analyses, table: pd.DataFrame, pairs: Sequence[tuple[str, str]],
+    epsilon: float, generator: np.random.Generator,
+) -> Tried:  # fmt: skip
+    tell(f"Drawing noisy tables with epsilon {epsilon:g}")
+    of_file, of_sets, differences, cost = associations(schema, table, pairs), [], [], 0.0
+    for _ in range(DRAWS):
+        parts = measured(schema, table, epsilon)
+        cost = sum(SENSITIVITY[schema.neighbours] * part.largest / part.scale for part in parts)
+        model = Model.of(schema, parts)
+        sets = [model.rows(config.rows or len(table), generator) for _ in range(config.sets)]
+        of_sets.append(np.mean([values(schema, analyses, rows) for rows in sets], axis=0))
+        differences.append(np.mean([associations(schema, rows, pairs) for rows in sets], axis=0) - of_file)
+    return Tried(
+        epsilon,
+        cost,
+        estimates(schema, analyses, table),
+        names(schema, config.analyses),
+        np.array(of_sets),
+        np.array(differences),
+    )
+
+
+def declared_pairs(schema: PublicSchema) -> list[tuple[str, str]]:
+    """List the declared pairs; those of all columns, without the kinds of their values, where none are declared."""
+    return schema.pairs if schema.pairs is not None else list(itertools.combinations(schema.released, 2))
+
+
+def associations(schema: PublicSchema, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Array:
+    """Association (pairs,) of each pair: rank correlation of columns with an order, otherwise Cramer's V."""
+    places = variable_places(schema, rows)
+    return np.array([_association(places[first], places[second]) for first, second in pairs])
+
+
+def _association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> float:
+    """Association of two columns, each with its places and True if they have an order; 0 for a constant one."""
+    (first, first_ordered), (second, second_ordered) = ours, theirs
+    there = (first >= 0) & (second >= 0)
+    if any(len(np.unique(places[there])) < 2 for places in (first, second)):
+        return 0.0
+    if first_ordered and second_ordered:
+        return float(stats.spearmanr(first[there], second[there]).statistic)
+    rows, columns = _grouped(first[there], first_ordered), _grouped(second[there], second_ordered)
+    counts = pd.crosstab(rows, columns).to_numpy(dtype=float)
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
+    return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / max(min(counts.shape) - 1, 1)))
+
+
+def _grouped(places: Integers, ordered: bool) -> Array:
+    if not ordered:
+        return places.astype(float)
+    groups: Array = np.minimum(stats.rankdata(places) * GROUPS // len(places), GROUPS - 1)
+    return groups
+
+
+def _page(config: ReleaseConfig, tried: Sequence[Tried], pairs: Sequence[tuple[str, str]]) -> str:
+    rows = [
+        (result.epsilon, name, *result.file[name], float(result.synthetic[:, k].mean()), float(result.differences[k]),
+         result.kept[name], "tail" if name not in result.declared else "kept" if result.kept[name] >= MOST else "lost")
+        for result in tried
+        for k, name in enumerate(result.file)
+    ]  # fmt: skip
+    head = ["epsilon", "analysis", "file", "its error", "synthetic, mean", "difference in errors", "kept in", ""]
+    of_pairs = [
+        (result.epsilon, f"{first} and {second}", float(differences.mean()), float(differences.max()))
+        for result in tried
+        for (first, second), differences in zip(pairs, np.abs(result.pairs).T, strict=True)
+    ]
+    claims = [(result.epsilon, result.cost, "none; the exact test of the mechanism has no loss above it") for result in tried]
+    return document(f"{config.title}: internal report", CONFIDENTIAL, [
+        f"<h1>{escape(config.title)}: noisy tables and the file</h1>",
+        f"<p>{DRAWS} draws of the noise for each epsilon, with {config.sets} sets each, made as a release, which draws its own "
+        "noise. Choosing an epsilon or pairs by this report uses the data, and no epsilon covers that; the ledger records it, "
+        "and the texts of the release state it.</p>",
+        *(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in verdicts(tried)),
+        "<h2>Claim</h2>", html_table(["claimed epsilon", "epsilon by the scales of all noise", "audit"], claims),
+        "<h2>Declared analyses and tails</h2>",
+        "<p>An analysis is kept where the synthetic estimate is in the 95 % interval of the file or within a tenth of its value, "
+        f"in at least {MOST:.0%} of the draws. The difference is a root mean square.</p>",
+        html_table(head, rows),
+        "<h2>Pairs</h2><p>Rank correlation, or Cramér's V where a column has no order: absolute difference from the file.</p>",
+        html_table(["epsilon", "pair", "mean", "largest"], of_pairs),
+    ])  # fmt: skip
+
+
+def verdicts(tried: Sequence[Tried]) -> list[str]:
+    """State which declared analyses are kept at each epsilon, and that no declared regression is where that is so."""
+    sentences = []
+    for result in tried:
+        kept, level = result.kept, f"epsilon {result.epsilon:g}"
+        lost = [name for name in result.declared if kept[name] < MOST]
+        regressions = [name for name in result.declared if ": " in name]
+        if regressions and all(name in lost for name in regressions):
+            sentences.append(f"Noisy tables keep no declared regression at {level}.")
+        sentences.append(f"Lost at {level}: {'; '.join(lost)}." if lost else f"All declared analyses are kept at {level}.")
+    return sentences

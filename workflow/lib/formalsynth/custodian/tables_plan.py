@@ -1,0 +1,175 @@
+"""Plan of a release by noisy tables: the whole way simulated on made-up rows, for several epsilons and without the file."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from formalsynth.core.arrays import Array
+from formalsynth.core.inference import NORMAL_95
+from formalsynth.core.progress import tell
+from formalsynth.custodian.analyses import names
+from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
+from formalsynth.custodian.records import made_up
+from formalsynth.custodian.report import MADE_UP, document, html_table
+from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
+from formalsynth.custodian.tables import Model, expected_errors, measured
+from formalsynth.runtime.private import write_private
+
+FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
+"""Epsilons that are simulated, over the ceiling."""
+REPLICATES = 40
+"""Simulated releases for each epsilon."""
+LARGE = 4
+"""Factor of the rows from which the value of a fitted model is computed."""
+COMMON = 0.3
+"""Correlation of the columns of made-up rows."""
+NO_NOISE = 1e9
+"""Epsilon of the model of the made-up rows."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Errors (analyses,) to expect from releases with one epsilon."""
+
+    epsilon: float
+    sampling: Array
+    """Standard errors of the file itself."""
+    error: Array
+    """Standard errors of releases."""
+    bias: Array
+    coverage: Array
+    """Share of releases whose interval has the value of the population."""
+    width: Array
+    """Width of the 95 % interval."""
+
+
+def predicted(way: Way, population: Model, generator: np.random.Generator) -> Predicted:
+    """Simulate releases of files from a population, and for each one replicate of its interval.
+
+    The replicates are pooled over the releases, in place of many for each of them (Giacomini, Politis and White 2013, Econometric
+    Theory 29, 567-589).
+    """
+    truth = _value(way, population, generator)
+    files, errors, replicates = [], [], []
+    for _ in range(REPLICATES):
+        file, model = way.file(population, generator)
+        _, again = way.file(model, generator)
+        files.append(file)
+        errors.append(way.released(model, generator) - truth)
+        replicates.append(way.released(again, generator) - _value(way, model, generator))
+    bias, spread = np.mean(replicates, axis=0), np.std(replicates, axis=0, ddof=1)
+    covered = np.abs(np.array(errors) - bias) <= NORMAL_95 * spread
+    scale = np.sqrt(way.fraction)
+    return Predicted(
+        way.epsilon, np.std(files, axis=0, ddof=1) * scale, np.std(errors, axis=0, ddof=1) * scale,
+        np.mean(errors, axis=0) * way.fraction, covered.mean(axis=0), 2 * NORMAL_95 * spread * scale,
+    )  # fmt: skip
+
+
+def _value(way: Way, model: Model, generator: np.random.Generator) -> Array:
+    """Estimates (analyses,) of the population that a model describes."""
+    return values(way.schema, way.analyses, model.rows(round(LARGE * way.drawn * way.fraction), generator))
+
+
+def guessed(schema: Schema, generator: np.random.Generator) -> Model:
+    """Model of made-up rows, in which all columns are related."""
+    rows = _related(schema, made_up(schema, generator), generator)
+    return Model.of(schema, measured(schema, rows, NO_NOISE, lambda counts, epsilon, sensitivity: list(counts)))
+
+
+def _related(schema: PublicSchema, rows: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
+    """Put the values of each column in the order of a normal variable, which has a common part in all columns."""
+    common, columns = generator.standard_normal(len(rows)), {}
+    for name, column in schema.released.items():
+        places = {category: place for place, category in enumerate(column.categories or [])}
+        values = rows[name]
+        ordered = values.iloc[(values.map(places) if places else values).argsort()]
+        normal = np.sqrt(COMMON) * common + np.sqrt(1 - COMMON) * generator.standard_normal(len(rows))
+        columns[name] = ordered.to_numpy()[np.argsort(np.argsort(normal))]
+    return pd.DataFrame(columns)
+
+
+def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
+    """Simulate releases with several epsilons, and write a page.
+
+    Returns:
+        Lines to print.
+    """
+    generator, public = np.random.default_rng(), schema.public
+    population, drawn = guessed(schema, generator), (config.rows or schema.rows) * min(config.sets, SETS)
+    way, results = Way(public, config.analyses, config.ceiling, schema.rows, drawn), []
+    lost = {name: reason for name in names(public, config.analyses) if (reason := lost_relation(public, config.analyses, name))}
+    for factor in FACTORS:
+        epsilon = factor * config.ceiling
+        tell(f"Simulating {REPLICATES} releases of made-up rows with epsilon {epsilon:g}")
+        results.append(predicted(replace(way, epsilon=epsilon), population, generator))
+    share, correlations = expected_errors(public, config.ceiling, made_up(schema, generator))
+    write_private(to, _page(way, lost, results, correlations))
+    at_ceiling = results[FACTORS.index(1.0)]
+    lines = [
+        (name, at_ceiling.error[k] / at_ceiling.sampling[k], at_ceiling.coverage[k])
+        for k, name in enumerate(names(public, config.analyses))
+        if name not in lost
+    ]
+    return [
+        f"Errors to expect at epsilon {config.ceiling:g}, for {schema.rows} made-up rows; no file was opened.",
+        *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
+        *(f"{name}: lost, as {reason}." for name, reason in lost.items()),
+        f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
+        *(f"The correlation of {pair}: {error:.3f}." for pair, error in sorted(correlations.items(), key=lambda item: -item[1])),
+    ]
+
+
+def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], correlations: Mapping[str, float]) -> str:
+    analyses = [(k, name) for k, name in enumerate(names(way.schema, way.analyses)) if name not in lost]
+    rows = [
+        (name, result.epsilon, *(float(column[k]) for column in columns))
+        for k, name in analyses
+        for result in results
+        for columns in [(result.sampling, result.error, result.bias, result.width, result.coverage)]
+    ]
+    head = ["analysis", "epsilon", "sampling error", "error of a release", "bias", "width of interval", "coverage"]
+    words = (
+        f"<p>{REPLICATES} releases for each epsilon, of files of {way.rows} rows that are made up from schema.yaml: numbers "
+        f"have a fixed shape between their bounds, and all columns a correlation of {COMMON:g}. Your file has other errors; this "
+        "shows how they grow as epsilon falls. The error of a release contains that of sampling. Coverage is the share of 95 % "
+        "intervals that have the value of the population, with a standard error of 0.03.</p>"
+    )
+    pairs = [(pair, error) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
+    undeclared = [f"<p>{escape(name)}: lost, as {escape(reason)}.</p>" for name, reason in lost.items()]
+    return document("What to expect", MADE_UP, [
+        "<h1>What to expect of noisy tables</h1>", words, *undeclared, _picture(analyses, results), html_table(head, rows),
+        f"<h2>Pairs</h2><p>Standard error of the correlation from the noise alone, at epsilon {way.epsilon:g}.</p>",
+        html_table(["pair", "standard error"], pairs),
+    ])  # fmt: skip
+
+
+def _picture(analyses: Sequence[tuple[int, str]], results: Sequence[Predicted]) -> str:
+    """Draw the error of each analysis against epsilon, in sampling errors."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    epsilons, marks = [result.epsilon for result in results], "osv^Dx+P*<>"
+    for k, name in analyses:
+        errors = [np.hypot(result.error[k], result.bias[k]) / result.sampling[k] for result in results]
+        axes.plot(epsilons, errors, marker=marks[k % len(marks)], label=name)
+    axes.axhline(1, color="black", linestyle="--", label="sampling error of the file")
+    axes.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="error of a release, in sampling errors")
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons], minor=False)
+    axes.minorticks_off()
+    figure.legend(loc="outside right upper", fontsize="small")
+    file = io.BytesIO()
+    figure.savefig(file, dpi=110, metadata={"Software": None})
+    text = "Error of each analysis against epsilon, in sampling errors of the file; the numbers are in the table."
+    return f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}">'
