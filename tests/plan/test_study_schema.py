@@ -33,7 +33,7 @@ def wrong(tree):
 def examples(page):
     """The study files that a document shows."""
     text = (REPOSITORY / "docs" / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```yaml *(\S*)\n(.*?)^```", text, re.S | re.M)
+    blocks = re.findall(r"^```yaml *(?:\S+ )?(\S*)\n(.*?)^```", text, re.S | re.M)
     return [yaml.safe_load(block) for file, block in blocks if file in ("", "study.yaml")]
 
 
