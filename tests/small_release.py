@@ -72,7 +72,7 @@ def typed_incomes(schema=None, seed=1):
 def crossing_folder(folder, schema=None, config=None, candidate=None, seed=1):
     """Write the crossing of a release to a folder."""
     schema, config, candidate = schema or a_schema(), config or a_config(), candidate or histogram()
-    public = declarations(schema, config, candidate)
+    public = declarations(schema, config, candidate, claim=candidate.epsilon)
     numbers = crossed(schema, config, typed_incomes(schema, seed), candidate)
     crossing = crossing_of(Declared("income", folder.parent / "studies" / "income", schema), public, numbers, DATE, "passed")
     folder.mkdir(parents=True)
@@ -129,7 +129,8 @@ def made_draws(folder, mechanism, age="synthesized", sets=3):
     table = typed_incomes(schema)
     tables = [_predictors(schema, config, table)] if predictors else []
     if fitted:
-        tables.append(noisy_part(schema, "outcome for the fit", ["income"], [8], np.full(8, 370), 1, claim))
+        columns, shape = [*schema.predictors, "income"], [2] * len(schema.predictors) + [8]
+        tables.append(noisy_part(schema, "outcome for the fit", columns, shape, np.full(np.prod(shape), 185), 1, claim))
     released = ReleasedDraws(
         name="posterior draws", mechanism=mechanism, epsilon=0.0 if fitted else claim if strict else None,
         reason=drawn_reason(sets, fitted), fit_p=0.4 if fitted else None, **released_draws(draws, range(sets)),

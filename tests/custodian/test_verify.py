@@ -16,7 +16,8 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian import verify as command
-from formalsynth.custodian.crossing import CROSSING
+from formalsynth.custodian.crossing import CROSSING, noise_reason, read_crossing
+from formalsynth.custodian.expected_parts import check_parts
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import MANIFEST, PICTURE, seal
 from formalsynth.custodian.rows import typed
@@ -441,6 +442,31 @@ def test_planted_changes_are_found_in_releases_of_every_mechanism(tmp_path, kind
         print(f"\n{kind}: {len(CHANGES) - len(other)} changes, {len(unfound)} not found; of another kind: {', '.join(other)}")
     assert unfound == []
     assert len(other) < 20
+
+
+PARTS = {
+    "all ages of one person": lambda parts: (
+        *parts,
+        parts[0].model_copy(update={"name": "ages of Bob", "epsilon": 1e-9, "scale": 3e9}),
+    ),
+    "no part": lambda parts: (),
+    "a pair with a smaller largest sum": lambda parts: tuple(
+        part.model_copy(update={"largest": 1, "reason": noise_reason(2, part.scale, part.epsilon)}) if part.largest > 1 else part
+        for part in parts
+    ),
+    "another epsilon": lambda parts: (parts[0].model_copy(update={"epsilon": parts[0].epsilon * 2}), *parts[1:]),
+}
+
+
+@pytest.mark.parametrize("kind", ["tables", "a fit to noisy tables", "strict posterior draws"])
+@pytest.mark.parametrize("change", PARTS)
+def test_parts_that_the_declarations_do_not_ask_for_are_refused(tmp_path, kind, change):
+    crossing, public = read_crossing(OTHERS[kind](tmp_path / "clean"))
+    check_parts(crossing, public)
+    parts = PARTS[change](crossing.tables)
+    if parts != crossing.tables:
+        with pytest.raises(DataError, match="is not what the declarations ask for"):
+            check_parts(crossing.model_copy(update={"tables": parts}), public)
 
 
 def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path):

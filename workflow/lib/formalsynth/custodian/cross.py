@@ -14,7 +14,7 @@ from formalsynth.core.private import PublicTables
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.candidates import HISTOGRAM, Candidate
-from formalsynth.custodian.crossing import ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
+from formalsynth.custodian.crossing import FIT_PART, ROUNDING, Part, ReleasedDraws, drawn_reason, noise_reason, released_draws
 from formalsynth.custodian.records import cells
 from formalsynth.custodian.schema import Column, ReleaseConfig, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS, Crossed
@@ -81,7 +81,7 @@ def fitted_part(schema: Schema, public: PublicTables) -> Part:
     columns, sensitivity = (*schema.predictors, schema.outcome), SENSITIVITY[schema.neighbours]
     epsilon = sensitivity / public.scale
     return Part(
-        name=f"{OUTCOME} for the fit", columns=columns, epsilon=epsilon, scale=public.scale,
+        name=FIT_PART, columns=columns, epsilon=epsilon, scale=public.scale,
         reason=noise_reason(sensitivity, public.scale, epsilon), shape=table.shape if schema.predictors else (table.size,),
         numbers=tuple(int(number) for number in table.ravel()),
     )  # fmt: skip

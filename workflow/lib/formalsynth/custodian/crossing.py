@@ -35,6 +35,8 @@ NOISY = (
 DRAWN = "One posterior draw for each set; {draws} cost the claim of the mechanism, as far as a sampler follows its posterior."
 FIT = "One posterior draw for each set, computed from the noisy tables of this file and from nothing else: no further epsilon."
 """Reasons why numbers may leave."""
+FIT_PART = "outcome for the fit"
+"""Name of the noisy table to which a family is fitted."""
 REHEARSED = "made up"
 """Family of a rehearsal."""
 ROUNDING = 1 + 1e-9

@@ -18,6 +18,7 @@ from formalsynth.core.family import FAMILIES, Predictor, program, program_name
 from formalsynth.core.registry import PACKAGE, REPOSITORY, load
 from formalsynth.core.text import DataError, Sentence
 from formalsynth.custodian.crossing import AS_IS, CROSSING, REHEARSED, Crossing, Declarations, names, read_crossing
+from formalsynth.custodian.expected_parts import check_parts
 from formalsynth.custodian.release_folder import seal, unique_rows, write
 from formalsynth.custodian.sandbox import confine, modules
 from formalsynth.custodian.synthetic_sets import MadeUpOutcomes
@@ -121,6 +122,7 @@ def fill(folder: Path, to: Path) -> None:
         DataError: the crossing is damaged.
     """
     crossing, declarations = read_crossing(folder)
+    check_parts(crossing, declarations)
     write(to, crossing, declarations, _predictor(folder, declarations), as_is(folder, crossing, declarations))
     for name in names(crossing):
         shutil.copyfile(folder / name, to / name)

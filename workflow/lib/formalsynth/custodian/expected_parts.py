@@ -1,0 +1,57 @@
+"""Noisy tables that a release has by its declarations: a crossing with another one, or with another scale, is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from formalsynth.core.text import DataError
+from formalsynth.custodian.crossing import CROSSING, FIT_PART, REHEARSED, ROUNDING, Crossing, Declarations, Part
+from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
+from formalsynth.custodian.tables import measured
+
+KEYS = ("name", "columns", "epsilon", "scale", "largest", "shape", "reason")
+"""Fields of a part of noisy tables of all columns that follow from the declarations."""
+
+
+def check_parts(crossing: Crossing, declarations: Declarations) -> None:
+    """Compare the parts of a crossing with those that the declarations ask for.
+
+    Raises:
+        DataError: a part is missing, or is another one.
+    """
+    if declarations.family == REHEARSED:
+        return
+    wrong = _wrong_tables if declarations.tables else _wrong_parts
+    if name := wrong(crossing.tables, declarations):
+        raise DataError(f"{CROSSING}: tables: {name}: is not what the declarations ask for")
+
+
+def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
+    """Name of a part that is not one of the noisy tables of all columns; empty if there is none."""
+    schema = declarations.schema_
+    nobody = pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
+    wanted = measured(schema, nobody, declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
+    if len(parts) != len(wanted):
+        return f"{len(parts)} parts in place of {len(wanted)}"
+    pairs = zip(parts, wanted, strict=True)
+    return next((part.name for part, other in pairs if any(getattr(part, key) != getattr(other, key) for key in KEYS)), "")
+
+
+def _wrong_parts(parts: tuple[Part, ...], declarations: Declarations) -> str:
+    """Name of a part that is neither of the outcome nor of the predictors; empty if there is none."""
+    schema, wanted = declarations.schema_, dict[str, tuple[tuple[str, ...], float | None]]()
+    if schema.synthesized:
+        wanted[PREDICTORS] = tuple(schema.synthesized), declarations.release.predictors_epsilon
+    if declarations.fitted:
+        wanted[FIT_PART] = (*schema.predictors, schema.outcome), declarations.claim
+    elif declarations.family is None:
+        wanted[OUTCOME] = (schema.outcome,), declarations.claim
+    if sorted(part.name for part in parts) != sorted(wanted):
+        return ", ".join(part.name for part in parts) or "none"
+    for part in parts:
+        columns, epsilon = wanted[part.name]
+        if part.columns != columns or part.largest != 1 or not math.isclose(part.epsilon, epsilon or 0, rel_tol=ROUNDING - 1):
+            return part.name
+    return ""
