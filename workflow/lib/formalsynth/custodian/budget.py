@@ -41,6 +41,8 @@ from formalsynth.runtime.private import private_folder, write_private
 
 FILE = "confidential/budget.jsonl"
 TINY = 1e-9
+ALONE = "There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."
+"""Sentence where the folder of all ledgers cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,7 @@ def overlapping(folder: Path, content: Content) -> list[str]:
     """
     together, lines = ledgers_folder(), _read(folder)
     if not together:
-        return ["There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."]
+        return [ALONE]
     known, ours = read_known(together), known_as(together, _name(lines) if lines else "", content)
     same = of_same_rows(known, [ours])
     sentences = [f"the same rows have another ledger, {name}" for name in same]

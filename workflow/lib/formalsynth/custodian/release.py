@@ -7,13 +7,14 @@ from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, earlier_of, fill_folder
-from formalsynth.custodian.budget import finish, head, start, today
+from formalsynth.custodian.budget import ALONE, finish, head, start, today
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.crossing import CROSSING, sha256, text_of
 from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.rehearsal import rehearse
 from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
 from formalsynth.custodian.rows import usable
+from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import Declared, read_release
 from formalsynth.custodian.sources import source
@@ -67,6 +68,7 @@ def release(declared: Declared, to: Path) -> list[str]:
         f"Let somebody else read it before it is sent, {to / 'LEGAL.md'} first.",
         f"What was spent on the file: formalsynth budget {declared.folder}",
         head(declared.folder),
+        *([] if ledgers_folder() else [f"Warning: {ALONE} FORMALSYNTH_LEDGERS names one."]),
     ]
 
 

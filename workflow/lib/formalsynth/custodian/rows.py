@@ -107,7 +107,8 @@ def usable(declared: Declared, modelled: bool = True) -> UsableFile:
     """
     checked = check_file(declared)
     if checked.table is None:
-        lines = [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
+        lines = ["CONFIDENTIAL: the counts below are of the data."]
+        lines += [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
         raise DataError("\n".join([*lines, "Correct the file or the schema; formalsynth check writes down which rows they are."]))
     if modelled:
         check_rows(declared.schema, checked.table)
@@ -121,9 +122,7 @@ def check_rows(schema: Schema, table: pd.DataFrame) -> None:
         DataError: they are too few, or all have the same outcome.
     """
     if len(table) < LEAST_ROWS:
-        raise DataError(
-            f"{schema.file}: {counted(len(table), 'row')} can be used; at least {LEAST_ROWS} are needed for a model of them"
-        )
+        raise DataError(f"{schema.file}: fewer rows can be used than the {LEAST_ROWS} that a model of them needs")
     if table[schema.outcome].nunique() == 1:
         raise DataError(f"{schema.outcome}: has the same value in every row; there is nothing to synthesize")
 

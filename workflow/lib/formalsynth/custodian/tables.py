@@ -34,14 +34,14 @@ Columns = Mapping[str, Levels]
 Shares = Mapping[str, Array]
 
 
-def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise = noisy_counts) -> tuple[Part, ...]:
+def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None) -> tuple[Part, ...]:
     """Count and sum the rows, with noise: nothing else of them is used afterwards.
 
     Args:
         schema: declarations.
         table: the confidential rows.
         epsilon: cost of all parts.
-        noise: function that adds the noise; that of a simulation protects nobody.
+        noise: function that adds the noise, by default that of a release; that of a simulation protects nobody.
     """
     columns = {name: levels_of(column) for name, column in schema.released.items()}
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
@@ -67,7 +67,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
     )
 
 
-def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise) -> Part:
+def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integers, epsilon: float, noise: Noise | None) -> Part:
     columns, largest = [_column(first.name), _column(second.name)], first.largest * second.largest
     return noisy_part(schema, f"{first.name} by {second.name}", columns, sums.shape, sums.ravel(), largest, epsilon, noise)
 
@@ -154,11 +154,11 @@ class Model:
 
 def noisy_part(
     schema: PublicSchema, name: str, columns: Sequence[str], shape: Sequence[int], numbers: Integers, largest: int,
-    epsilon: float, noise: Noise = noisy_counts,
+    epsilon: float, noise: Noise | None = None,
 ) -> Part:  # fmt: skip
     """Add noise to numbers of which each row changes at most one, by at most ``largest``."""
     sensitivity = SENSITIVITY[schema.neighbours] * largest
-    noisy = noise([int(number) for number in numbers], epsilon, sensitivity)
+    noisy = (noise or noisy_counts)([int(number) for number in numbers], epsilon, sensitivity)
     scale = sensitivity / epsilon
     return Part(
         name=name, columns=tuple(columns), epsilon=epsilon, scale=scale, reason=noise_reason(sensitivity, scale, epsilon),
