@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from formalsynth.core.text import DataError
+from formalsynth.custodian import release_folder
 from formalsynth.custodian.release_folder import check_place, draw_outcomes, unpublished_folder
+from small_release import COLUMNS, a_schema, made_tables, typed_incomes
 
 
 def test_nothing_is_left_of_a_release_that_fails(tmp_path):
@@ -37,3 +39,16 @@ def test_a_set_whose_outcomes_are_all_missing_has_a_picture(tmp_path):
     draw_outcomes(tmp_path / "outcomes.png", "income", [np.array([]), np.array([1.0, 2.0])])
     draw_outcomes(tmp_path / "empty.png", "income", [np.array([])])
     assert (tmp_path / "outcomes.png").read_bytes() != (tmp_path / "empty.png").read_bytes()
+
+
+@pytest.mark.parametrize("changes", [{"missing": "drop_rows"}, {"missing": "refuse", "neighbours": "add_remove"}])
+def test_intervals_are_for_the_file_and_not_for_the_declared_rows(tmp_path, monkeypatch, changes):
+    """2,960 rows are counted, and each set has 50: the number of rows is estimated where it is confidential."""
+    ways = []
+    original = release_folder.analysed
+    monkeypatch.setattr(release_folder, "analysed", lambda way, *rest: ways.append(way) or original(way, *rest))
+    schema = a_schema(columns={"income": COLUMNS["income"] | {"bins": 20}}, **changes)
+    table = typed_incomes()[["income"]]
+    made_tables(tmp_path / "income", schema, table, rows=50, ceiling=8, budget=9, figure=False, analyses={"replicates": 20})
+    # noise of scale 1 / 4 at most in each of 20 bins: a standard deviation of about 2 rows
+    assert abs(ways[0].rows - len(table)) < 25

@@ -88,7 +88,7 @@ def write(
     if declarations.tables:
         model, uses, release = Model.of(schema, crossing.tables), True, declarations.release
         frames = [model.rows(crossing.rows, generator) for _ in range(crossed.sets)]
-        rows = crossing.rows if schema.neighbours == "replace" else round(model.number)
+        rows = round(model.number) if schema.hides_rows else crossing.rows
         way = Way(schema, release.analyses, release.ceiling, rows, crossing.rows * min(crossed.sets, SETS))
         results = analysed(way, model, frames, generator)
     else:
