@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.progress import tell
-from formalsynth.custodian.analyses import check_analyses
 from formalsynth.custodian.budget import head, read_comparisons, record_comparison
 from formalsynth.custodian.candidates import StudySetup, fit, read_study
 from formalsynth.custodian.comparison import compare_candidates, recommend
@@ -21,6 +20,7 @@ from formalsynth.custodian.report import TrialInfo, page
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import Content
 from formalsynth.custodian.schema import RELEASE, TABLES, Declared, read_draft, read_release
+from formalsynth.custodian.sources import source
 from formalsynth.custodian.tables_compare import compare_tables
 from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
@@ -41,22 +41,31 @@ def compare(declared: Declared) -> list[str]:
         ConfigError: something is not declared yet, or not allowed.
         DataError: the file cannot be used, or there is no CmdStan.
     """
-    tables = load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES
-    config, study = (read_release(declared.folder), None) if tables else (None, read_study(declared))
-    file = usable(declared)
+    tried = _try_tables if load_yaml(declared.folder / RELEASE).get("synthesizer") == TABLES else _try_study
     read_comparisons(declared.folder)  # a damaged ledger stops a comparison before it takes any time
-    private_folder((declared.folder / REPORT).parent)
-    if study is not None:
-        try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
-    if config is not None:
-        check_analyses(declared.schema, config.analyses)
-        record_comparison(declared.folder, [TABLES], file.content)
-        write_private(declared.folder / REPORT, compare_tables(declared.schema, config, file.table))
+    tried(declared)
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
         head(declared.folder),
         f"Next: read it, choose in {declared.folder / RELEASE}, then formalsynth release {declared.folder}",
     ]
+
+
+def _try_study(declared: Declared) -> None:
+    """Try the candidates of the study on the file."""
+    study, file = read_study(declared), usable(declared)
+    private_folder((declared.folder / REPORT).parent)
+    try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
+
+
+def _try_tables(declared: Declared) -> None:
+    """Try noisy tables of all columns on the file."""
+    config = read_release(declared.folder)
+    source(declared, config)  # declarations that a release would refuse stop a comparison, too
+    file = usable(declared)
+    private_folder((declared.folder / REPORT).parent)
+    record_comparison(declared.folder, [TABLES], file.content)
+    write_private(declared.folder / REPORT, compare_tables(declared.schema, config, file.table))
 
 
 def try_candidates(

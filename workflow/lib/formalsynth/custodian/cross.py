@@ -42,7 +42,7 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
     check_draft(schema, draft)
     if candidate.reason:
         raise DataError(f"{candidate.synthesizer.id}: could not be fitted: {candidate.reason}; nothing is released")
-    generator, rows, as_is = np.random.default_rng(), rows_of(schema, draft, table), None
+    generator, rows, as_is = np.random.default_rng(), rows_of(schema, draft, len(table)), None
     tables = [_predictors(schema, draft, table)] if schema.synthesized else []
     if schema.predictors and not schema.synthesized:
         as_is = table[list(schema.predictors)].iloc[generator.permutation(rows)].reset_index(drop=True)
@@ -64,7 +64,7 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
 
 def crossed_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> Crossed:
     """Count all columns of a release, with noise: nothing else of the rows is used afterwards."""
-    return Crossed(rows_of(schema, config, table), config.sets, measured(schema, table, config.ceiling))
+    return Crossed(rows_of(schema, config, len(table)), config.sets, measured(schema, table, config.ceiling))
 
 
 def _noisy(
@@ -174,6 +174,6 @@ def check_rows_declared(schema: Schema, draft: ReleaseDraft | ReleaseConfig) -> 
         )
 
 
-def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataFrame) -> int:
-    """Rows of each set: where that of the file is confidential, a declared number in its place."""
-    return int(draft.rows or 0) if schema.hides_rows else len(table)
+def rows_of(schema: Schema, draft: ReleaseDraft | ReleaseConfig, used: int) -> int:
+    """Rows of each set: where the number of used rows is confidential, a declared number in its place."""
+    return int(draft.rows or 0) if schema.hides_rows else used

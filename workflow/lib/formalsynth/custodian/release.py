@@ -49,7 +49,7 @@ def release(declared: Declared, to: Path) -> list[str]:
     )  # fmt: skip
     # own code that breaks its contract, and what is declared, stop a release before anything counts as spent
     with chosen.ready():
-        rehearse(declared, chosen, to, rows_of(declared.schema, config, file.table))
+        rehearse(declared, chosen, to, rows_of(declared.schema, config, len(file.table)))
         started = start(declared.folder, entry, config.budget, file.content)
         try:
             numbers, audit = chosen.crossed(file.table)

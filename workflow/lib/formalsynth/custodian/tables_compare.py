@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.stats.contingency import association, crosstab
 
 from formalsynth.core.arrays import Array, Integers
 from formalsynth.core.inference import NORMAL_95
@@ -17,6 +18,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.progress import tell
 from formalsynth.custodian.analyses import estimates, names
 from formalsynth.custodian.comparison import NEAR
+from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.intervals import values
 from formalsynth.custodian.report import CONFIDENTIAL, document, html_table
 from formalsynth.custodian.schema import Analyses, PublicSchema, ReleaseConfig, Schema
@@ -82,7 +84,7 @@ def _tried(
         parts = measured(schema, table, epsilon)
         cost = sum(SENSITIVITY[schema.neighbours] * part.largest / part.scale for part in parts)
         model = Model.of(schema, parts)
-        sets = [model.rows(config.rows or len(table), generator) for _ in range(config.sets)]
+        sets = [model.rows(rows_of(schema, config, len(table)), generator) for _ in range(config.sets)]
         of_sets.append(np.mean([values(schema, analyses, rows) for rows in sets], axis=0))
         differences.append(np.mean([associations(schema, rows, pairs) for rows in sets], axis=0) - of_file)
     return Tried(
@@ -115,9 +117,7 @@ def _association(ours: tuple[Integers, bool], theirs: tuple[Integers, bool]) -> 
     if first_ordered and second_ordered:
         return float(stats.spearmanr(first[there], second[there]).statistic)
     rows, columns = _grouped(first[there], first_ordered), _grouped(second[there], second_ordered)
-    counts = pd.crosstab(rows, columns).to_numpy(dtype=float)
-    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
-    return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / max(min(counts.shape) - 1, 1)))
+    return float(association(crosstab(rows, columns).count, method="cramer"))
 
 
 def _grouped(places: Integers, ordered: bool) -> Array:

@@ -16,6 +16,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.inference import NORMAL_95
 from formalsynth.core.progress import tell
 from formalsynth.custodian.analyses import names
+from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
 from formalsynth.custodian.records import made_up
 from formalsynth.custodian.report import MADE_UP, document, html_table
@@ -104,7 +105,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
         Lines to print.
     """
     generator, public = np.random.default_rng(), schema.public
-    population, drawn = guessed(schema, generator), (config.rows or schema.rows) * min(config.sets, SETS)
+    population, drawn = guessed(schema, generator), rows_of(schema, config, schema.rows) * min(config.sets, SETS)
     way, results = Way(public, config.analyses, config.ceiling, schema.rows, drawn), []
     lost = {name: reason for name in names(public, config.analyses) if (reason := lost_relation(public, config.analyses, name))}
     for factor in FACTORS:
