@@ -11,6 +11,7 @@ import numpy as np
 from formalsynth.core.arrays import Array
 from formalsynth.core.inference import NORMAL_95
 from formalsynth.core.text import DataError
+from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
 
 def names(schema: PublicSchema, analyses: Analyses) -> list[str]:
     """Names of the estimates of all declared analyses."""
-    import pandas as pd
-
-    return list(estimates(schema, analyses, pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})))
+    return list(estimates(schema, analyses, no_rows(schema)))
 
 
 def check_analyses(schema: PublicSchema, analyses: Analyses) -> None:

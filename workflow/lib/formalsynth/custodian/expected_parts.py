@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
-
 from formalsynth.core.text import DataError
 from formalsynth.custodian.crossing import CROSSING, FIT_PART, REHEARSED, ROUNDING, Crossing, Declarations, Part
+from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.synthetic_sets import OUTCOME, PREDICTORS
 from formalsynth.custodian.tables import measured
 
@@ -31,8 +30,7 @@ def check_parts(crossing: Crossing, declarations: Declarations) -> None:
 def _wrong_tables(parts: tuple[Part, ...], declarations: Declarations) -> str:
     """Name of a part that is not one of the noisy tables of all columns; empty if there is none."""
     schema = declarations.schema_
-    nobody = pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
-    wanted = measured(schema, nobody, declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
+    wanted = measured(schema, no_rows(schema), declarations.release.ceiling, lambda counts, epsilon, sensitivity: list(counts))
     if len(parts) != len(wanted):
         return f"{len(parts)} parts in place of {len(wanted)}"
     pairs = zip(parts, wanted, strict=True)

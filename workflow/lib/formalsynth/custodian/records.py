@@ -74,6 +74,13 @@ def cells(column: Column, values: Array, bins: int) -> Integers:
     return np.clip(to_unit(column, values) * bins, 0, bins - 1).astype(int)
 
 
+def no_rows(schema: PublicSchema) -> pd.DataFrame:
+    """Make a table of the released columns without rows: what follows from declarations alone can be computed with it."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(dtype=object) for name in schema.released})
+
+
 def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
     """As many rows as declared, made up from the schema: nothing in them comes from the file."""
     import pandas as pd

@@ -43,7 +43,7 @@ def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: N
         epsilon: cost of all parts.
         noise: function that adds the noise, by default that of a release; that of a simulation protects nobody.
     """
-    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    columns = _columns(schema)
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
     share = 1.0 if len(columns) == 1 or schema.pairs == [] else schema.margins
     total = sum(schema.columns[name].weight for name in columns)
@@ -74,7 +74,7 @@ def _pair(schema: PublicSchema, first: Variable, second: Variable, sums: Integer
 
 def variable_places(schema: PublicSchema, table: pd.DataFrame) -> dict[str, tuple[Integers, bool]]:
     """Levels (n,) of each variable, below 0 where it has none, and whether they have an order."""
-    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    columns = _columns(schema)
     places = {name: levels.of(table[name]) for name, levels in columns.items()}
     ordered = {name: levels.ordered for name, levels in columns.items()}
     kinds = {kind: False for name, column in schema.released.items() for kind in column.kind_of(name)}
@@ -88,7 +88,7 @@ def expected_errors(schema: PublicSchema, epsilon: float, rows: pd.DataFrame) ->
         Largest standard deviation of the share of a level, and that of the correlation of each pair.
     """
     parts = measured(schema, rows, epsilon)
-    columns = {name: levels_of(column) for name, column in schema.released.items()}
+    columns = _columns(schema)
     variables = list(_variables(schema, columns, parts, _shares(columns, parts)).values())
     of_pairs = _by_pair(schema, variables, parts[len(columns) :])
     variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
@@ -113,7 +113,7 @@ class Model:
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
         """Fit the model to noisy parts."""
-        columns = {name: levels_of(column) for name, column in schema.released.items()}
+        columns = _columns(schema)
         shares = _shares(columns, parts)
         variables = _variables(schema, columns, parts, shares)
         of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
@@ -214,6 +214,11 @@ def _pairs(schema: PublicSchema, names: Sequence[str]) -> list[tuple[str, str]]:
         for first, second in itertools.combinations(names, 2)
         if _column(first) != _column(second) and (declared is None or {first, second} in declared)
     ]
+
+
+def _columns(schema: PublicSchema) -> Columns:
+    """Levels of each released column."""
+    return {name: levels_of(column) for name, column in schema.released.items()}
 
 
 def _column(name: str) -> str:

@@ -17,20 +17,14 @@ NAMES_APART = 0.075
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights by as little as is needed for a least distance, in their order: least squares by pooling neighbours."""
+    """Move heights by as little as is needed for a least distance, in their order."""
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(heights, kind="stable")
-    shifted = [heights[k] - least * place for place, k in enumerate(order)]
-    pools: list[list[float]] = []
-    for value in shifted:
-        pools.append([value])
-        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
-            last = pools.pop()
-            pools[-1] += last
-    level = [float(np.mean(pool)) for pool in pools for _ in pool]
-    result = [0.0] * len(heights)
-    for place, k in enumerate(order):
-        result[k] = level[place] + least * place
-    return result
+    steps = least * np.arange(len(heights))
+    result = np.empty(len(heights))
+    result[order] = isotonic_regression(np.asarray(heights)[order] - steps).x + steps
+    return result.tolist()
 
 
 def spaced(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
