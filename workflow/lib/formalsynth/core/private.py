@@ -55,6 +55,21 @@ class Bins:
         return np.asarray(place, dtype=np.int64)
 
 
+def declared_bins(given: Mapping[str, float], log: bool, predictors: int) -> tuple[Bins, tuple[Bins, ...]]:
+    """Bins of the outcome and of each predictor, by the parameters of a mechanism.
+
+    Args:
+        given: ``low``, ``high`` and ``bins`` of the outcome, and ``x_low``, ``x_high`` and ``x_bins`` of every predictor.
+        log: True if the bins of the outcome are on the logarithmic scale.
+        predictors: number of predictors.
+
+    Raises:
+        ValueError: bounds are not in order, or have no logarithm.
+    """
+    outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
+    return outcome, (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * predictors
+
+
 SCALES = 1 / 30, 1e12
 """Smallest and largest scale of discrete noise: beyond them, noise in floating point and 64-bit integers would be always 0."""
 

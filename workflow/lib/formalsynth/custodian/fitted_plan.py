@@ -10,7 +10,7 @@ from formalsynth.core.job import Synthesizer
 from formalsynth.core.limits import error_factor
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.parameters import defaults
-from formalsynth.core.private import Bins, PublicTables, Tables
+from formalsynth.core.private import PublicTables, Tables, declared_bins
 from formalsynth.core.tables import tabled
 from formalsynth.core.tables_density import Guess, TablesDensity, find_mode
 from formalsynth.core.tables_model import TablesModel
@@ -48,8 +48,8 @@ def width_factor(study: StudySetup, synthesizer: Synthesizer, records: Records) 
     family, given = FAMILIES[study.family], defaults(MECHANISMS[FITTED].parameters) | dict(synthesizer.parameters)
     declared = tabled(family)
     assert declared is not None
-    model, outcome = TablesModel(declared), Bins(given["low"], given["high"], int(given["bins"]), declared.log)
-    predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
+    model = TablesModel(declared)
+    outcome, predictors = declared_bins(given, declared.log, records.design.shape[1] - 1)
     exact = Tables.of(records, outcome, predictors)
     public = PublicTables(outcome, predictors, exact, len(exact) / FINEST, FINEST)
     density = TablesDensity(model.stan_data(public, study.priors)).without_hierarchy()

@@ -14,7 +14,7 @@ from formalsynth.core.constraints import CountOfTwo, Finite, PositiveNumber, Zer
 from formalsynth.core.family import Family
 from formalsynth.core.mechanism import Context, mechanism
 from formalsynth.core.parameters import Parameters
-from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
+from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables, declared_bins
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
 from formalsynth.core.tables_model import TablesModel
@@ -41,13 +41,13 @@ def noisy_tables(
     declared = tabled(context.family)
     if declared is None and not has_distribution(context.family):
         raise ValueError("this family cannot be fitted to noisy tables")
-    outcome = Bins(low, high, int(bins), declared is not None and declared.log)
-    predictors = (Bins(x_low, x_high, int(x_bins)),) * (context.records.design.shape[1] - 1)
+    settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
+    on_log = declared is not None and declared.log
+    outcome, predictors = declared_bins(settings, on_log, context.records.design.shape[1] - 1)
     model = _model(context.family, declared, outcome, predictors, x_discrete == 1, x_closed == 1)
     exact = Tables.of(context.records, outcome, predictors)
     scale = len(exact) / epsilon
     counts = DiscreteLaplaceCounts(exact.flat, scale)
-    settings = {"epsilon": epsilon, "low": low, "high": high, "bins": bins, "x_low": x_low, "x_high": x_high, "x_bins": x_bins}
     generator = context.address.generator("mechanism", parameter_words(number_of("noisy_tables"), settings))
     noisy = exact.with_counts(counts.noisy(generator, 1)[0])
     return PrivateFit(PublicTables(outcome, predictors, noisy, scale, epsilon), model, counts)
@@ -83,8 +83,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
         log: True if the bins of the outcome are on the logarithmic scale.
     """
     given = _parameters(parameters)
-    outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
-    predictors = (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * (records.design.shape[1] - 1)
+    outcome, predictors = declared_bins(given, log, records.design.shape[1] - 1)
     ours, theirs = (Tables.of(data, outcome, predictors) for data in (records, neighbour))
     return float(np.abs(ours.flat - theirs.flat).sum() * given["epsilon"] / len(ours))
 
