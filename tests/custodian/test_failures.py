@@ -98,7 +98,9 @@ def test_progress_that_nobody_reads_ends_nothing(study):
     code = "from formalsynth.core.progress import show_progress, tell; show_progress(); tell('Fitting'); print('done')"
     reader, writer = os.pipe()
     os.close(reader)
-    ran = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writer, text=True, check=False, timeout=60)
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=writer, text=True, check=False, timeout=60, env=buffered)
     assert (ran.returncode, ran.stdout) == (0, "done\n")
 
 

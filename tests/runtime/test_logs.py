@@ -1,5 +1,6 @@
 """A job prints to its log, and its last error is always somewhere."""
 
+import os
 import subprocess
 import sys
 
@@ -29,8 +30,12 @@ raise MemoryError("Unable to allocate 9 GiB")
 """
 
 
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""Environment in which output has a buffer, as it has for most users."""
+
+
 def run(program, log):
-    return subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", program, str(log)], capture_output=True, text=True, check=False, env=BUFFERED)
 
 
 def test_what_a_job_and_its_children_print_goes_to_the_log(tmp_path):

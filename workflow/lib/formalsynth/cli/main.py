@@ -18,6 +18,7 @@ from formalsynth.core.registry import DuplicateError
 from formalsynth.core.text import DataError, Sentence, visible
 from formalsynth.custodian.schema import SCHEMA
 from formalsynth.runtime.files import is_file
+from formalsynth.runtime.logs import drop
 from formalsynth.runtime.private import forbid_core_dumps
 from formalsynth.runtime.scratch import own_temporary_folder
 
@@ -187,7 +188,7 @@ def _print_if_open(*lines: object) -> None:
         if sys.stdout:
             sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python's final flush raises an error
+        drop(sys.stdout)
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -5,12 +5,13 @@ No line contains a value of a file.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
+
+from formalsynth.runtime.logs import drop
 
 SELDOM = 10.0
 """Least number of seconds between two lines of one task."""
@@ -23,8 +24,10 @@ class _ToStandardError(logging.Handler):
     """Handler that writes to the standard error of the moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        with contextlib.suppress(OSError):  # a closed terminal does not end the command
+        try:
             print(self.format(record), file=sys.stderr, flush=True)
+        except OSError:  # a closed terminal does not end the command
+            drop(sys.stderr)
 
 
 def show_progress() -> None:

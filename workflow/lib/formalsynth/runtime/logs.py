@@ -11,6 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from formalsynth.runtime.locks import exit_with_parent
 
@@ -50,9 +51,17 @@ def log_to(path: str | Path) -> None:
     atexit.register(gc.freeze)
 
 
+def drop(stream: TextIO) -> None:
+    """Send a stream that can no longer be written to nowhere: Python's last flush of its buffer would end with status 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _account(start: float) -> None:
     job, programs = _seconds(resource.RUSAGE_SELF) - start, _seconds(resource.RUSAGE_CHILDREN)
-    print(f"{ACCOUNT} start {start:.2f}, job {job:.2f}, programs {programs:.2f}")
+    try:
+        print(f"{ACCOUNT} start {start:.2f}, job {job:.2f}, programs {programs:.2f}", flush=True)
+    except OSError:  # the disk is full
+        drop(sys.stdout)
 
 
 def _seconds(who: int) -> float:
