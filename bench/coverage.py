@@ -1,10 +1,10 @@
 """Coverage of 95 % intervals from noisy tables: python bench/coverage.py [simulations] [processes].
 
 Each simulation draws confidential data, adds noise to their tables, computes the posterior given these tables by importance
-sampling (formalsynth.core.tables_density), and draws 20 synthetic data sets, predictors included, each from a posterior draw of
+sampling (formalsynth.inference.density), and draws 20 synthetic data sets, predictors included, each from a posterior draw of
 its own. Compared with the true value of the population are:
 posterior: quantiles of the quantity over the posterior draws.
-m = 1, 5, 20: the combining rule of formalsynth.core.inference with the variance over public draws.
+m = 1, 5, 20: the combining rule of formalsynth.inference.intervals with the variance over public draws.
 bare 5, bare 20: the same without draws, from the data sets alone; simulations in which there is no interval are counted apart.
 data: the usual interval from the confidential data, without privacy.
 
@@ -27,11 +27,11 @@ import numpy as np
 import pandas as pd
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.inference import Interval, interval_with_draws, without_draws
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import TablesDensity, importance_draws
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import TablesDensity, importance_draws
+from formalsynth.inference.intervals import Interval, interval_with_draws, without_draws
+from formalsynth.inference.tables_model import TablesModel
 from scipy import stats
 
 FAMILIES.find()

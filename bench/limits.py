@@ -1,7 +1,7 @@
 """Where noisy tables lose little: python bench/limits.py.
 
-Prints the expected standard error over that without privacy (formalsynth.core.limits), by n and epsilon, and the smallest n at
-which it is at most 1.1 and at most 2. No data are simulated. Written to results/limits.csv.
+Prints the expected standard error over that without privacy (formalsynth.inference.expected_errors), by n and epsilon, and the
+smallest n at which it is at most 1.1 and at most 2. No data are simulated. Written to results/limits.csv.
 """
 
 import itertools
@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.limits import error_factor
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import Guess
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import Guess
+from formalsynth.inference.expected_errors import error_factor
+from formalsynth.inference.tables_model import TablesModel
 
 FAMILIES.find()
 RESULTS = Path(__file__).parents[1] / "results"

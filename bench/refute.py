@@ -2,9 +2,9 @@
 
 A population on which intervals are given and do not cover, or a pair of neighbours with a larger loss than claimed, would refute
 them. Each population goes against an assumption or a declaration. In each simulation a release is made and its posterior
-computed by importance sampling. Printed are the share of simulations with an interval (``core.inference.contradicted``; one with
-few effective draws has none), the coverage of 95 % intervals among these, and the root mean square error of the posterior mean
-over that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or "refuted".
+computed by importance sampling. Printed are the share of simulations with an interval (``inference.intervals.contradicted``; one
+with few effective draws has none), the coverage of 95 % intervals among these, and the root mean square error of the posterior
+mean over that of the usual estimate without privacy. An outcome is "covers", "no interval" (in 95 % of simulations) or "refuted".
 Attempts at privacy print the largest loss.
 """
 
@@ -20,12 +20,12 @@ import numpy as np
 from formalsynth.audit.attack import attack_bound
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.inference import contradicted
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import PrivateFit
 from formalsynth.core.streams import Address
-from formalsynth.core.tables_density import TablesDensity, importance_draws
-from formalsynth.core.tables_fit import p_value
+from formalsynth.inference.density import TablesDensity, importance_draws
+from formalsynth.inference.goodness_of_fit import p_value
+from formalsynth.inference.intervals import contradicted
 from formalsynth.mechanisms.noisy_tables import ratio
 from scipy.special import expit
 

@@ -22,7 +22,7 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, BrokenContract, Context, DirectRelease, Form, LaplaceCounts, mechanism
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables
 from formalsynth.core.tables import tabled as declared_tables
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.tables_model import TablesModel
 from formalsynth.mechanisms.minimum_distance import draws_of, selection
 
 ADD_REMOVE = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0}}

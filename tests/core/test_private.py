@@ -10,8 +10,8 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.mechanism import Context
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, discrete_laplace_variance
 from formalsynth.core.tables import BETA, GAMMA
-from formalsynth.core.tables_model import TablesModel, _nodes
 from formalsynth.engine.chain import PublicRequest
+from formalsynth.inference.tables_model import TablesModel, _nodes
 from scipy import stats
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import yaml
 from conftest import REPOSITORY
-from formalsynth.core.inference import without_draws
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
+from formalsynth.inference.intervals import without_draws
 from small_release import COLUMNS, a_config, a_schema
 
 REGISTRY = REPOSITORY.parent / "shared" / "schemas" / "deployments-registry.yaml"

@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 from formalsynth.core.arrays import Records, intercept_only
-from formalsynth.core.distance import Axes, Distance
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import Bins
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import Address
 from formalsynth.core.tables import tabled
+from formalsynth.inference.distance import Axes, Distance
 from formalsynth.mechanisms.minimum_distance import ratio
 from scipy import stats
 

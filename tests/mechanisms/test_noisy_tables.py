@@ -12,8 +12,8 @@ from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.core.streams import Address
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_model import TablesModel
 from formalsynth.engine.chain import PublicPosterior, Step
+from formalsynth.inference.tables_model import TablesModel
 from formalsynth.mechanisms.noisy_tables import ratio
 from formalsynth.stan.sample import sample
 from formalsynth.steps.fit import StanPosteriors

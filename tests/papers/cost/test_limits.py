@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import ArmChoice, ScenarioKey, StudyJob
-from formalsynth.core.limits import error_factor
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import Guess
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import Guess
+from formalsynth.inference.expected_errors import error_factor
+from formalsynth.inference.tables_model import TablesModel
 from formalsynth.papers.cost import study_limits  # noqa: F401
 from formalsynth.papers.cost.study_limits import CASES
 from formalsynth.steps.study import run_study

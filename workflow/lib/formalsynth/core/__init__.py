@@ -1,1 +1,1 @@
-"""Base of every other room: arrays, registers, random streams, bounds, weights, utility and the inputs of jobs."""
+"""Base of the other rooms: arrays, registers, random streams, bounds, weights, utility, results of mechanisms, inputs of jobs."""

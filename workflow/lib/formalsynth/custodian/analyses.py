@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.inference import NORMAL_95
 from formalsynth.core.text import DataError
 from formalsynth.custodian.records import no_rows
 from formalsynth.custodian.schema import RELEASE, Analyses, Column, PublicSchema, Regression, Share
+from formalsynth.inference.intervals import NORMAL_95
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,6 @@ import pandas as pd
 from scipy.special import ndtri
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.inference import without_draws
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
@@ -22,6 +21,7 @@ from formalsynth.custodian.internal_audit import AuditResult
 from formalsynth.custodian.records import design_of, names_of
 from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import synthetic_sets
+from formalsynth.inference.intervals import without_draws
 
 EXPOSED = 10
 """Number of listed records with the largest risk."""

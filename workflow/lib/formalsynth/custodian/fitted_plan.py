@@ -7,15 +7,15 @@ import numpy as np
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Synthesizer
-from formalsynth.core.limits import error_factor
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.parameters import defaults
 from formalsynth.core.private import PublicTables, Tables, declared_bins
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import Guess, TablesDensity, find_mode
-from formalsynth.core.tables_model import TablesModel
 from formalsynth.custodian.candidates import StudySetup
 from formalsynth.custodian.schema import FITTED
+from formalsynth.inference.density import Guess, TablesDensity, find_mode
+from formalsynth.inference.expected_errors import error_factor
+from formalsynth.inference.tables_model import TablesModel
 
 FINEST = 30.0
 """Epsilon of the tables of made-up rows, from which the guess is computed."""

@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.inference import Interval
 from formalsynth.custodian.analyses import estimates, names
 from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import Model, measured
+from formalsynth.inference.intervals import Interval
 
 if TYPE_CHECKING:
     import pandas as pd

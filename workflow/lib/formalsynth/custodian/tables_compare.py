@@ -13,7 +13,6 @@ from scipy import stats
 from scipy.stats.contingency import association, crosstab
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth.core.inference import NORMAL_95
 from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.progress import tell
 from formalsynth.custodian.analyses import estimates, names
@@ -23,6 +22,7 @@ from formalsynth.custodian.intervals import values
 from formalsynth.custodian.report import CONFIDENTIAL, document, html_table
 from formalsynth.custodian.schema import Analyses, PublicSchema, ReleaseConfig, Schema
 from formalsynth.custodian.tables import Model, measured, variable_places
+from formalsynth.inference.intervals import NORMAL_95
 
 FACTORS = 0.5, 1.0, 2.0
 """Epsilons that are tried, over the ceiling."""

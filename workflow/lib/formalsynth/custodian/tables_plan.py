@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.inference import NORMAL_95
 from formalsynth.core.progress import tell
 from formalsynth.custodian.analyses import names
 from formalsynth.custodian.cross import rows_of
@@ -22,6 +21,7 @@ from formalsynth.custodian.records import made_up
 from formalsynth.custodian.report import MADE_UP, document, html_table
 from formalsynth.custodian.schema import PublicSchema, ReleaseConfig, Schema
 from formalsynth.custodian.tables import Model, expected_errors, measured
+from formalsynth.inference.intervals import NORMAL_95
 from formalsynth.runtime.private import write_private
 
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0

@@ -16,13 +16,13 @@ import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from scipy.special import stdtrit
 
-from formalsynth.core.inference import contradicted
 from formalsynth.core.words import counted
 from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
 from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
+from formalsynth.inference.intervals import contradicted
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
 """Profile of the second version of the Data Package standard."""

@@ -13,7 +13,6 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Count, CountOfTwo, Finite, NonNegative, PositiveNumber
-from formalsynth.core.distance import Axes, Distance
 from formalsynth.core.family import FAMILIES, Family
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, mechanism
 from formalsynth.core.parameters import Parameters
@@ -21,6 +20,7 @@ from formalsynth.core.private import Bins
 from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import POISSON, tabled
+from formalsynth.inference.distance import Axes, Distance
 
 NARROWER = 1 / 2
 """Width of the box of a stage over that of the stage before."""

@@ -17,8 +17,8 @@ from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PrivateFit, PublicTables, Tables, declared_bins
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, check, check_rows, has_distribution, tabled
-from formalsynth.core.tables_model import TablesModel
-from formalsynth.core.tables_rows import RowsModel
+from formalsynth.inference.made_up_rows import RowsModel
+from formalsynth.inference.tables_model import TablesModel
 
 
 @mechanism("DP (add/remove)", parents=0, strict={"add_remove": 1.0, "replace": 2.0}, program="noisy_tables")

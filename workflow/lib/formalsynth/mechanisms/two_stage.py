@@ -17,8 +17,8 @@ from formalsynth.core.mechanism import Context, Form, mechanism
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables, declared_bins
 from formalsynth.core.streams import number_of, parameter_words
 from formalsynth.core.tables import Tabled, tabled
-from formalsynth.core.tables_density import TablesDensity, find_mode
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import TablesDensity, find_mode
+from formalsynth.inference.tables_model import TablesModel
 
 FULL = 3.0
 """Epsilon from which log-likelihood ratios are taken in full; below, they are scaled by epsilon / 3."""

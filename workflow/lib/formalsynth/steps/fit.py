@@ -10,8 +10,8 @@ from formalsynth.core.arrays import Draws
 from formalsynth.core.family import StanData
 from formalsynth.core.job import FitJob, SamplerSettings
 from formalsynth.core.mechanism import DirectRelease, FitCache
-from formalsynth.core.tables_fit import p_value
 from formalsynth.engine.chain import FAILURES, NoPosterior, Posteriors, PublicRequest, Request, Step
+from formalsynth.inference.goodness_of_fit import p_value
 from formalsynth.stan.fit import Fit
 from formalsynth.stan.sample import sample
 from formalsynth.steps.batch import FitBatch, FitResult, Fitted, context_in

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from formalsynth.core.constraints import Count, PositiveNumber
 from formalsynth.core.family import Family
-from formalsynth.core.limits import expected_errors
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.private import Bins
 from formalsynth.core.study import Arm, Outcome, Run, study
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import Guess
-from formalsynth.core.tables_model import TablesModel
 from formalsynth.families.beta import BetaFamily
 from formalsynth.families.linear import LinearFamily
 from formalsynth.families.poisson import PoissonFamily
+from formalsynth.inference.density import Guess
+from formalsynth.inference.expected_errors import expected_errors
+from formalsynth.inference.tables_model import TablesModel
 
 OUTCOME, PREDICTOR = Bins(math.exp(-1), math.exp(7), 8, True), Bins(0, 4, 8)
 """Declared bins of the regressions."""

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from formalsynth.contract.program import ProgramUse, broken
-from formalsynth.core import tables_rows
 from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES, program, program_name
 from formalsynth.core.job import SamplerSettings, Synthesizer
@@ -14,9 +13,10 @@ from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.private import Bins, PublicTables, Tables
 from formalsynth.core.registry import forget_own, load
 from formalsynth.core.streams import Address
-from formalsynth.core.tables_rows import RowsModel, _projected
 from formalsynth.engine.chain import Step
 from formalsynth.families.poisson import PoissonFamily
+from formalsynth.inference import made_up_rows
+from formalsynth.inference.made_up_rows import RowsModel, _projected
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.generate import generate
 from formalsynth.steps.fit import StanPosteriors
@@ -94,7 +94,7 @@ def test_many_made_up_records_are_evaluated_a_few_at_a_time(monkeypatch):
     release = made(OwnCounts(), records, {"epsilon": 1.0, "low": 0.0, "high": 9.0, "bins": 3})
     draws = {"mu": generator.gamma(900, 1 / 300, 100)}
     whole = release.model._log_weight(draws, release.public)
-    monkeypatch.setattr(tables_rows, "AT_A_TIME", 50)
+    monkeypatch.setattr(made_up_rows, "AT_A_TIME", 50)
     assert release.model._log_weight(draws, release.public) == pytest.approx(whole, rel=1e-10)
     predicted = release.model._predicted({"mu": np.repeat([1.0, 50.0], 25)}, release.public)
     assert len(predicted) > 800

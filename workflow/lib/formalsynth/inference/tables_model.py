@@ -23,8 +23,8 @@ from formalsynth.core.tables import (
     Tabled,
     check,
 )  # fmt: skip
-from formalsynth.core.tables_covariance import whitening
-from formalsynth.core.tables_density import TablesDensity, find_mode
+from formalsynth.inference.covariance import whitening
+from formalsynth.inference.density import TablesDensity, find_mode
 
 Data = dict[str, int | float | Array | Integers]
 INSIDE = 12

@@ -22,7 +22,7 @@ from formalsynth.core.arrays import Array, Draws, Integers, Records, blocks, cou
 from formalsynth.core.family import Family, StanData, log_likelihood, program
 from formalsynth.core.private import PublicTables, discrete_laplace_variance
 from formalsynth.core.tables import is_whole, lowest
-from formalsynth.core.tables_model import predictor_points, small_cells, small_polynomials
+from formalsynth.inference.tables_model import predictor_points, small_cells, small_polynomials
 
 WEIGHT = 0.2
 """Weight of a made-up record: below 1, so that the draws are more dispersed than the posterior."""

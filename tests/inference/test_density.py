@@ -7,8 +7,8 @@ from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.private import Bins, DiscreteLaplaceCounts, PublicTables, Tables
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import TablesDensity, importance_draws, information
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import TablesDensity, importance_draws, information
+from formalsynth.inference.tables_model import TablesModel
 from formalsynth.stan.sample import sample
 from scipy import stats
 

@@ -8,7 +8,7 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.streams import Address
-from formalsynth.core.tables_fit import _fourth_cumulant, p_value
+from formalsynth.inference.goodness_of_fit import _fourth_cumulant, p_value
 
 for register in (FAMILIES, MECHANISMS):
     register.find()

@@ -20,7 +20,7 @@ def contradicted(fit_p: float | None) -> bool:
     """Check if a test of fit contradicts the family: intervals assume it, and there are none then.
 
     Args:
-        fit_p: p value of the test (:mod:`formalsynth.core.tables_fit`); None where there was none.
+        fit_p: p value of the test (:mod:`formalsynth.inference.goodness_of_fit`); None where there was none.
     """
     return fit_p is not None and fit_p < CONTRADICTED
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from formalsynth.core.inference import contradicted, interval_with_draws, without_draws
+from formalsynth.inference.intervals import contradicted, interval_with_draws, without_draws
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.private import Bins, PublicTables, Tables
-from formalsynth.core.tables_density import Guess, TablesDensity, information
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import Guess, TablesDensity, information
+from formalsynth.inference.tables_model import TablesModel
 
 FINE = 160, 48
 """Bins of the outcome and of a predictor from which the errors without privacy are computed."""

@@ -1,7 +1,7 @@
 """Posterior given noisy tables in numpy: the density of the Stan program ``noisy_tables``, its draws, and the expected errors.
 
-It takes the data that :class:`formalsynth.core.tables_model.TablesModel` makes for Stan. A fit takes hundredths of a second, so
-that thousands of releases can be simulated, before any data are used and at no cost in privacy.
+It takes the data that :class:`formalsynth.inference.tables_model.TablesModel` makes for Stan. A fit takes hundredths of a second,
+so that thousands of releases can be simulated, before any data are used and at no cost in privacy.
 """
 
 from __future__ import annotations

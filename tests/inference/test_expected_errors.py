@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 from formalsynth.core.family import FAMILIES
-from formalsynth.core.limits import error_factor, expected_errors
 from formalsynth.core.private import Bins
 from formalsynth.core.tables import tabled
-from formalsynth.core.tables_density import Guess
-from formalsynth.core.tables_model import TablesModel
+from formalsynth.inference.density import Guess
+from formalsynth.inference.expected_errors import error_factor, expected_errors
+from formalsynth.inference.tables_model import TablesModel
 
 FAMILIES.find()
 LINE = Guess((1.0, 1.0), 1.0, 2.0, 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from formalsynth.core.arrays import Array, Integers
-from formalsynth.core.tables_density import TablesDensity, find_mode
+from formalsynth.inference.density import TablesDensity, find_mode
 
 RECORDS = 100_000
 """Number of simulated records from which the covariance is computed."""
