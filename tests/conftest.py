@@ -259,8 +259,8 @@ def program(compiled):
 @pytest.fixture(scope="session")
 def fatigue():
     """The 19 rows of the fatigue data that the range paper uses, or as many made-up ones."""
+    from formalsynth.core import data_files as files
     from formalsynth.core.registry import load
-    from formalsynth.data import files
 
     load(["formalsynth.data.fatigue"])
     if files.find("fatigue", REPOSITORY / "resources") is None:

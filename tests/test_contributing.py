@@ -10,15 +10,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 import yaml
+from formalsynth.core import data_files as files
 from formalsynth.core.arrays import intercept_only
 from formalsynth.core.bounds import record_bounds
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.mechanism import MECHANISMS, Context
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
-from formalsynth.data import files
-from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.model import find_all

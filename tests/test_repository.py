@@ -151,7 +151,7 @@ def test_no_tracked_file_names(pattern):
 
 
 def test_no_data_file_is_tracked():
-    from formalsynth.data.files import FILES
+    from formalsynth.core.data_files import FILES
 
     FILES.find()
     names = {Path(name).name for name, _ in tracked()}

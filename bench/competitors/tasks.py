@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from formalsynth.core import data_files as files
 from formalsynth.core.arrays import Array, Records
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.private import Bins
 from formalsynth.core.registry import load as load_modules
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, POISSON, Tabled, tabled
-from formalsynth.data import files
 
 HOURS_FILE, CREDIT_FILE, CYCLES_FILE = "adult_hours", "german_amounts", "fatigue_cycles"
 """Registered files of the comparison; they are searched in FORMALSYNTH_DATA."""

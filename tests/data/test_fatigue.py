@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from formalsynth.core.data_files import load
 from formalsynth.core.text import DataError
 from formalsynth.data.fatigue import read_fatigue
-from formalsynth.data.files import load
 
 ROWS = ["stress,cycle", "276.05,11500", "308.84,10000", "324.62,8000.5"]
 

@@ -4,9 +4,9 @@ import hashlib
 from dataclasses import replace
 
 import pytest
+from formalsynth.core.data_files import FILES, Dataset
 from formalsynth.core.text import DataError
-from formalsynth.data.fetch import main
-from formalsynth.data.files import FILES, Dataset, fetch
+from formalsynth.data.fetch import fetch, main
 
 FILES.find()
 CONTENT = b"1,2\n"

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from formalsynth.core.data_files import find, load_counts
 from formalsynth.core.population import POPULATIONS
-from formalsynth.data.files import find, load_counts
 from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.salaries import published_salaries, without_replacement
 from scipy import integrate, optimize, stats

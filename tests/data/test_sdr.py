@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from formalsynth.core.data_files import find, load_counts
 from formalsynth.core.text import DataError
-from formalsynth.data.files import find, load_counts
 from formalsynth.data.populations.salaries import sdr_stand_in
 from formalsynth.data.sdr import SALARY_TOP, read_sdr
 from salary_file import NAMES, ROWS, fixed_width

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from formalsynth.core.arrays import Records, take
 from formalsynth.core.bounds import Sensitive, record_bounds
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings
 from formalsynth.core.weights import lipschitz_weights
-from formalsynth.data.files import FILES
 from formalsynth.stan.sample import sample
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 from config_trees import RANGE, of_papers, put, refusal
+from formalsynth.core import data_files as files
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.text import DataError
-from formalsynth.data import files
 from formalsynth.report.describe import describe
 from formalsynth.steps.simulate import simulate_batch
 from formalsynth.steps.study import run_study

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
-from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES, Repeat
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS

@@ -265,7 +265,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.registry import load
 from formalsynth.core.study import STUDIES
-from formalsynth.data.files import FILES
+from formalsynth.core.data_files import FILES
 
 REGISTERS = {"family": FAMILIES, "mechanism": MECHANISMS, "population": POPULATIONS, "study": STUDIES, "file": FILES}
 for where, modules, names in json.load(sys.stdin):

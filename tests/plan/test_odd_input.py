@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from config_trees import put, untied
-from formalsynth.data import files as data_files
+from formalsynth.core import data_files
 from formalsynth.plan.load import read_plan
 from formalsynth.plan.messages import ConfigError
 from formalsynth.plan.yaml_file import load_yaml

@@ -6,7 +6,7 @@ file, with the key and what was given, and words that list what is allowed. Word
 
 import pytest
 from config_trees import CENSOR, RANGE, REPS, REWEIGHT, ZCDP, assert_blames, cases
-from formalsynth.data.files import find
+from formalsynth.core.data_files import find
 
 NAN, INF = float("nan"), float("inf")
 CASES = [

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 import yaml
+from formalsynth.core import data_files as files
+from formalsynth.core.data_files import FILES
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.data import files
-from formalsynth.data.files import FILES
 from formalsynth.plan import scenario
 from formalsynth.plan.load import read_plan
 from formalsynth.report.describe import describe

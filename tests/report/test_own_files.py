@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from formalsynth.data.files import Dataset
+from formalsynth.core.data_files import Dataset
 from formalsynth.report import describe
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from formalsynth.data.files import find
+from formalsynth.core.data_files import find
 from runs import FIGURES, RESULTS, SCALE, read_config, write_config
 
 pytestmark = [pytest.mark.workflow]
 
 NOT_PUBLISHED = """
 from formalsynth.data.fatigue import FATIGUE
-from formalsynth.data.files import FILES
+from formalsynth.core.data_files import FILES
 
 for name in ("fatigue", "fatigue_cycles"):
     object.__setattr__(FILES[name], "confidential", True)

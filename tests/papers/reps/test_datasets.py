@@ -2,8 +2,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from formalsynth.core.data_files import FILES, load
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, load
 from formalsynth.papers.reps.datasets import (
     _CATEGORY_EFFECTS,
     _SLOPES,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from formalsynth.core.arrays import Records
+from formalsynth.core.data_files import FILES, Dataset
 from formalsynth.custodian.records import records_of
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.schema import read_declared
-from formalsynth.data.files import FILES, Dataset
 
 CODE = "records.py"
 TEXT = '''"""Reader of the file of this study for the workflow, by schema.yaml in the same folder."""

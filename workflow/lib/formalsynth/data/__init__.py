@@ -1,1 +1,1 @@
-"""Confidential data: registered files with their readers, and populations of simulated records."""
+"""Confidential data: readers of real files, their download, and populations of simulated records."""

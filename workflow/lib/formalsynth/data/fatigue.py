@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Records, intercept_only
+from formalsynth.core.data_files import FILES, Dataset
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, Dataset
 
 
 def read_fatigue(path: Path) -> Records:

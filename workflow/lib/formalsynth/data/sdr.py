@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formalsynth.core.arrays import Array, Records
+from formalsynth.core.data_files import FILES, Dataset
 from formalsynth.core.population import Counts
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, Dataset
 
 if TYPE_CHECKING:
     import pandas as pd

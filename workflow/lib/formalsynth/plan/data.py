@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from formalsynth.core.arrays import Records
+from formalsynth.core.data_files import FILES, LEAST, load
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import Simulated
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, LEAST, load
 from formalsynth.plan.messages import ConfigError, Section, short
 from formalsynth.plan.model import FileChoice
 from formalsynth.steps.simulate import drawn_with

@@ -19,13 +19,13 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.mechanism import MECHANISMS, Mechanism
 from formalsynth.core.parameters import Parameters
 from formalsynth.core.population import POPULATIONS, Population
 from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.study import STUDIES, Study
-from formalsynth.data.files import FILES
 from formalsynth.displays.figure import FIGURES
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.errata import ErrataConfig

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, ValidationIn
 from pydantic_core import PydanticCustomError
 
 from formalsynth.contract.program import ProgramUse
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES, program_name
 from formalsynth.core.inputs import RecordInput
 from formalsynth.core.job import AuditSearch, SamplerSettings, Search, Simulated
@@ -41,7 +42,6 @@ from formalsynth.core.registry import Registry
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import GUARANTEES, METRICS
-from formalsynth.data.files import FILES
 from formalsynth.displays.figure import DEFAULT as DEFAULT_FIGURE
 from formalsynth.displays.figure import FIGURES, Figure, Repeat
 from formalsynth.displays.table import DEFAULT as DEFAULT_TABLE

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from formalsynth.core.data_files import FILES, Dataset, find
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import FromFile, Simulated
 from formalsynth.core.model import DATA, PRIOR
@@ -16,7 +17,6 @@ from formalsynth.core.registry import REPOSITORY, is_own
 from formalsynth.core.rows import AUDITED
 from formalsynth.core.study import STUDIES
 from formalsynth.core.words import equation
-from formalsynth.data.files import FILES, Dataset, find
 from formalsynth.displays.display import Display, FigureDisplay, Panel, Printed, ShownScenario, TableDisplay
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
 from formalsynth.displays.table import Table

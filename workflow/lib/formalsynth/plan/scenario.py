@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
 from formalsynth.contract.program import ProgramUse
+from formalsynth.core.data_files import FILES
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import (
     STUDY,
@@ -31,7 +32,6 @@ from formalsynth.core.model import Settings
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.study import STUDIES
 from formalsynth.core.utility import OWN_UTILITY
-from formalsynth.data.files import FILES
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 
 AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"

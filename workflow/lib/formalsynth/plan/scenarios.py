@@ -11,6 +11,7 @@ import numpy as np
 
 from formalsynth.contract.program import ProgramUse
 from formalsynth.core.arrays import Records
+from formalsynth.core.data_files import FILES, check, find, sha256s
 from formalsynth.core.family import FAMILIES, ProgramFamily, program, whole
 from formalsynth.core.job import FromFile, ScenarioKey, Simulated, with_parents
 from formalsynth.core.mechanism import MECHANISMS
@@ -19,7 +20,6 @@ from formalsynth.core.streams import number_of
 from formalsynth.core.tables import has_distribution, tabled
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import OWN_UTILITY
-from formalsynth.data.files import FILES, check, find, sha256s
 from formalsynth.plan.audits import EXACT, AuditPlan, AuditReader
 from formalsynth.plan.data import check_counts, check_outcomes, draw_on_trial, read_on_trial
 from formalsynth.plan.expand import Expanded

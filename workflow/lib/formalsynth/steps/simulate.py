@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from formalsynth.core.arrays import Records
+from formalsynth.core.data_files import check_unchanged, load, load_counts
 from formalsynth.core.job import FromFile, Simulated, SimulateJob
 from formalsynth.core.population import POPULATIONS
 from formalsynth.core.streams import Address
-from formalsynth.data.files import check_unchanged, load, load_counts
 from formalsynth.steps.data import DataBatch
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from formalsynth.core.data_files import check_unchanged
 from formalsynth.core.job import StudyJob
 from formalsynth.core.rows import REPLICATE_COLUMNS
 from formalsynth.core.study import STUDIES, ChosenArm, Outcome, Run
-from formalsynth.data.files import check_unchanged
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formalsynth.data.files import load_columns
+from formalsynth.core.data_files import load_columns
 from formalsynth.papers.reps.files import ADULT_COLUMNS, NEEDED
 from formalsynth.papers.reps.settings import DatasetName
 from formalsynth.papers.reps.tables import Categorical, Continuous, Schema, Table, table_of

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from formalsynth.core.arrays import Array, Records, intercept_only
+from formalsynth.core.data_files import FILES, Columns, Dataset
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, Columns, Dataset
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship", "race",

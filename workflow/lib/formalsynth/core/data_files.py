@@ -1,4 +1,4 @@
-"""Real data files: their sources, checksums and readers."""
+"""Real data files: their register, with sources and checksums, and reading them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from formalsynth.core.arrays import Records
 from formalsynth.core.population import Counts
 from formalsynth.core.registry import Registry, is_own
 from formalsynth.core.text import DataError
-from formalsynth.runtime.files import whole
 
 Columns = Mapping[str, NDArray[np.str_]]
 """Columns of a file as text (n,)."""
@@ -167,32 +166,6 @@ def load_columns(name: str, folder: str | Path) -> Columns:
         DataError: the file is missing, is not the published one, or cannot be read.
     """
     return cast(Columns, contents(name, folder))
-
-
-def fetch(name: str, folder: str | Path) -> str:
-    """Download a data file into ``folder`` unless it exists; return the result as a sentence.
-
-    Raises:
-        DataError: the download fails or is not the published file.
-    """
-    import urllib.request
-
-    dataset = FILES[name]
-    if find(name, folder):
-        return f"{dataset.file}: there already"
-    if not dataset.url:
-        return f"{dataset.file}: to be fetched by hand ({dataset.source}); put it into {folder}"
-    try:
-        with urllib.request.urlopen(dataset.url, timeout=60) as response:
-            content = response.read()
-    except OSError as error:
-        raise DataError(f"{dataset.file}: {dataset.url} cannot be read ({error}); put the file into {folder} by hand") from error
-    sha256 = hashlib.sha256(content).hexdigest()
-    if sha256 != dataset.sha256:
-        raise DataError(f"{dataset.file}: sha256 of the download is {sha256}, the published file has {dataset.sha256}")
-    with whole(Path(folder) / dataset.file) as partial:
-        partial.write_bytes(content)
-    return f"{dataset.file}: downloaded"
 
 
 def _checked_path(dataset: Dataset, name: str, folder: str | Path) -> Path:

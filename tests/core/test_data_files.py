@@ -5,8 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
+from formalsynth.core.data_files import FILES, Dataset, find, load, load_columns, load_counts
 from formalsynth.core.text import DataError
-from formalsynth.data.files import FILES, Dataset, find, load, load_columns, load_counts
 
 FILES.find()
 ROWS = ["stress,cycle", "276.05,11500", "308.84,10000", "324.62,8000.5"]
