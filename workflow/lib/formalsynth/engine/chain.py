@@ -19,8 +19,8 @@ from formalsynth.core.job import Search, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made, Parent
 from formalsynth.core.private import PrivateFit, PublicModel, PublicTables
 from formalsynth.core.progress import in_turn
-from formalsynth.core.search import Walk
 from formalsynth.core.streams import Address
+from formalsynth.engine.search import Walk
 
 P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]

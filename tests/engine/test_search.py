@@ -2,7 +2,7 @@
 
 import pytest
 from formalsynth.core.job import Search
-from formalsynth.core.search import Walk
+from formalsynth.engine.search import Walk
 from hypothesis import given
 from hypothesis import strategies as st
 
