@@ -56,6 +56,11 @@ class ScenarioKey(JobInput):
     root: int
     """Root seed of the run."""
 
+    @property
+    def columns(self) -> dict[str, str | int]:
+        """First columns of its rows."""
+        return {"paper": self.paper, "scenario": self.scenario, "n": self.n}
+
 
 class Search(JobInput):
     """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
@@ -221,7 +226,22 @@ class FitJob(Job):
     """True if its draws are from the exact pseudo posterior and not from Stan."""
 
 
-class MeasureJob(Job):
+class RowsJob(Job):
+    """Make rows of ``replicates.csv``, with the statistics and the further columns that the scenario requests."""
+
+    synthetic_sets: int
+    """Number of synthetic data sets of the single sample."""
+    centre_sets: int
+    """Number of synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
+    unit: float
+    """Value of 1 in the unit of figures and tables."""
+    utility: tuple[str, ...] = ()
+    """Names of further utility statistics."""
+    coefficient: bool = False
+    """True if there are columns for the last coefficient of a regression."""
+
+
+class MeasureJob(RowsJob):
     """Measure the synthesizers that share one fit, on one batch."""
 
     key: ScenarioKey
@@ -235,16 +255,6 @@ class MeasureJob(Job):
     """The fit that each of their parents uses."""
     sample: int = SAMPLE
     """Replicate that is the single sample."""
-    synthetic_sets: int
-    """Number of synthetic data sets of the single sample."""
-    centre_sets: int
-    """Number of synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
-    unit: float
-    """Value of 1 in the unit of figures and tables."""
-    utility: tuple[str, ...] = ()
-    """Names of further utility statistics."""
-    coefficient: bool = False
-    """True if there are columns for the last coefficient of a regression."""
 
 
 class ArmChoice(JobInput):
@@ -299,7 +309,7 @@ class AuditJob(Job):
     """Replicates of the batch whose data sets are audited."""
 
 
-class TablesJob(Job):
+class TablesJob(RowsJob):
     """Put the tables of one batch together."""
 
     key: ScenarioKey
@@ -308,13 +318,6 @@ class TablesJob(Job):
     priors: dict[str, float]
     fits: dict[str, str]
     """Every synthesizer, in the order of the design, with the fit that it uses."""
-    synthetic_sets: int
-    centre_sets: int
-    unit: float
-    utility: tuple[str, ...] = ()
-    """Names of further utility statistics."""
-    coefficient: bool = False
-    """True if there are columns for the last coefficient of a regression."""
 
 
 class BatchJob(Job):

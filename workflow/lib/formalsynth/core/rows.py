@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from formalsynth.core.utility import COLUMNS, UTILITY
+from formalsynth.core.utility import CENTRES, COLUMNS, UTILITY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,6 +96,27 @@ AUDIT_COLUMNS = (
 On the rows of a curve ``held`` is the audited epsilon with the weights of D fixed. ``reason`` is why a synthesizer could not be
 audited on a data set; such a row has no numbers.
 """
+
+
+class Requests(Protocol):
+    """Requests of a scenario for further columns of ``replicates.csv``."""
+
+    @property
+    def centre_sets(self) -> int:
+        """Number of synthetic data sets over which statistics are averaged; 0 for no such columns."""
+
+    @property
+    def coefficient(self) -> bool:
+        """True if there are columns for the last coefficient of a regression."""
+
+    @property
+    def utility(self) -> Sequence[str]:
+        """Names of further utility statistics."""
+
+
+def requested_columns(scenario: Requests) -> tuple[str, ...]:
+    """Further columns of ``replicates.csv`` that a scenario requests."""
+    return (*(CENTRES if scenario.centre_sets else ()), *(COEFFICIENT if scenario.coefficient else ()), *scenario.utility)
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:

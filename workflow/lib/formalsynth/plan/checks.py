@@ -15,8 +15,7 @@ from pathlib import Path
 from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, COEFFICIENT, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS
-from formalsynth.core.utility import CENTRES
+from formalsynth.core.rows import AUDIT, AUDIT_COLUMNS, REPLICATE_COLUMNS, SAMPLE_COLUMNS, TEXT_COLUMNS, requested_columns
 from formalsynth.displays.figure import FRAMES, Figure, Repeat
 from formalsynth.displays.table import Table
 from formalsynth.ledger.claims import ClaimConfig, Estimate
@@ -163,8 +162,7 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
         return (*SAMPLE_COLUMNS[table], *family.parameters) if family else None
     if table == AUDIT:
         return AUDIT_COLUMNS
-    more = (*(CENTRES if config.centre_sets else ()), *(COEFFICIENT if config.coefficient else ()), *config.utility)
-    return (*REPLICATE_COLUMNS, *more) if table == "replicates" else SAMPLE_COLUMNS[table]
+    return (*REPLICATE_COLUMNS, *requested_columns(config)) if table == "replicates" else SAMPLE_COLUMNS[table]
 
 
 def _not_synthetic(config: AnyScenario, table: str) -> list[str]:

@@ -37,7 +37,7 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
     """
     rows: list[Row] = []
     for k in np.flatnonzero(np.isin(data.replicate, job.replicates)):
-        head: Row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(data.replicate[k])}
+        head: Row = {**job.key.columns, "replicate": int(data.replicate[k])}
         rows += [head | row for row in _audit_data_set(job, data, int(k), executable)]
     return audit_table(rows)
 

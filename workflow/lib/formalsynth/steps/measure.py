@@ -13,9 +13,9 @@ from formalsynth.core.bounds import Bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made
-from formalsynth.core.rows import COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table
+from formalsynth.core.rows import COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table, requested_columns
 from formalsynth.core.statistics import statistics_of_sets
-from formalsynth.core.utility import CENTRES, centres, own_utility, statistics_by_set, utility_columns
+from formalsynth.core.utility import centres, own_utility, statistics_by_set, utility_columns
 from formalsynth.engine.chain import FAILURES, bounds_of, form_of, sharing
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample, context_in
 from formalsynth.steps.data import DataBatch
@@ -54,13 +54,12 @@ def measure_batch(
         diagnostics = {name: values[k].item() for name, values in fit.diagnostics.items()}
         diagnostics |= {"status": fit.status[k].item(), "reason": fit.reason[k].item()}
         for member in job.members:
-            row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(replicate)}
-            row |= {"synthesizer": member.id, "guarantee": MECHANISMS[member.mechanism].guarantee}
-            rows.append(row | diagnostics | dict(measured.columns.get(member.id, {})))
+            head = {**job.key.columns, "replicate": int(replicate), "synthesizer": member.id}
+            head["guarantee"] = MECHANISMS[member.mechanism].guarantee
+            rows.append(head | diagnostics | dict(measured.columns.get(member.id, {})))
         members.append(measured.members)
         sample = measured.sample or sample
-    more = (*(CENTRES if job.centre_sets else ()), *(COEFFICIENT if job.coefficient else ()), *job.utility)
-    return replicate_table(rows, more), MeasureBatch.of(members, sample)
+    return replicate_table(rows, requested_columns(job)), MeasureBatch.of(members, sample)
 
 
 def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted], k: int) -> _Measured:

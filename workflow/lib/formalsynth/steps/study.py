@@ -32,8 +32,7 @@ def run_study(job: StudyJob) -> Outcome:
     settings = study.settings.model_validate(job.settings)
     given = {name: getattr(settings, name) for name in settings.model_fields_set}
     outcome = study.function(Run(job.key, job.replicates, arms, job.data_folder), **given)
-    head: dict[str, str | int] = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n}
-    rows, details = (_filled(table, head) for table in (outcome.rows, outcome.details))
+    rows, details = (_filled(table, job.key.columns) for table in (outcome.rows, outcome.details))
     guarantees = {arm.id: study.arms[arm.name].guarantee for arm in arms}
     guarantee = pd.Series([guarantees[id] for id in rows["synthesizer"]], dtype=str)
     rows = _filled(rows, {"status": "ok"}).assign(guarantee=rows.get("guarantee", guarantee))

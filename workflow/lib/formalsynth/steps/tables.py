@@ -11,9 +11,9 @@ from formalsynth.core.arrays import Array, Draws, count
 from formalsynth.core.family import FAMILIES, draws_from_prior
 from formalsynth.core.job import SAMPLE, TablesJob
 from formalsynth.core.model import DATA, PRIOR
-from formalsynth.core.rows import COEFFICIENT, CURVE, LOSSES, REPLICATE_COLUMNS, replicate_table
+from formalsynth.core.rows import CURVE, LOSSES, REPLICATE_COLUMNS, Row, replicate_table, requested_columns
 from formalsynth.core.streams import Address
-from formalsynth.core.utility import CENTRES, UTILITY, centres, own_utility, statistics, statistics_by_set
+from formalsynth.core.utility import UTILITY, centres, own_utility, statistics, statistics_by_set
 from formalsynth.steps.batch import Fitted
 from formalsynth.steps.data import DataBatch
 
@@ -41,12 +41,7 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
     table = pd.concat([data_rows(job, data), *tables], ignore_index=True)
     table["audited"] = audited(table, audit)
     table = table.assign(_order=table["synthesizer"].map(order)).sort_values(["replicate", "_order"], kind="stable")
-    return table[[*REPLICATE_COLUMNS, *_more_columns(job)]].reset_index(drop=True)
-
-
-def _more_columns(job: TablesJob) -> tuple[str, ...]:
-    """Columns that the scenario requests."""
-    return (*(CENTRES if job.centre_sets else ()), *(COEFFICIENT if job.coefficient else ()), *job.utility)
+    return table[[*REPLICATE_COLUMNS, *requested_columns(job)]].reset_index(drop=True)
 
 
 def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
@@ -162,7 +157,7 @@ def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.concat(parts or [pd.DataFrame(columns=["synthesizer"])], ignore_index=True)
-    head = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": SAMPLE}
+    head = {**job.key.columns, "replicate": SAMPLE}
     return pd.concat([pd.DataFrame({key: [value] * len(table) for key, value in head.items()}), table], axis=1)
 
 
@@ -170,14 +165,16 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
     """Make the rows of the confidential data: their statistics, for figures that compare them with synthetic data."""
     rows = []
     for k, replicate in enumerate(data.replicate):
-        row = {"paper": job.key.paper, "scenario": job.key.scenario, "n": job.key.n, "replicate": int(replicate)}
-        row |= {"synthesizer": DATA, "status": "ok", "guarantee": "none: confidential"}
+        row: Row = {**job.key.columns, "replicate": int(replicate), "synthesizer": DATA, "status": "ok"}
+        row["guarantee"] = "none: confidential"
         address = Address.of(job.key, int(replicate))
         row |= {"seed": int(address.sequence("data").generate_state(1)[0])}
         x = data.x[k] * job.unit
         row |= statistics(x) | own_utility(x, job.utility)
-        rows.append(row | (centres(x[None]) if job.centre_sets else {}))
-    return replicate_table(rows, _more_columns(job))
+        if job.centre_sets:
+            row |= centres(x[None])
+        rows.append(row)
+    return replicate_table(rows, requested_columns(job))
 
 
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:

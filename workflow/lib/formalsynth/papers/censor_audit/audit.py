@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, logsumexp
 
 from formalsynth.core.arrays import Array
+from formalsynth.core.constraints import PositiveNumber
+from formalsynth.core.parameters import Parameters
 from formalsynth.families.beta import beta_coefficients, beta_terms
 
 Mask = NDArray[np.bool_]
@@ -25,6 +27,12 @@ LARGEST_LAMBDA = 1e4
 """Upper limit of lambda on the grid, which covers all but 1e-7 of its prior."""
 COARSE = 0.25
 """Largest distance between adjacent points in logit phi and in log lambda."""
+
+
+class Budget(Parameters):
+    """Claimed epsilon of censoring; log-likelihoods are clipped at half of it."""
+
+    epsilon: PositiveNumber
 
 
 @dataclass(frozen=True)

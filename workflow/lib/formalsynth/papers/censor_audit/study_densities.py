@@ -7,22 +7,15 @@ import numpy as np
 from formalsynth.core.arrays import Array
 from formalsynth.core.constraints import PositiveNumber
 from formalsynth.core.mechanism import ASYMPTOTIC
-from formalsynth.core.parameters import Parameters
 from formalsynth.core.study import Arm, ChosenArm, Outcome, Run, study
 from formalsynth.families.beta import BetaFamily
-from formalsynth.papers.censor_audit.audit import Grid, beta_grid, log_likelihood, moments, posterior, product_grid
+from formalsynth.papers.censor_audit.audit import Budget, Grid, beta_grid, log_likelihood, moments, posterior, product_grid
 
 PRIOR, POSTERIOR, CENSORED = "prior", "posterior", "censored"
 POINTS, ACROSS = 201, 240
 """Number of points of a curve, and of values of lambda at each point."""
 REACH = 6.0
 """Half-width of the curve in standard deviations of the posterior."""
-
-
-class Budget(Parameters):
-    """Claimed epsilon of censoring; log-likelihoods are clipped at half of it."""
-
-    epsilon: PositiveNumber
 
 
 ARMS = {

@@ -12,11 +12,11 @@ from scipy.special import expit, logit
 
 from formalsynth.core.arrays import Array
 from formalsynth.core.constraints import CountOfTwo, OpenProportion, PositiveNumber
-from formalsynth.core.parameters import Parameters
 from formalsynth.core.study import Arm, ChosenArm, Outcome, Run, study
 from formalsynth.core.weights import lipschitz_weights
 from formalsynth.families.beta import BetaFamily
 from formalsynth.papers.censor_audit.audit import (
+    Budget,
     Grid,
     Loss,
     beta_grid,
@@ -37,12 +37,6 @@ WIDE = 2.0
 """Reach of the grid for printed weights, which remove most of the likelihood and move the posterior away from the truth."""
 DIGITS = 9
 """Number of decimals of a loss; its sums are slightly more precise."""
-
-
-class Budget(Parameters):
-    """Claimed epsilon of censoring; log-likelihoods are clipped at half of it."""
-
-    epsilon: PositiveNumber
 
 
 ARMS = {
