@@ -15,4 +15,4 @@ rule data:
     message:
         "Fetching real data into {params.folder}"
     shell:
-        "{params.python} -m formalsynth.data.fetch {params.folder:q} 2>&1 | tee {log:q}"
+        "{params.python} -m formalsynth.steps.fetch {params.folder:q} 2>&1 | tee {log:q}"

@@ -1,1 +1,1 @@
-"""Confidential data: readers of real files, their download, and populations of simulated records."""
+"""Confidential data: readers of real files, and populations of simulated records."""

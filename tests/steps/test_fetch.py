@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from formalsynth.core.data_files import FILES, Dataset
 from formalsynth.core.text import DataError
-from formalsynth.data.fetch import fetch, main
+from formalsynth.steps.fetch import fetch, main
 
 FILES.find()
 CONTENT = b"1,2\n"

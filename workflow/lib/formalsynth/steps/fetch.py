@@ -1,9 +1,10 @@
-"""Download the real data files that have a public address: ``python -m formalsynth.data.fetch FOLDER``."""
+"""Download the real data files that have a public address: ``python -m formalsynth.steps.fetch FOLDER``."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
+import urllib.request
 from pathlib import Path
 
 from formalsynth.core.data_files import FILES, find
@@ -17,8 +18,6 @@ def fetch(name: str, folder: str | Path) -> str:
     Raises:
         DataError: the download fails or is not the published file.
     """
-    import urllib.request
-
     dataset = FILES[name]
     if find(name, folder):
         return f"{dataset.file}: there already"
