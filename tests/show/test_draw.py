@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from formalsynth.displays.display import DRAWINGS, FOR_PRINT, FigureDisplay, Printed
 from formalsynth.displays.figure import FIGURES, Figure, figure_kind
-from formalsynth.displays.makers import maker
 from formalsynth.displays.table import TABLES
+from formalsynth.plan.jobs import maker
 from formalsynth.runtime.files import unbroken
 from formalsynth.show import draw
 from formalsynth.show.draw import STAND_IN, draw_figure

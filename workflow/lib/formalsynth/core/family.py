@@ -136,6 +136,18 @@ def draws_from_prior(family: Family) -> FamilyWithPrior | None:
     return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
 
 
+def array_in(stan_data: StanData, name: str) -> Array:
+    """Read an array of the data of a Stan program."""
+    return np.asarray(stan_data[name])
+
+
+def number_in(stan_data: StanData, name: str) -> float:
+    """Read a number of the data of a Stan program, integer or not."""
+    value = stan_data[name]
+    assert not isinstance(value, np.ndarray)
+    return value
+
+
 def whole(family: Family) -> WholeFamily | None:
     """Family, if it gives its log-likelihood as a whole."""
     return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]

@@ -12,8 +12,7 @@ import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import StanData
-from formalsynth.families._stan import number
+from formalsynth.core.family import StanData, number_in
 
 TINY = 1e-280
 """Probability below which sums are computed on the log scale."""
@@ -128,4 +127,4 @@ def mean_prior(priors: Mapping[str, float]) -> dict[str, float]:
 
 def posterior_mean(stan_data: StanData, weighted_sum: float, weight_total: float) -> float:
     """Mean of the conjugate Poisson posterior: positive also when all counts are 0."""
-    return (weighted_sum + number(stan_data, "prior_shape")) / (weight_total + number(stan_data, "prior_rate"))
+    return (weighted_sum + number_in(stan_data, "prior_shape")) / (weight_total + number_in(stan_data, "prior_rate"))

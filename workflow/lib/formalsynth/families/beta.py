@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import BETA, Tabled, beta_draws
 from formalsynth.families._shapes import LARGEST, SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
-from formalsynth.families._stan import array, number
 
 __all__ = ["LARGEST", "SMALLEST", "BetaFamily", "beta_coefficients", "beta_terms"]
 
@@ -48,9 +47,9 @@ class BetaFamily(BetaShapes):
 
     def inits(self, stan_data: StanData) -> StanData:
         """Moments of the logits, roughly: the geometric means of x and 1 - x."""
-        sums = array(stan_data, "term_sums") + array(stan_data, "weight") @ beta_terms(array(stan_data, "x"))
+        sums = array_in(stan_data, "term_sums") + array_in(stan_data, "weight") @ beta_terms(array_in(stan_data, "x"))
         middle = expit((sums[0] - sums[1]) / sums[2] / 2) if sums[2] > 0 else 0.5
-        return {"phi": float(np.clip(middle, 0.05, 0.95)), "lambda": number(stan_data, "lambda_min") + 2.0}
+        return {"phi": float(np.clip(middle, 0.05, 0.95)), "lambda": number_in(stan_data, "lambda_min") + 2.0}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Factors of rank 3."""

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import expit
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
 from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
-from formalsynth.families._stan import number
 
 
 @family("beta_regression")
@@ -73,7 +72,7 @@ class BetaRegressionFamily(BetaShapes):
 
     def inits(self, stan_data: StanData) -> StanData:
         """All means one half."""
-        return {"theta": np.zeros(int(number(stan_data, "p"))), "lambda": number(stan_data, "lambda_min") + 2.0}
+        return {"theta": np.zeros(int(number_in(stan_data, "p"))), "lambda": number_in(stan_data, "lambda_min") + 2.0}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
         """Factors of rank 3 for each distinct predictor, zero for records with another."""

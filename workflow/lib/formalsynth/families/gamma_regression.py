@@ -10,10 +10,9 @@ from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
 from formalsynth.families._counts import grouped
-from formalsynth.families._stan import array, number
 
 TINY = 1e-280
 """Probability below which the log scale is used."""
@@ -80,7 +79,7 @@ class GammaRegressionFamily:
 
     def inits(self, stan_data: StanData) -> StanData:
         """About the maximum of the likelihood: Fisher scoring for the means, a closed form for the shape (Minka 2002)."""
-        basis, weight, weighted_sum = (array(stan_data, name) for name in ("basis", "weight", "weighted_sum"))
+        basis, weight, weighted_sum = (array_in(stan_data, name) for name in ("basis", "weight", "weighted_sum"))
         total = weight.sum()
         # The basis is orthonormal in the weights.
         theta = basis.T @ (weight * np.log(weighted_sum / weight)) / total
@@ -88,7 +87,7 @@ class GammaRegressionFamily:
             step = basis.T @ (weighted_sum * np.exp(-basis @ theta) - weight) / total
             theta = theta + step * min(1.0, LONGEST_STEP / max(float(np.abs(basis @ step).max()), 1e-300))
         eta = basis @ theta
-        spread = (weight @ eta - number(stan_data, "weighted_log_sum") + weighted_sum @ np.exp(-eta)) / total - 1
+        spread = (weight @ eta - number_in(stan_data, "weighted_log_sum") + weighted_sum @ np.exp(-eta)) / total - 1
         spread = max(float(spread), 1e-6)
         return {"theta": theta, "shape": (3 - spread + np.sqrt((spread - 3) ** 2 + 24 * spread)) / (12 * spread)}
 

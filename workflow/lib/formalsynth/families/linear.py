@@ -10,9 +10,8 @@ from scipy.special import log_ndtr, ndtr
 
 from formalsynth.core.arrays import Array, Draws, Records
 from formalsynth.core.constraints import Allowed
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import NORMAL, Tabled, normal_draws
-from formalsynth.families._stan import number
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 POSITIVE = Allowed("numbers > 0", lambda x: bool((x > 0).all()))
@@ -80,8 +79,8 @@ class LinearFamily:
 
     def inits(self, stan_data: StanData) -> StanData:
         """Weighted least squares estimate."""
-        squares = number(stan_data, "residual_squares") + 2 * number(stan_data, "prior_scale")
-        variance = squares / (number(stan_data, "weight_total") + 1)
+        squares = number_in(stan_data, "residual_squares") + 2 * number_in(stan_data, "prior_scale")
+        variance = squares / (number_in(stan_data, "weight_total") + 1)
         return {"theta": stan_data["theta_hat"], "log_sigma": 0.5 * float(np.log(variance))}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:

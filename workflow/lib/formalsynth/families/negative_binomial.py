@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, array_in, family
 from formalsynth.core.tables import NEGATIVE_BINOMIAL, Tabled, negative_binomial_draws
 from formalsynth.families._counts import MEAN_PRIOR, checked, grouped, mean_prior, posterior_mean
 from formalsynth.families._negative_binomial import NegativeBinomial, moments
-from formalsynth.families._stan import array
 
 
 @family("negative_binomial")
@@ -48,7 +47,7 @@ class NegativeBinomialFamily(NegativeBinomial):
 
     def inits(self, stan_data: StanData) -> StanData:
         """Moments of the weighted counts."""
-        y, weight = array(stan_data, "y"), array(stan_data, "weight")
+        y, weight = array_in(stan_data, "y"), array_in(stan_data, "weight")
         mean = posterior_mean(stan_data, float(weight @ y), float(weight.sum()))
         return {"mu": mean, "reciprocal_phi": moments(y, weight)[1]}
 

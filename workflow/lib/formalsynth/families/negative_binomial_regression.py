@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from formalsynth.core.arrays import Array, Draws, Records
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import NEGATIVE_BINOMIAL_REGRESSION, Tabled, negative_binomial_regression_draws
 from formalsynth.families._counts import checked, grouped
 from formalsynth.families._negative_binomial import NegativeBinomial, moments
-from formalsynth.families._stan import number
 
 
 @family("negative_binomial_regression")
@@ -69,7 +68,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
 
     def inits(self, stan_data: StanData) -> StanData:
         """Least squares estimate, near which the standardised coefficients are 0."""
-        p = int(number(stan_data, "p"))
+        p = int(number_in(stan_data, "p"))
         return {"standardised": np.zeros(p), "reciprocal_phi": 0.1, "sd": np.ones(p), "correlation_factor": np.eye(p)}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:

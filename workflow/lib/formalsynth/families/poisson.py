@@ -9,10 +9,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from formalsynth.core.arrays import Array, Draws, Integers, Records
-from formalsynth.core.family import StanData, family
+from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import POISSON, Tabled, poisson_draws
 from formalsynth.families._counts import MEAN_PRIOR, CountFamily, checked, mean_prior, posterior_mean
-from formalsynth.families._stan import number
 
 
 @family("poisson")
@@ -40,7 +39,7 @@ class PoissonFamily(CountFamily):
 
     def inits(self, stan_data: StanData) -> StanData:
         """Posterior mean."""
-        return {"mu": posterior_mean(stan_data, number(stan_data, "weighted_sum"), number(stan_data, "weight_total"))}
+        return {"mu": posterior_mean(stan_data, number_in(stan_data, "weighted_sum"), number_in(stan_data, "weight_total"))}
 
     def arguments(self, records: Records, draws: Draws) -> tuple[Array, ...]:
         """Mean (S, 1)."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from formalsynth.core.job import BatchJob, SimulateJob, StudyJob, joined_digest, specification
+from formalsynth.core.registry import is_own
 from formalsynth.core.statistics import STATISTICS
 from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.core.words import GUARANTEES, METRICS
 from formalsynth.displays.display import DRAWINGS, FOR_PRINT
 from formalsynth.displays.figure import FIGURES, Figure
-from formalsynth.displays.makers import maker
 from formalsynth.displays.table import TABLES
 from formalsynth.ledger.tests.base import TESTS
 from formalsynth.plan.errata import FILE as ERRATA
@@ -333,6 +333,15 @@ class PaperJobs:
 
 def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(Path(path).parent for path in paths))
+
+
+def maker(module: str) -> str:
+    """Name of the module that draws a kind of figure or computes a kind of table: in show, at the same place.
+
+    Args:
+        module: the module of its fields; a file of own code has both.
+    """
+    return module if is_own(module) else module.replace("formalsynth.displays.", "formalsynth.show.", 1)
 
 
 def figure_modules(figures: Iterable[Figure]) -> list[str]:
