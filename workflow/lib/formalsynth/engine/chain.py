@@ -186,11 +186,6 @@ def sharing(owner: str, form: Form, other: Made) -> Form:
     return other
 
 
-def bounds_of(context: Context, draws: Draws, forms: Sequence[Form]) -> list[Bounds]:
-    """Record bounds of forms that share a fit."""
-    return record_bounds(context.family, context.records, draws, [form.sensitive for form in forms])
-
-
 @dataclass(frozen=True)
 class Step(Generic[P]):
     """One synthesizer on one data set."""
@@ -244,7 +239,8 @@ class Step(Generic[P]):
         if not bounds:
             return result
         draws = self.posteriors.draws(request, result.posterior) if result.draws is None else result.draws
-        return replace(result, draws=draws, bounds=bounds_of(self.context, draws, [form])[0])
+        (of_records,) = record_bounds(self.context.family, self.context.records, draws, [form.sensitive])
+        return replace(result, draws=draws, bounds=of_records)
 
 
 def run_chain(

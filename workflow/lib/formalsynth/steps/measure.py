@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Records, count, take
-from formalsynth.core.bounds import Bounds
+from formalsynth.core.arrays import Array, Draws, count, take
+from formalsynth.core.bounds import Bounds, record_bounds
 from formalsynth.core.family import Predictor
 from formalsynth.core.job import MeasureJob, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, Context, DirectRelease, FitCache, Form, Made
 from formalsynth.core.rows import COEFFICIENT, SHAPE, SHAPE_COLUMNS, Row, replicate_table, requested_columns
 from formalsynth.core.statistics import statistics_of_sets
 from formalsynth.core.utility import centres, own_utility, statistics_by_set, utility_columns
-from formalsynth.engine.chain import FAILURES, bounds_of, form_of, sharing
+from formalsynth.engine.chain import FAILURES, form_of, sharing
 from formalsynth.steps.batch import FitBatch, Fitted, MeasureBatch, Member, Sample, context_in
 from formalsynth.steps.data import DataBatch
 
@@ -68,13 +68,12 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
     form = form_of(owner, context)
     is_sample = int(data.replicate[k]) == job.sample
     predictor = form.predictor if isinstance(form, DirectRelease) else context.family
-    generator = context.address.generator("synthesize", owner.words)
     n_sets = job.synthetic_sets if is_sample else 1
-    synthetic = synthesize(predictor, generator, context.records, draws, n_sets) * job.unit
+    synthetic = _synthesize(predictor, context, "synthesize", owner, draws, n_sets) * job.unit
     shared: Row = {**utility_columns(context.records.x * job.unit, synthetic[0]), "draws": count(draws)}
     shared |= own_utility(synthetic[0], job.utility)
     if job.centre_sets:
-        shared |= centres(_more_sets(predictor, context, owner, draws, job.centre_sets) * job.unit)
+        shared |= centres(_synthesize(predictor, context, "centre", owner, draws, job.centre_sets) * job.unit)
     if job.coefficient:
         shared |= _last_coefficient(draws.get(context.family.parameters[0]))
     if cache.searched is not None and cache.search_steps is not None:
@@ -131,11 +130,6 @@ def _sample(synthetic: Array, form: Made, members: Mapping[str, Member]) -> Samp
     return Sample(synthetic[0], statistics_by_set(synthetic), weights, {id: member.by_record for id, member in members.items()})
 
 
-def _more_sets(predictor: Predictor, context: Context, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
-    """Draw further synthetic data sets from a stream of their own; the first set does not depend on them."""
-    return synthesize(predictor, context.address.generator("centre", owner.words), context.records, draws, n_sets)
-
-
 def _bounds(
     job: MeasureJob, context: Context, forms: Mapping[str, Form], draws: Draws
 ) -> tuple[dict[str, Row], dict[str, Member]]:
@@ -143,7 +137,8 @@ def _bounds(
 
     The epsilon of a strict mechanism is its claim, and not twice the bound on these data, which may be smaller.
     """
-    bounds = dict(zip(forms, bounds_of(context, draws, list(forms.values())), strict=True))
+    sensitive = [form.sensitive for form in forms.values()]
+    bounds = dict(zip(forms, record_bounds(context.family, context.records, draws, sensitive), strict=True))
     columns: dict[str, Row] = {}
     members: dict[str, Member] = {}
     for member in job.members:
@@ -169,11 +164,20 @@ def _shape(bound: Bounds) -> Row:
     return {column: float(shares[name]) for column, name in zip(SHAPE_COLUMNS, SHAPE, strict=True)}
 
 
-def synthesize(predictor: Predictor, generator: np.random.Generator, records: Records, draws: Draws, n_sets: int) -> Array:
+def _synthesize(predictor: Predictor, context: Context, stage: str, owner: Synthesizer, draws: Draws, n_sets: int) -> Array:
     """Draw synthetic data sets, each from one posterior draw; the first does not depend on their number.
+
+    Args:
+        predictor: converter of draws to values.
+        context: confidential data and address of the replicate.
+        stage: stage whose random stream is used; each stage has its own.
+        owner: synthesizer of the fit.
+        draws: posterior draws, S.
+        n_sets: number of data sets.
 
     Returns:
         (min(n_sets, S), n) values.
     """
+    generator = context.address.generator(stage, owner.words)
     chosen = generator.permutation(count(draws))[:n_sets]
-    return predictor.predict(generator, records, take(draws, chosen))
+    return predictor.predict(generator, context.records, take(draws, chosen))
