@@ -103,7 +103,8 @@ DICTIONARY = {
 
 def of_households(folder):
     schema = Schema.model_validate(households.DECLARED | {"columns": households.COLUMNS, "rows": 500})
-    return made_tables(folder, schema, typed(schema, households.households(500).replace("", np.nan)))
+    rows = typed(schema, households.households(500).replace("", np.nan))
+    return made_tables(folder, schema, rows, analyses={"replicates": 20})
 
 
 RELEASES = {
