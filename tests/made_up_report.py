@@ -9,7 +9,8 @@ from formalsynth.core.job import SamplerSettings
 from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import COLUMNS
 from formalsynth.ledger.verdicts import VERDICTS
-from formalsynth.report.contents import SHARP, Files
+from formalsynth.report.contents import Files
+from formalsynth.report.copies import SHARP
 from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
 from formalsynth.report.pages import Ran, write_report
 from formalsynth.report.provenance import Cost, Loss, Sampling

@@ -86,17 +86,29 @@ def test_large_tables_are_packed_with_the_same_bytes_each_time(run):
     first, second = (copies(info, files.shown, sent=False) for _ in range(2))
     assert first.contents["first/fig02.csv.gz"] == second.contents["first/fig02.csv.gz"]
     assert gzip.decompress(first.contents["first/fig02.csv.gz"]) == path.read_bytes()
-    assert first.of("first/fig02") == {
-        "csv": "first/fig02.csv.gz", "txt": "first/fig02.txt", "svg": "first/fig02.svg", "png": "first/fig02.png",
-    }  # fmt: skip
+    assert first.of("first/fig02") == {"csv": "first/fig02.csv.gz", "txt": "first/fig02.txt", "svg": "first/fig02.svg"}
+
+
+def test_a_figure_has_one_picture_and_a_large_one_has_no_vectors(run):
+    info, files = run
+    assert {"first/fig01.svg", "first/fig01.png"} <= set(files.shown)
+    files.shown["first/fig02.svg"].write_text(" " * 200_000)
+    contents = copies(info, files.shown, sent=False).contents
+    assert [name for name in contents if "fig01." in name and name.startswith("first") and name.endswith("g")] == [
+        "first/fig01.svg"
+    ]
+    assert [name for name in contents if "fig02." in name and name.startswith("first") and name.endswith("g")] == [
+        "first/fig02.png"
+    ]
 
 
 def test_what_is_sent_has_room_in_a_mail(run, monkeypatch):
     info, files = run
-    files.shown["first/fig02.svg"].write_text(" " * 3000)
+    files.shown["first/fig02.csv"].write_text("a" * 3000)
+    files.shown["first/fig02.svg"].write_text(" " * 4000)
     monkeypatch.setattr(copied, "ROOM", 5000)
     sent = copies(info, files.shown, sent=True)
-    assert "first/fig02.svg" in [file.name for file in sent.left_out if file.why == TOO_LARGE]
-    assert "first/fig02.png" in sent.contents
-    assert "first/fig02.svg" in copies(info, files.shown, sent=False).contents
+    assert "first/fig02.csv" in [file.name for file in sent.left_out if file.why == TOO_LARGE]
+    assert "first/fig02.svg" in sent.contents
+    assert "first/fig02.csv" in copies(info, files.shown, sent=False).contents
     assert ROOM < 15_000_000

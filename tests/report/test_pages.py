@@ -98,7 +98,7 @@ def test_a_paper_has_its_figures_captions_tables_and_claims(folder):
     page = pages(folder)["papers/first.html"]
     text = " ".join(page.text.split())
     assert [picture["src"] for picture in page.pictures] == ["first/fig01.svg", "first/fig02.svg", "first/fig03.png"]
-    for ending in ("csv", "svg", "png", "txt"):
+    for ending in ("csv", "svg", "txt"):
         assert f"first/fig02.{ending}" in page.targets
     assert "../sources/papers-first.yaml.html#line-4" in page.targets
     assert "../sources/scripts-figures.py.html" in page.targets
@@ -228,7 +228,7 @@ def test_without_claims_figures_fits_or_costs(tmp_path):
 
 def test_a_newer_report_removes_what_the_older_one_wrote_and_nothing_else(tmp_path):
     folder = made_up_report.report(tmp_path)
-    assert (folder / "papers" / "first" / "fig01.png").is_file()
+    assert (folder / "papers" / "first" / "fig01.svg").is_file()
     mine = [folder / "notes.txt", folder / ".git" / "HEAD", folder / "papers" / "first" / "notes.txt"]
     for path in mine:
         path.parent.mkdir(exist_ok=True)

@@ -13,7 +13,7 @@ from formalsynth.ledger.claims import kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.alt_text import alt_text
 from formalsynth.report.captions import with_finding
-from formalsynth.report.copies import Copies, withheld
+from formalsynth.report.copies import Copies, picture, withheld
 from formalsynth.report.info import DisplayInfo, FigureInfo, PaperInfo, TableInfo
 from formalsynth.runtime.files import unbroken
 
@@ -21,8 +21,6 @@ About = Mapping[str, Sequence[LedgerRow]]
 """Claims by the figure or table that they belong to."""
 TRUTH = {"True": 1.0, "False": 0.0}
 """Numbers for the truth values in tables."""
-SHARP = 300_000
-"""Largest SVG in bytes that a page shows, sharp at any size; a larger one would load slowly."""
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
 """Columns of a table's CSV that are the numbers of a cell."""
 TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
@@ -198,10 +196,8 @@ def _figure(info: FigureInfo, about: About, named: About, source: Source) -> Sho
     size = png_size(source.files.shown[f"{info.file}.png"])
     item = _item(info, "figure", {**named, **about}, source)
     item = (*item[:2], about.get(item[0], []), *item[3:])  # those that belong to others begin the caption alone
-    drawn = source.files.shown.get(f"{info.file}.svg")
-    sharp = "svg" in item[-1] and drawn is not None and drawn.stat().st_size <= SHARP
     seen = "" if item[4] else alt_text(source.files.shown[f"{info.file}.csv"])
-    return ShownFigure(*item, info, f"{info.file}.{'svg' if sharp else 'png'}", f"{info.alt} {seen}".strip(), *size)
+    return ShownFigure(*item, info, picture(source.files.shown, info.file), f"{info.alt} {seen}".strip(), *size)
 
 
 def _table(info: TableInfo, about: About, source: Source) -> ShownTable:

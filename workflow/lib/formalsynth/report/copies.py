@@ -10,11 +10,13 @@ from pathlib import Path
 from formalsynth.report.info import DisplayInfo, RunInfo
 from formalsynth.runtime.files import unbroken
 
-LARGE = 100_000
+LARGE = 20_000
 """Bytes from which a table is packed by gzip."""
+SHARP = 150_000
+"""Largest SVG in bytes that a page shows, sharp at any size; a larger one would load slowly, and the PNG is shown."""
 ROOM = 11_000_000
 """Bytes of copies in a report that is sent: with its pages it stays below 15 MB, which mail programs take."""
-SHOWN_ON_PAGES = (".png", ".txt")
+SHOWN_ON_PAGES = (".png", ".svg", ".txt")
 """Endings of what the pages themselves show."""
 RECORDS = "it holds records of a data file that is not published, or a number for each of them"
 STATISTICS = "it is made from a data file that is not published"
@@ -72,11 +74,19 @@ def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
     items = [item for paper in info.papers for item in (*paper.figures, *paper.tables)]
     kept = {item.file: why for item in items if (why := withheld(item, sent))}
     left_out = [LeftOut(name, kept[stem]) for name in shown if (stem := str(_original(name).with_suffix(""))) in kept]
-    names = [name for name in shown if str(_original(name).with_suffix("")) not in kept]
+    figures = [figure.file for paper in info.papers for figure in paper.figures]
+    other = {name for file in figures for name in (f"{file}.svg", f"{file}.png") if name != picture(shown, file)}
+    names = [name for name in shown if str(_original(name).with_suffix("")) not in kept and name not in other]
     contents = dict(_packed(name, unbroken(shown[name])) for name in names)
     too_large = _too_large(contents) if sent else set()
     left_out += [LeftOut(name, TOO_LARGE) for name in contents if name in too_large]
     return Copies({name: content for name, content in contents.items() if name not in too_large}, left_out)
+
+
+def picture(shown: Mapping[str, Path], file: str) -> str:
+    """Name of the picture of a figure that a page shows, the only one of it in the report."""
+    sharp = shown.get(f"{file}.svg")
+    return f"{file}.svg" if sharp is not None and sharp.stat().st_size <= SHARP else f"{file}.png"
 
 
 def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:

@@ -10,6 +10,7 @@ import yaml
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from pygments.filter import Filter
     from pygments.formatters import HtmlFormatter
 
 
@@ -45,7 +46,24 @@ def highlighted(path: Path) -> Markup:
     from pygments.lexers import PythonLexer, YamlLexer
 
     lexer = YamlLexer() if path.suffix == ".yaml" else PythonLexer()
+    lexer.add_filter(_styled_only())
+    lexer.add_filter("tokenmerge")
     return Markup(highlight(path.read_text(encoding="utf-8"), lexer, _formatter()))
+
+
+def _styled_only() -> Filter:
+    """Filter that makes plain text of what is not bold or slanted, which is most of a page otherwise."""
+    from pygments.filter import simplefilter
+    from pygments.token import Comment, Keyword, Name, String, Text
+
+    styled = Comment, Keyword, Name.Tag, Name.Class, String
+
+    @simplefilter
+    def plain(_self, _lexer, stream, _options):  # type: ignore[no-untyped-def]
+        for kind, text in stream:
+            yield (kind if any(kind in family for family in styled) else Text), text
+
+    return plain()
 
 
 def code_style() -> str:
