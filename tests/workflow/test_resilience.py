@@ -3,9 +3,11 @@
 The long ones are marked slow: ``make test-slow`` runs them.
 """
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -295,6 +297,41 @@ def test_runs_that_are_killed_at_random_moments_end_in_the_same_bytes(tmp_path, 
         assert [path.name for path in left if not path.name.startswith("snakemake") or list(path.iterdir())] == []
         assert len(left) <= len(moments)
     assert len(moments) >= MOMENTS
+
+
+def serving(folder):
+    """Processes that serve fits of a folder's program."""
+    wanted = [os.fsencode(folder / PROGRAM), b"serve"]
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().split(b"\0")[:2] == wanted:
+                yield int(path.parent.name)
+        except OSError:  # it has ended
+            continue
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are listed in /proc only by Linux")
+def test_processes_that_serve_fits_are_killed_at_random_moments_and_nothing_differs(tmp_path, repository, cmdstan, reference):
+    undisturbed, _ = reference
+    expected, generator, killed = results(undisturbed), np.random.default_rng(20261125), 0
+    for lap in range(20):
+        if killed >= MOMENTS:
+            break
+        folder = set_up(every_kind(tmp_path / f"lap{lap}", repository, cmdstan), undisturbed)
+        run = start(folder, "--cores", 2, snakefile=repository / "Snakefile", CMDSTAN=str(cmdstan))
+        while run.poll() is None:
+            for process in serving(folder):
+                time.sleep(generator.uniform(0, 0.05))
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                    killed += 1
+            time.sleep(0.002)
+        assert run.returncode == 0, (folder / "run.log").read_text()[-3000:]
+        assert results(folder) == expected
+        assert left_over(folder) == []
+    print(f"{killed} processes killed in {lap} runs")
+    assert killed >= MOMENTS
 
 
 STUDY = Path("results", SCALE, "zcdp", "accounting_n1000")
