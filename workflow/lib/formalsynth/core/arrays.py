@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,3 +103,34 @@ def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
     size = max(1, BLOCK // max(width, 1) // multiple) * multiple
     for start in range(0, length, size):
         yield slice(start, min(start + size, length))
+
+
+LARGEST_DENSE = 5_000_000
+"""Most entries of a factor of records in groups that are stored with their zeros."""
+
+
+def in_groups(values: Array, group: Index, groups: int, common: Array | None = None) -> Array:
+    """Place the values of each record in the columns of its group.
+
+    Args:
+        values: (n, k) of each record.
+        group: (n,) from 0 on.
+        groups: number of groups g.
+        common: (n, c) first columns, of all groups.
+
+    Returns:
+        (n, c + g k) with zeros elsewhere. Beyond :data:`LARGEST_DENSE` it is sparse: rows can be selected, and products formed.
+    """
+    n, k = values.shape
+    shared = np.empty((n, 0)) if common is None else common
+    c = shared.shape[1]
+    if n * (c + k * groups) > LARGEST_DENSE:
+        from scipy.sparse import csr_array
+
+        columns = np.hstack([np.tile(np.arange(c), (n, 1)), c + group[:, None] * k + np.arange(k)])
+        cells = np.hstack([shared, values]).ravel()
+        sparse = csr_array((cells, columns.ravel(), np.arange(n + 1) * (c + k)), shape=(n, c + groups * k))
+        return cast(Array, sparse)
+    dense = np.zeros((n, groups, k))
+    dense[np.arange(n), group] = values
+    return np.hstack([shared, dense.reshape(n, groups * k)])

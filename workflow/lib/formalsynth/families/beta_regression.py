@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records, in_groups
 from formalsynth.core.family import StanData, family, number_in
 from formalsynth.core.tables import BETA_REGRESSION, Tabled, beta_regression_draws
 from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients, beta_terms, inside
@@ -79,9 +79,7 @@ class BetaRegressionFamily(BetaShapes):
         design, group = np.unique(records.design, axis=0, return_inverse=True)
         shape1, shape2 = self._shapes_at(design, draws)
         left = beta_coefficients(shape1, shape2).reshape(len(shape1), 3 * len(design))
-        right = np.zeros((len(group), len(design), 3))
-        right[np.arange(len(group)), group] = beta_terms(records.x)
-        return left, right.reshape(len(group), 3 * len(design))
+        return left, in_groups(beta_terms(records.x), group, len(design))
 
     def centre(self, records: Records, draws: Draws) -> Array:
         """Coefficients (groups, 3) of each distinct predictor at a single draw."""

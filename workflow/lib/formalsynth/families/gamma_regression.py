@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
-from formalsynth.core.arrays import Array, Draws, Records
+from formalsynth.core.arrays import Array, Draws, Records, in_groups
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, array_in, family, number_in
 from formalsynth.core.tables import GAMMA, Tabled, gamma_draws
@@ -102,9 +102,8 @@ class GammaRegressionFamily:
         log_x = np.log(records.x)
         reciprocal = np.exp(np.minimum(-eta, LARGEST_EXPONENT))
         left = [shape * np.log(shape) - gammaln(shape), shape - 1, -shape * draws["beta"], -shape * reciprocal]
-        own = np.zeros((len(records), len(first)))
-        own[np.arange(len(records)), inverse] = records.x
-        return np.hstack(left), np.hstack([np.ones((len(records), 1)), log_x[:, None], records.design, own])
+        common = np.column_stack([np.ones(len(records)), log_x, records.design])
+        return np.hstack(left), in_groups(records.x[:, None], inverse, len(first), common)
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability (S, n) of the intervals, with full relative accuracy in both tails."""
