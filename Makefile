@@ -119,11 +119,12 @@ check-study: setup ## whether what a study of your own registers keeps to its co
 mutants: setup $(FOR_TESTS) ## whether the tests notice changes of the code that privacy rests on (half an hour; MUTANTS=... for its options)
 	@$(RUN) python -m dev.mutants $(MUTANTS)
 
-bench: setup ## our fits against straightforward ones, and the workflow's own cost (about twenty minutes)
-	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py
+bench: setup ## our fits against others', and the workflow's own cost (about half an hour; PYMC=<python with pymc and nutpie>)
+	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)') --write
 	@$(RUN) OMP_NUM_THREADS=1 python bench/served.py
 	@$(RUN) python bench/workflow.py
 	@$(RUN) python bench/many.py
+	@$(RUN) OMP_NUM_THREADS=1 python bench/large.py
 	@$(RUN) python bench/spread.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run

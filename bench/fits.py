@@ -1,15 +1,17 @@
-"""Our fits against straightforward ones, on one data set and in one run: python bench/fits.py [repetitions].
+"""Our fits against others, on one data set and in one run: python bench/fits.py [repetitions] [--pymc PYTHON] [--write].
 
-Both sides sample 400 + 1000 iterations in one chain with the same CmdStan, and both end with the by-record Lipschitz bounds.
-What is measured is processor time, that of the sampler included, so that other work on the machine matters little;
-with OMP_NUM_THREADS=1, as in the jobs of the workflow.
+All sample 400 + 1000 iterations in one chain, and end with the by-record Lipschitz bounds: our programs, straightforward ones as
+a paper or brms writes them, exact draws of the audit, and PyMC with nutpie where PYTHON has them. What is measured is processor
+time, that of the sampler included, so that other work on the machine matters little; with OMP_NUM_THREADS=1, as in the jobs of
+the workflow. --write puts the table into docs/PERFORMANCE.md.
 """
 
+import argparse
 import functools
 import json
 import resource
 import statistics
-import sys
+import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from typing import Any
 
 import cmdstanpy
 import numpy as np
+from formalsynth.audit.exact import exact_posteriors
 from formalsynth.core.arrays import Records
 from formalsynth.core.bounds import Sensitive, record_bounds
 from formalsynth.core.family import FAMILIES
@@ -26,6 +29,7 @@ from formalsynth.core.weights import lipschitz_weights
 from formalsynth.data.populations.beta import beta
 from formalsynth.data.populations.counts import negative_binomial_mixture
 from formalsynth.data.populations.lognormal import lognormal_on_normal
+from formalsynth.plan.marks import between
 from formalsynth.stan.compile import compile_program
 from formalsynth.stan.sample import sample
 from formalsynth.stan.served import ended_after
@@ -77,16 +81,25 @@ def comparisons() -> list[Comparison]:
 
 def main() -> None:
     """Print every comparison as median, minimum and maximum processor seconds."""
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repetitions", nargs="?", type=int, default=5)
+    parser.add_argument("--pymc", metavar="PYTHON", help="interpreter with pymc and nutpie")
+    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    options = parser.parse_args()
     cmdstan = Path(json.loads((ROOT / ".cmdstan" / "cmdstan.json").read_text())["path"])
+    table = ["| model | fit | seconds (least to most) | times ours |", "| --- | --- | ---: | ---: |"]
     with tempfile.TemporaryDirectory() as folder:
         for comparison in comparisons():
-            compare(comparison, Path(folder), cmdstan, repetitions)
-        compare_sizes(Path(folder), cmdstan, repetitions)
+            table += compare(comparison, Path(folder), cmdstan, options.repetitions, options.pymc)
+        compare_sizes(Path(folder), cmdstan, options.repetitions)
+    if options.write:
+        page = ROOT / "docs" / "PERFORMANCE.md"
+        text = between(page.read_text(encoding="utf-8"), "fits", "\n".join(table), str(page))
+        page.write_text(text, encoding="utf-8")
 
 
-def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int) -> None:
-    """Compare every form of our program with the straightforward one, in turn."""
+def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: int, pymc: str | None) -> list[str]:
+    """Compare every form of our program with the others, in turn; rows of the table."""
     program = FAMILIES[comparison.family].program
     forms = {}
     for native in (True, False):
@@ -103,16 +116,43 @@ def compare(comparison: Comparison, folder: Path, cmdstan: Path, repetitions: in
     runs: dict[str, Callable[[int], float]] = {
         f"ours, {form} form": functools.partial(ours, comparison, executable, weights) for form, executable in forms.items()
     }
-    runs["straightforward"] = functools.partial(straightforward, comparison, model, weights)
+    runs["straightforward Stan"] = functools.partial(straightforward, comparison, model, weights)
+    runs["exact draws"] = functools.partial(exact, comparison, weights)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     bounds: dict[str, float] = {}
     for seed in range(1, repetitions + 1):
         for name, run in runs.items():
             bounds[name] = timed(functools.partial(run, seed), seconds[name])
+    compiling = None
+    if pymc:
+        given = folder / "data.npz"
+        np.savez(
+            given, x=comparison.records.x, design=comparison.records.design, weight=weights, threshold=comparison.threshold or 0
+        )
+        name = comparison.plain.removeprefix("straightforward_")
+        command = [pymc, str(ROOT / "bench" / "pymc_fits.py"), str(given), name, str(repetitions)]
+        answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
+        compiling, seconds["PyMC with nutpie"] = answer["compiling"], answer["fits"]
     print(f"{comparison.title}: sampling and by-record bounds")
+    base, rows = statistics.median(next(iter(seconds.values()))), []
     for name, values in seconds.items():
-        ratio = statistics.median(seconds["straightforward"]) / statistics.median(values)
-        print(f"  {line(values)}  {ratio:6.1f} x  {name}, largest bound {bounds[name]:.3f}")
+        ratio = statistics.median(values) / base
+        if name.startswith("PyMC"):
+            name += f", after {compiling:.0f} s of compiling for each data set"
+        bound = f", largest bound {bounds[name]:.3f}" if name in bounds else ""
+        print(f"  {line(values)}  {ratio:6.1f} x  {name}{bound}")
+        range_ = f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+        rows.append(f"| {comparison.title} | {name} | {range_} | {ratio:.2g} |")
+    return rows
+
+
+def exact(comparison: Comparison, weights: np.ndarray, seed: int) -> float:
+    """Bounds over 1000 exact draws of the posterior, on a lattice where it has no closed form."""
+    family, records = FAMILIES[comparison.family], comparison.records
+    posteriors = exact_posteriors(family, records, family.priors)
+    posterior = posteriors.posterior(weights, comparison.threshold)
+    draws = posteriors.draws(posterior, np.random.default_rng(seed).random((SETTINGS.draws, posteriors.dimension)))
+    return record_bounds(family, records, draws, [Sensitive(weights)])[0].delta
 
 
 def ours(comparison: Comparison, executable: Path, weights: np.ndarray, seed: int) -> float:

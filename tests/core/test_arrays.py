@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from formalsynth.core import arrays as of_core
 from formalsynth.core.arrays import Records, distinct_rows, joined
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,3 +29,19 @@ def test_records_keep_their_further_columns():
     assert (len(both), both.inputs["years"].tolist()) == (5, [5, 6, 6, 6, 6])
     with pytest.raises(ValueError, match="read-only"):
         records.inputs["years"][0] = 0.0
+
+
+def test_factors_of_many_records_in_groups_are_sparse_and_give_the_same_products(monkeypatch):
+    generator = np.random.default_rng(1)
+    values, common, group = generator.random((50, 3)), generator.random((50, 2)), generator.integers(0, 7, 50)
+    left, index = generator.random((4, 23)), np.array([3, 0, 49])
+    dense = of_core.in_groups(values, group, 7, common)
+    assert dense.shape == (50, 23)
+    assert np.array_equal(dense[:, :2], common)
+    assert np.array_equal(dense[8, 2 + 3 * group[8] :][:3], values[8])
+    assert np.count_nonzero(dense) == 250
+    monkeypatch.setattr(of_core, "LARGEST_DENSE", 10)
+    sparse = of_core.in_groups(values, group, 7, common)
+    assert sparse.nnz == 250
+    assert np.allclose(left @ sparse.T, left @ dense.T, rtol=1e-14)
+    assert np.allclose(left @ sparse[index].T, left @ dense[index].T, rtol=1e-14)
