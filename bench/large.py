@@ -9,16 +9,17 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import yaml
 from copied import ROOT, copied
 
-SYNTHESIZERS: dict[str, dict[str, object]] = {
+SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "Unweighted": {"mechanism": "unweighted"},
     "Weighted": {"mechanism": "weighted", "parents": ["Unweighted"]},
     "averaged": {"mechanism": "range_averaged", "parents": ["Unweighted"], "parameters": {"a": 0.5, "b": 1.5}},
 }
-POPULATIONS: dict[str, dict[str, object]] = {
+POPULATIONS: dict[str, dict[str, Any]] = {
     "lognormal_regression": {
         "name": "lognormal_on_normal", "predictor_mean": 2, "predictor_sd": 1, "intercept": 1, "sigma": 1,
     },
@@ -32,14 +33,14 @@ POPULATIONS: dict[str, dict[str, object]] = {
     "negative_binomial_regression": {"name": "counts_by_age"},
 }  # fmt: skip
 AUDITED = "lognormal_regression"
-AUDIT: dict[str, object] = {
+AUDIT: dict[str, Any] = {
     "outcome": {"low": 0.0067379, "high": 59874.1, "points": 5, "log": True},
     "predictors": [{"low": -2, "high": 6, "points": 3}],
 }
 """Declared outcomes and predictors of records that join."""
 
 
-def study(family: str, n: int, chosen: list[str], **more: object) -> dict[str, object]:
+def study(family: str, n: int, chosen: list[str], **more: object) -> dict[str, Any]:
     """Study of one replicate of one family."""
     scenario = {"family": family, "population": POPULATIONS[family], "n": n, "replicates": 1, "synthesizers": chosen, **more}
     return {
@@ -48,10 +49,10 @@ def study(family: str, n: int, chosen: list[str], **more: object) -> dict[str, o
     }  # fmt: skip
 
 
-def run(copy: Path, name: str, contents: dict[str, object]) -> tuple[float, float]:
+def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
     """Processor seconds and megabytes of a study, once its program is compiled."""
     (copy / f"{name}.yaml").write_text(yaml.safe_dump(contents, sort_keys=False), encoding="utf-8")
-    scenario: dict[str, object] = contents["scenarios"]["many"]
+    scenario: dict[str, Any] = contents["scenarios"]["many"]
     target = f"results/paper/{name}/many_n{scenario['n']}/replicates.csv"
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--config", f"study={name}.yaml"]
     for options in (["--until", "compile_program"], []):
