@@ -432,3 +432,11 @@ def test_a_column_as_it_is_has_no_place_among_noisy_tables(study, capsys):
         in error
     )
     assert error.splitlines()[-1] == "No epsilon is spent."
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(0.0314, "0.031"), (0.4996, "0.500"), (0.5, "lost in the noise"), (7.0, "0.5 or more")]
+)
+def test_a_correlation_with_more_noise_than_it_can_have_is_lost(error, words):
+    assert words in tables_plan.correlation_error(error)
+    assert "7" not in tables_plan.correlation_error(error)

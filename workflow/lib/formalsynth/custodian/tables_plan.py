@@ -34,6 +34,8 @@ COMMON = 0.3
 """Correlation of the columns of made-up rows."""
 NO_NOISE = 1e9
 """Epsilon of the model of the made-up rows."""
+LOST = 0.5
+"""Standard error of a correlation from which nothing of it is kept."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,16 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
         *(f"{name}: {factor:.1f} times the sampling error; coverage {coverage:.2f}." for name, factor, coverage in lines),
         *(f"{name}: lost, as {reason}." for name, reason in lost.items()),
         f"The share of a bin or category, from the noise alone: {share:.4f} (standard deviation, the largest of the columns).",
-        *(f"The correlation of {pair}: {error:.3f}." for pair, error in sorted(correlations.items(), key=lambda item: -item[1])),
+        *(
+            f"The correlation of {pair}: {correlation_error(error)}."
+            for pair, error in sorted(correlations.items(), key=lambda item: -item[1])
+        ),
     ]
+
+
+def correlation_error(error: float) -> str:
+    """Describe the standard error of a correlation; a large one is no number to plan with, since correlations are at most 1."""
+    return f"{error:.3f}" if error < LOST else f"lost in the noise, whose standard deviation is {LOST:g} or more"
 
 
 def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], correlations: Mapping[str, float]) -> str:
@@ -144,7 +154,7 @@ def _page(way: Way, lost: Mapping[str, str], results: Sequence[Predicted], corre
         "shows how they grow as epsilon falls. The error of a release contains that of sampling. Coverage is the share of 95 % "
         "intervals that have the value of the population, with a standard error of 0.03.</p>"
     )
-    pairs = [(pair, error) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
+    pairs = [(pair, correlation_error(error)) for pair, error in sorted(correlations.items(), key=lambda item: -item[1])]
     undeclared = [f"<p>{escape(name)}: lost, as {escape(reason)}.</p>" for name, reason in lost.items()]
     return document("What to expect", MADE_UP, [
         "<h1>What to expect of noisy tables</h1>", words, *undeclared, _picture(analyses, results), html_table(head, rows),
