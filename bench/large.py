@@ -1,5 +1,7 @@
 """One replicate of many records for each family: python bench/large.py [records]. A million records when none is given.
 
+``python bench/large.py FAMILY RECORDS [audit | plain]`` runs one family, with an audit, or without range-averaging.
+
 Three synthesizers each, through Snakemake on one core: fits, bounds of all records, one synthetic data set and its utility. It
 prints processor seconds, and the largest memory of a process. Afterwards, an audit of one data set of a tenth of the records.
 """
@@ -70,7 +72,8 @@ def main() -> None:
     if len(sys.argv) > 2:  # a process of its own for each study, whose memory is then its own
         with tempfile.TemporaryDirectory() as folder:
             family, n = sys.argv[1], int(sys.argv[2])
-            more, chosen = ({"audit": AUDIT}, ["Unweighted", "Weighted"]) if "audit" in sys.argv else ({}, list(SYNTHESIZERS))
+            more = {"audit": AUDIT} if "audit" in sys.argv else {}
+            chosen = ["Unweighted", "Weighted"] if {"audit", "plain"} & {*sys.argv} else list(SYNTHESIZERS)
             seconds, megabytes = run(copied(folder), family, study(family, n, chosen, **more))
             print(
                 f"{family:30} {n:9} records {'with an audit' if more else '':13} {seconds:6.1f} s {megabytes:6.0f} MB", flush=True

@@ -153,7 +153,8 @@ class _Likelihood:
             return cls(family, records, draws, evaluated.log_likelihood(records, draws), None)
         left, right = family.factors(records, draws)
         # the factor of distinct counts selects each of them once: the product is the factor itself
-        plain = right.shape[0] == right.shape[1] > 1 and np.array_equal(right, np.eye(len(right)))
+        square = isinstance(right, np.ndarray) and right.shape[0] == right.shape[1] > 1
+        plain = square and np.array_equal(right, np.eye(len(right)))
         return cls(family, records, draws, left, None if plain else right)
 
     def rows(self, index: Index) -> Array | Index:

@@ -35,7 +35,7 @@ COMMON = 0.3
 NO_NOISE = 1e9
 """Epsilon of the model of the made-up rows."""
 LOST = 0.5
-"""Standard error of a correlation from which nothing of it is kept."""
+"""Standard error of a correlation from which the noise hides it."""
 
 
 @dataclass(frozen=True)

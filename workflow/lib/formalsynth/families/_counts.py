@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows
+from formalsynth.core.arrays import Array, Draws, Index, Integers, Records, distinct_rows, in_groups
 from formalsynth.core.constraints import Allowed
 from formalsynth.core.family import StanData, number_in
 
@@ -47,7 +47,8 @@ class CountFamily(ABC):
         """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that select one of them."""
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
-        return self.log_probability(distinct.x, *self.arguments(distinct, draws)), np.eye(len(first))[inverse]
+        selects = in_groups(np.ones((len(inverse), 1)), inverse, len(first))
+        return self.log_probability(distinct.x, *self.arguments(distinct, draws)), selects
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability (S, n) of the counts in the closed interval [lower, upper], accurate in both tails."""
