@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from scipy import interpolate, special
 
@@ -34,9 +36,15 @@ def shares_of(levels: Levels, numbers: Array, scale: float) -> Array:
     counts = np.maximum(numbers, 0.0)
     for run in levels.smooth:
         if run.stop - run.start > ORDER + 1:
-            counts[run] = smoothed(numbers[run], discrete_laplace_variance(scale))
+            counts[run] = _remembered(tuple(numbers[run].tolist()), discrete_laplace_variance(scale))
     total = counts.sum()
     return counts / total if total > 0 else np.full(len(levels), 1 / len(levels))
+
+
+@functools.lru_cache(maxsize=64)
+def _remembered(noisy: tuple[float, ...], variance: float) -> Array:
+    """Smoothed counts, which a release needs both for the scores of its sums and for its model."""
+    return smoothed(np.array(noisy), variance)
 
 
 def smoothed(noisy: Array, variance: float) -> Array:
