@@ -129,6 +129,17 @@ def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsy
     with capsys.disabled():
         print(f"\n{name}: differences of distributions", {column: round(value, 3) for column, value in differences.items()})
     assert np.median(list(differences.values())) < largest
+    if name == "adult":
+        relation = [cramers_v(rows["marital_status"], rows["relationship"]) for rows in (ours, synthetic)]
+        with capsys.disabled():
+            print("Cramer's V of marital status and relationship:", np.round(relation, 3))
+        assert abs(relation[0] - relation[1]) < 0.1
+
+
+def cramers_v(first, second):
+    counts = pd.crosstab(first, second).to_numpy(dtype=float)
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
+    return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / counts.sum() / (min(counts.shape) - 1)))
 
 
 def difference(first, second, kind):

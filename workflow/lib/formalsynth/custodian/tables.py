@@ -2,7 +2,7 @@
 
 The confidential side counts the levels of each column, and for each declared pair sums the products of scores, all with discrete
 Laplace noise. Scores are middle ranks in the noisy margins, so that they depend on the rows in no other way. The public side
-draws rows with these margins and latent normal correlations that explain the sums.
+draws rows with these margins and latent normal correlations that explain the sums, weighted where categories have no order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,7 @@ from formalsynth.custodian.margins import inside, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.relations import Variable, correlations, drawn, errors, products
 from formalsynth.custodian.schema import KIND, PublicSchema
+from formalsynth.custodian.tilting import Tilt, chosen, tilt_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 Noise = Callable[[Sequence[int], float, float], list[int]]
 """Function that adds noise to counts, for an epsilon and a sensitivity."""
 Columns = Mapping[str, Levels]
+Drawn = Mapping[str, tuple[Integers, Array]]
+"""Levels (n,) of each variable, with the share of the way through them."""
 Shares = Mapping[str, Array]
+POOL = 20_000
+"""Rows of the model from which the weights of rows are computed."""
+SPARE, BLOCK = 3, 50_000
+"""Rows drawn for each that is chosen by weight, and rows that are chosen at a time."""
 
 
 def measured(schema: PublicSchema, table: pd.DataFrame, epsilon: float, noise: Noise | None = None) -> tuple[Part, ...]:
@@ -109,6 +116,8 @@ class Model:
     """Shares (levels,) of each column among the values that are there."""
     matrix: Array
     """(d, d) latent correlations of the splits of all variables."""
+    tilt: Tilt | None
+    """Weights of rows drawn from them; None where every declared pair has an order."""
 
     @classmethod
     def of(cls, schema: PublicSchema, parts: Sequence[Part]) -> Model:
@@ -118,19 +127,54 @@ class Model:
         variables = _variables(schema, columns, parts, shares)
         of_pairs = _by_pair(schema, list(variables.values()), parts[len(columns) :])
         number = _rows(parts[: len(columns)])
-        matrix = correlations(
-            list(variables.values()), {pair: part.counts for pair, part in of_pairs.items()}, number,
-            {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()},
-        )  # fmt: skip
-        return cls(columns, variables, number, shares, matrix)
+        variances = {pair: discrete_laplace_variance(part.scale) for pair, part in of_pairs.items()}
+        sums = {pair: part.counts for pair, part in of_pairs.items()}
+        model = cls(columns, variables, number, shares, correlations(list(variables.values()), sums, number, variances), None)
+        names = list(variables)
+        free = {
+            (names[i], names[j]): (i, j) for i, j in sums if not (variables[names[i]].ordered and variables[names[j]].ordered)
+        }
+        if not free:
+            return model
+        places = model._places(model._levels(POOL, np.random.default_rng(0)))
+        free_sums, of_noise = (
+            {name: sums[pair] for name, pair in free.items()},
+            {name: variances[pair] for name, pair in free.items()},
+        )
+        return replace(model, tilt=tilt_of(variables, free_sums, of_noise, number, places))
 
     def rows(self, number: int, generator: np.random.Generator) -> pd.DataFrame:
         """Draw rows."""
         import pandas as pd
 
-        levels_of_all = drawn(list(self.variables.values()), self.matrix, number, generator)
-        drawn_of = dict(zip(self.variables, levels_of_all, strict=True))
+        blocks = [self._tilted(min(BLOCK, number - start), generator) for start in range(0, number, BLOCK)]
+        drawn_of = {
+            name: (np.concatenate([block[name][0] for block in blocks]), np.concatenate([block[name][1] for block in blocks]))
+            for name in self.variables
+        }
         return pd.DataFrame({name: self._values(name, drawn_of, generator) for name in self.columns})
+
+    def _tilted(self, number: int, generator: np.random.Generator) -> Drawn:
+        """Draw more rows than asked for, and of them by weight."""
+        if self.tilt is None:
+            return self._levels(number, generator)
+        pool = self._levels(SPARE * number, generator)
+        index, again = chosen(self.tilt.weights(self._places(pool)), number, generator)
+        return {
+            name: (place[index], np.where(again, generator.random(number), share[index])) for name, (place, share) in pool.items()
+        }
+
+    def _levels(self, number: int, generator: np.random.Generator) -> Drawn:
+        """Draw the levels of each variable, with the share of the way through them, from the latent correlations."""
+        return dict(zip(self.variables, drawn(list(self.variables.values()), self.matrix, number, generator), strict=True))
+
+    def _places(self, drawn_of: Drawn) -> dict[str, Integers]:
+        """Levels of each variable, missing where the kind of a column is another than that of its levels."""
+        places = {name: place for name, (place, _) in drawn_of.items()}
+        for name, levels in self.columns.items():
+            if name + KIND in places:
+                places[name] = np.where(places[name + KIND] == len(levels.runs) - 1, places[name], MISSING)
+        return places
 
     def _values(self, name: str, drawn_of: Mapping[str, tuple[Integers, Array]], generator: np.random.Generator) -> pd.Series:
         """Values of a column from the levels of its variables."""

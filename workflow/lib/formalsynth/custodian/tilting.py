@@ -1,0 +1,106 @@
+"""Tilting of drawn rows towards the noisy sums of pairs in which a column has categories without an order.
+
+The splits of such a column have independent latent variables, so that a strong relation between categories comes out too weak.
+Rows are therefore weighted by exp(strength . terms of the row): of all distributions with the noisy sums, as far as their noise
+allows, this is the nearest to the model (entropy balancing; Hainmueller 2012, Political Analysis 20, 25-46).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from formalsynth.core.arrays import Array, Index, Integers
+from formalsynth.custodian.relations import Variable
+
+Pair = tuple[str, str]
+Places = Mapping[str, Integers]
+"""Levels (n,) of each variable, below 0 where it has no value."""
+STRONGEST = 4.0
+"""Largest strength of a term."""
+SHRINKAGE = 0.1
+"""Weight of the noise of the sums against their distance from those of the model; tried with Adult and German credit."""
+LEAST_SHRINKAGE = 0.01
+"""Penalty without noise, in variances of the terms."""
+STEPS = 200
+
+
+@dataclass(frozen=True)
+class Tilt:
+    """Weights of rows."""
+
+    variables: Mapping[str, Variable]
+    pairs: tuple[Pair, ...]
+    strength: Array
+    """(k,) strength of each term."""
+
+    def weights(self, places: Places) -> Array:
+        """Weights (n,) of rows, which add up to 1."""
+        exponent = terms(self.variables, self.pairs, places) @ self.strength
+        weight = np.exp(exponent - exponent.max())
+        return np.asarray(weight / weight.sum())
+
+
+def tilt_of(
+    variables: Mapping[str, Variable], sums: Mapping[Pair, Array], variances: Mapping[Pair, float], rows: float, places: Places
+) -> Tilt:
+    """Find the weights that give rows of the model the noisy sums.
+
+    Args:
+        variables: variables by name.
+        sums: noisy sums of products of the indicators of pairs.
+        variances: variance of the noise of each sum.
+        rows: rows of the file.
+        places: levels of rows of the model.
+    """
+    pairs = tuple(sums)
+    values = terms(variables, pairs, places)
+    largest = {pair: variables[pair[0]].largest * variables[pair[1]].largest for pair in pairs}
+    margins = [variables[name].shares * variables[name].there for name in _unordered(variables, pairs)]
+    target = np.concatenate([*margins, *(sums[pair].ravel() / rows / largest[pair] for pair in pairs)])
+    noise = [np.full(sums[pair].size, variances[pair] / rows / largest[pair] ** 2) for pair in pairs]
+    penalty = SHRINKAGE * np.concatenate([*map(np.zeros_like, margins), *noise]) + LEAST_SHRINKAGE * values.var(axis=0)
+
+    def loss(strength: Array) -> tuple[float, Array]:
+        exponent = values @ strength
+        weight = np.exp(exponent - exponent.max())
+        total = weight.sum()
+        size = exponent.max() + np.log(total / len(weight)) - target @ strength + (penalty * strength**2).sum() / 2
+        return float(size), weight @ values / total - target + penalty * strength
+
+    bounds = [(-STRONGEST, STRONGEST)] * len(target)
+    start = np.zeros(len(target))
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
+    return Tilt(variables, pairs, np.asarray(found.x))
+
+
+def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Places) -> Array:
+    """Terms (n, k) of rows: indicators of categories, then products of the indicators of each pair, at most 1."""
+    indicators = {name: variables[name].indicators(places[name]) for pair in pairs for name in pair}
+    products = [
+        (indicators[first][:, :, None] * indicators[second][:, None, :]).reshape(len(indicators[first]), -1)
+        / (variables[first].largest * variables[second].largest)
+        for first, second in pairs
+    ]
+    return np.hstack([*(indicators[name] for name in _unordered(variables, pairs)), *products]).astype(float)
+
+
+def chosen(weight: Array, number: int, generator: np.random.Generator) -> tuple[Index, Array]:
+    """Draw rows by their weights, systematically, so that few are drawn twice.
+
+    Returns:
+        Places (number,) of the rows in random order, and True where a row was drawn before.
+    """
+    points = (np.arange(number) + generator.random()) / number
+    index = generator.permutation(np.minimum(np.searchsorted(np.cumsum(weight), points, side="right"), len(weight) - 1))
+    again = np.ones(number, dtype=bool)
+    again[np.unique(index, return_index=True)[1]] = False
+    return index, again
+
+
+def _unordered(variables: Mapping[str, Variable], pairs: tuple[Pair, ...]) -> list[str]:
+    """Variables of pairs that have no order."""
+    return [name for name in dict.fromkeys(name for pair in pairs for name in pair) if not variables[name].ordered]
