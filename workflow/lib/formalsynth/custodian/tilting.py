@@ -73,8 +73,8 @@ def tilt_of(
 
     bounds = [(-STRONGEST, STRONGEST)] * len(target)
     start = np.zeros(len(target))
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
-    return Tilt(variables, pairs, np.asarray(found.x))
+    solution = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
+    return Tilt(variables, pairs, np.asarray(solution.x))
 
 
 def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Places) -> Array:
