@@ -37,7 +37,7 @@ Drawn = Mapping[str, tuple[Integers, Array]]
 Shares = Mapping[str, Array]
 POOL = 20_000
 """Rows of the model from which the weights of rows are computed."""
-SPARE, BLOCK = 3, 50_000
+SPARE, BLOCK = 2, 50_000
 """Rows drawn for each that is chosen by weight, and rows that are chosen at a time."""
 
 
