@@ -95,10 +95,10 @@ $(FOR_TESTS): requirements-dev.txt $(COMPLETE)
 	@touch $(FOR_TESTS)
 
 test: setup $(FOR_TESTS) ## set-up, then the tests, apart from the slow ones (PYTEST=... for options of pytest)
-	@$(RUN) python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST)
 
 test-slow: setup $(FOR_TESTS) ## set-up, then the slow tests: kills, full disks, a cluster, CmdStan from its sources (about ten minutes)
-	@$(RUN) python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
+	@$(RUN) OMP_NUM_THREADS=1 python -m pytest -m slow --durations=0 -n 2 --dist worksteal $(PYTEST)
 
 lint: setup $(FOR_TESTS) ## style and types of the code, the words of code and texts, the English of documents and captions, which room may import which, style of the rules, and whether generated files are up to date
 	@$(RUN) ruff check .
