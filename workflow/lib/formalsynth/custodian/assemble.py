@@ -33,15 +33,20 @@ NONE = Earlier()
 
 
 def fill_folder(crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None, folder: Path) -> None:
-    """Write a crossing to a folder of its own, and let the public side compute the release in another one."""
+    """Write a crossing to a scratch folder, and let the public side compute the release in another one."""
     tell("Computing the release from what crossed")
     with scratch_folder(folder.parent, "crossing") as place:
-        write_crossing(place, crossing, declarations)
-        if numbers.as_is is not None:
-            write_text(place / AS_IS, formatted(declarations.schema_, numbers.as_is))
-        if own is not None:
-            shutil.copyfile(own, place / own.name)
+        write_files(crossing, declarations, numbers, own, place)
         compute_release(place, folder)
+
+
+def write_files(crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None, place: Path) -> None:
+    """Write all files of a crossing."""
+    write_crossing(place, crossing, declarations)
+    if numbers.as_is is not None:
+        write_text(place / AS_IS, formatted(declarations.schema_, numbers.as_is))
+    if own is not None:
+        shutil.copyfile(own, place / own.name)
 
 
 def crossing_of(

@@ -228,25 +228,29 @@ def fit(
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
-    chain, failed = study.chain(ids), dict[str, str]()
+    chain, failed, public = study.chain(ids), dict[str, str](), dict[str, PublicTables]()
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
         if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):
             raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
-    posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved)
+    posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved, public)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate", published=with_safe_noise)
     return {
         synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
         if synthesizer.id in results
-        else _failed(declared, synthesizer, data, failed[synthesizer.id])
+        else _failed(declared, synthesizer, data, failed[synthesizer.id], public.get(synthesizer.id))
         for synthesizer in chain
         if synthesizer.id in ids
     }
 
 
+@dataclass(frozen=True)
 class ReleasePosteriors(StanPosteriors):
     """Posteriors of a release: a fit to public tables has a program of its own, and is tried again where it fails."""
+
+    public: dict[str, PublicTables] = field(default_factory=dict)
+    """Public tables that were drawn, by id of their synthesizer."""
 
     def given_public(self, request: PublicRequest) -> Fit:
         """Fit to public tables that passed the gate of diagnostics.
@@ -255,6 +259,7 @@ class ReleasePosteriors(StanPosteriors):
             NoPosterior: it did not pass.
             ValueError: the model refuses the tables, or has too few effective draws.
         """
+        self.public[request.synthesizer.id] = request.public
         own = StanPosteriors(self.executable.with_name(request.model.program), self.priors, self.settings, self.moved)
         words = request.synthesizer.words
         first, *others = (request.synthesizer.model_copy(update={"words": (*words, trial)}) for trial in range(TRIALS))
@@ -281,9 +286,9 @@ def fresh_address(n: int) -> Address:
     return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 
-def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason: str) -> Candidate:
+def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason: str, public: PublicTables | None) -> Candidate:
     guarantee, unknown = _guarantee(declared, synthesizer), np.full(len(data.records), np.nan)
-    return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None)
+    return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None, public)
 
 
 def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:

@@ -220,7 +220,15 @@ class Declarations(Model):
 
 def text_of(model: Crossing | Declarations) -> str:
     """Write a crossing or declarations as YAML: a line for each number or row of a table."""
-    tree = model.model_dump(mode="json", by_alias=True, exclude_none=isinstance(model, Declarations))
+    return _written(model.model_dump(mode="json", by_alias=True, exclude_none=isinstance(model, Declarations)))
+
+
+def part_text(statement: str, part: Part) -> str:
+    """Write noisy counts as YAML, as a crossing has them, below a statement on their guarantee."""
+    return _written({"statement": statement, "tables": [part.model_dump(mode="json")]})
+
+
+def _written(tree: dict[str, Any]) -> str:
     for table in tree.get("tables", []):
         width = table["shape"][-1] if len(table["shape"]) > 1 else len(table["numbers"])
         table["numbers"] = [table["numbers"][k : k + width] for k in range(0, len(table["numbers"]), max(width, 1))]

@@ -6,18 +6,19 @@ import contextlib
 from pathlib import Path
 
 from formalsynth.core.text import DataError
-from formalsynth.custodian.assemble import crossing_of, earlier_of, fill_folder
+from formalsynth.custodian.assemble import crossing_of, earlier_of
 from formalsynth.custodian.budget import ALONE, finish, head, start, today
-from formalsynth.custodian.cross import rows_of
-from formalsynth.custodian.crossing import CROSSING, sha256, text_of
+from formalsynth.custodian.cross import NoFitError, rows_of
+from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.rehearsal import rehearse
-from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
+from formalsynth.custodian.release_folder import check_place
 from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import Declared, read_release
 from formalsynth.custodian.sources import source
+from formalsynth.custodian.unfinished import Unfinished, finish_release, store, store_counts, unfinished
 
 
 def release(declared: Declared, to: Path) -> list[str]:
@@ -39,8 +40,10 @@ def release(declared: Declared, to: Path) -> list[str]:
     """
     config = read_release(declared.folder)
     chosen = source(declared, config)
-    check_place(to)
     _check_confinement(declared)
+    if stored := unfinished(declared.folder):
+        return ["An earlier release was finished from what had crossed; nothing was spent.", *_finished(stored, to)]
+    check_place(to)
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
     entry = LedgerEntry(
@@ -55,19 +58,30 @@ def release(declared: Declared, to: Path) -> list[str]:
             numbers, audit = chosen.crossed(file.table)
             earlier = earlier_of(started, public)
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
-            with unpublished_folder(to) as folder:
-                fill_folder(crossing, public, numbers, chosen.own, folder)
-                publish(folder, to)
-        except BaseException:  # whatever it was, it may have depended on the data
+            stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
+        except BaseException as error:  # whatever it was, it may have depended on the data
             with contextlib.suppress(OSError, DataError):
                 finish(declared.folder, started.place, "stopped")
+            if isinstance(error, NoFitError):
+                path = store_counts(declared.folder, started.place, public, error.counts)
+                raise DataError(f"{error}. The noisy counts, which are paid for, are in {path}: they may be published") from error
             raise
-    finish(declared.folder, started.place, "released", sha256(text_of(crossing)))
+    return _finished(stored, to)
+
+
+def _finished(stored: Unfinished, to: Path) -> list[str]:
+    """Finish a release; return the lines to print."""
+    folder = stored.study
+    try:
+        finish_release(stored, to)
+    except BaseException as error:
+        error.add_note(f"The same command finishes the release from what crossed, in {stored.folder}, and costs nothing more.")
+        raise
     return [
         f"Released: {to}. All of it was computed from {to / CROSSING}, which you can read; formalsynth verify does it again.",
         f"Let somebody else read it before it is sent, {to / 'LEGAL.md'} first.",
-        f"What was spent on the file: formalsynth budget {declared.folder}",
-        head(declared.folder),
+        f"What was spent on the file: formalsynth budget {folder}",
+        head(folder),
         *([] if ledgers_folder() else [f"Warning: {ALONE} FORMALSYNTH_LEDGERS names one."]),
     ]
 

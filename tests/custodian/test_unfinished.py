@@ -1,0 +1,132 @@
+"""Releases that failed after their numbers had crossed: finished later at no cost, or with their paid counts in the study."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import incomes
+import pytest
+import yaml
+from formalsynth.cli.main import main
+from formalsynth.custodian.budget import read_ledger
+from formalsynth.custodian.crossing import Part
+
+UNFINISHED = Path("studies/income/confidential/unfinished")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A declared study of a histogram, which needs no Stan, relative to the folder of its file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("formalsynth.custodian.sources.compiled", lambda *_: contextlib.nullcontext(Path("none")))
+    return incomes.declared_study()
+
+
+def outcomes(study):
+    return [entry.outcome for entry in read_ledger(study)]
+
+
+def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+
+        def full(*_):
+            raise OSError(28, "No space left on device", "release")
+
+        patched.setattr("formalsynth.custodian.unfinished.compute_release", full)
+        assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert f"The same command finishes the release from what crossed, in {UNFINISHED}, and costs nothing more." in error
+    assert outcomes(study) == ["started"]
+    assert UNFINISHED.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o077 for path in UNFINISHED.iterdir()} == {0}
+    crossing = (UNFINISHED / "crossing.yaml").read_text()
+    incomes.declare(study, {"release.yaml": {"title": "Another title"}})
+
+    assert main(["release", "studies/income"]) == 0
+    assert "An earlier release was finished from what had crossed; nothing was spent." in capsys.readouterr().out
+    assert Path("release/income/crossing.yaml").read_text() == crossing
+    assert "Another title" not in Path("release/income/README.md").read_text()
+    assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
+    assert outcomes(study) == ["released"]
+    assert not UNFINISHED.exists()
+
+
+KILLED = """
+import contextlib, os, pathlib, signal, sys
+import formalsynth.custodian.{module} as module, formalsynth.custodian.sources as sources
+from formalsynth.cli.main import main
+sources.compiled = lambda *_: contextlib.nullcontext(pathlib.Path("none"))
+real = module.{name}
+def killed(*arguments):
+    if {after}:
+        real(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+module.{name} = killed
+main(["release", "studies/income"])
+"""
+MOMENTS = {
+    "before the public side": ("unfinished", "check_place", False, True),
+    "before it is published": ("unfinished", "publish", False, True),
+    "before the ledger has it": ("unfinished", "finish", False, True),
+    "before the crossing is removed": ("unfinished", "finish", True, False),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_release_is_finished_by_the_same_command(study, capsys, moment):
+    module, name, after, pending = MOMENTS[moment]
+    code = KILLED.format(module=module, name=name, after=after)
+    ran = subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
+    assert ran.returncode == -9, ran.stderr
+    assert UNFINISHED.exists()
+    crossing = (UNFINISHED / "crossing.yaml").read_bytes()
+    if not pending:
+        shutil.move("release/income", "first")
+    assert main(["release", "studies/income"]) == 0, capsys.readouterr().err
+    assert outcomes(study) == ["released"] * (1 if pending else 2)
+    assert (Path("release/income/crossing.yaml").read_bytes() == crossing) is pending
+    assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
+    assert not UNFINISHED.exists()
+
+
+def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study, capsys):
+    UNFINISHED.mkdir(parents=True)
+    (UNFINISHED / "release").write_text("0")
+    assert main(["release", "studies/income"]) == 1
+    assert "is no crossing of a release in the ledger of the study: move it away" in capsys.readouterr().err
+    assert outcomes(study) == []
+
+
+TABLES = {"epsilon": 0.5, "low": 1000, "high": 500_000, "bins": 16}
+PAID = {
+    "schema.yaml": {f"columns.{name}.release": "suppressed" for name in ("age", "region", "sector")},
+    "study.yaml": {
+        "synthesizers": {"Tables": {"mechanism": "noisy_tables", "parameters": TABLES}},
+        "scenarios.income.synthesizers": ["Tables"],
+    },
+    "release.yaml": {"synthesizer": "Tables", "rows": 3000},
+}
+
+
+@pytest.mark.stan
+def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, capsys, cmdstan):
+    def misfit(*_):
+        raise ValueError("noisy tables: 3 effective draws of 4000")
+
+    incomes.declare(study, PAID)
+    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", misfit)
+    assert main(["release", "studies/income"]) == 1
+    path = study / "confidential/noisy-counts-0.yaml"
+    error = capsys.readouterr().err
+    assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released." in error
+    assert f"The noisy counts, which are paid for, are in {path}: they may be published" in error
+    assert path.stat().st_mode & 0o777 == 0o600
+    written = yaml.safe_load(path.read_text())
+    assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every file")
+    (part,) = (Part.model_validate(part) for part in written["tables"])
+    assert (part.columns, part.epsilon, part.scale, len(part.numbers)) == (("income",), 1.0, 2.0, 16)
+    assert abs(sum(part.numbers) - 2960) < 16 * 2 * 12  # 2,960 rows have an income; a noise above 12 scales is rare
+    assert outcomes(study) == ["stopped"]

@@ -1,0 +1,132 @@
+"""Unfinished releases: a crossing is on the disk before the public side begins, so that a later command can finish its release.
+
+A full disk or a killed process then costs no second epsilon. Noisy counts to which no family could be fitted are paid for, too,
+and stay with their owner.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from formalsynth.core.progress import tell
+from formalsynth.core.text import DataError
+from formalsynth.custodian.assemble import write_files
+from formalsynth.custodian.budget import finish, read_ledger
+from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations, Part, part_text, read_crossing, statement_of, text_of
+from formalsynth.custodian.public import compute_release, software
+from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
+from formalsynth.custodian.synthetic_sets import Crossed
+from formalsynth.runtime.files import checksum, write_text
+from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.runtime.scratch import scratch_folder
+
+CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
+PLACE = "release"
+"""File with the index of the release in the ledger, in the folder of its crossing."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Crossing of a release that is not published yet."""
+
+    study: Path
+    folder: Path
+    """Folder with the files of the crossing."""
+    place: int
+    """Index among the releases of the study."""
+
+
+def store(
+    study: Path, place: int, crossing: Crossing, declarations: Declarations, numbers: Crossed, own: Path | None
+) -> Unfinished:
+    """Write a crossing to the study: as a whole, on the disk, and for its owner alone.
+
+    Args:
+        study: folder of the study.
+        place: index among its releases.
+        crossing: what crossed.
+        declarations: public declarations.
+        numbers: numbers of the crossing, with the columns that are released as they are.
+        own: file of the user's own code that the public side needs; None for none.
+    """
+    confidential = private_folder(study / CONFIDENTIAL)
+    with scratch_folder(confidential, "crossing") as scratch:
+        folder = private_folder(scratch / UNFINISHED)
+        write_files(crossing, declarations, numbers, own, folder)
+        write_text(folder / PLACE, str(place))
+        for path in [*folder.iterdir(), folder]:
+            _sync(path)
+        folder.rename(confidential / UNFINISHED)
+    _sync(confidential)
+    return Unfinished(study, confidential / UNFINISHED, place)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def unfinished(study: Path) -> Unfinished | None:
+    """Return the unfinished release of a study; None for none.
+
+    Raises:
+        DataError: the folder is not the one of a release in the ledger.
+    """
+    folder, ledger = study / CONFIDENTIAL / UNFINISHED, read_ledger(study)
+    if not folder.exists():
+        return None
+    try:
+        place = int((folder / PLACE).read_text(encoding="utf-8"))
+        entry = ledger[place]
+    except (OSError, ValueError, IndexError) as error:
+        raise DataError(f"{folder}: is no crossing of a release in the ledger of the study: move it away") from error
+    if entry.outcome == "released":  # the process was killed before it could remove the folder
+        shutil.rmtree(folder)
+        return None
+    return Unfinished(study, folder, place)
+
+
+def finish_release(release: Unfinished, to: Path) -> None:
+    """Compute the public folder of a release from its crossing, publish it, and record that.
+
+    Args:
+        release: the crossing.
+        to: folder of the release; it may exist only where it is this release.
+
+    Raises:
+        DataError: the crossing is damaged, or the public side failed.
+    """
+    tell("Computing the release from what crossed")
+    if not _is_there(release, to):
+        check_place(to)
+        crossing, _ = read_crossing(release.folder)
+        if crossing.software != (present := software()):  # the public side runs with what is installed now
+            write_text(release.folder / CROSSING, text_of(crossing.model_copy(update={"software": present})))
+        with unpublished_folder(to) as folder:
+            compute_release(release.folder, folder)
+            publish(folder, to)
+    finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
+    shutil.rmtree(release.folder)
+
+
+def _is_there(release: Unfinished, to: Path) -> bool:
+    """Return True if the release was published, and the process was killed before it could record that."""
+    ours, theirs = release.folder / CROSSING, to / CROSSING
+    return theirs.is_file() and checksum(ours) == checksum(theirs)
+
+
+def store_counts(study: Path, place: int, declarations: Declarations, counts: Part) -> Path:
+    """Write noisy counts that were paid for, and to which no family could be fitted, for their owner alone.
+
+    Returns:
+        The file, which may be published as it is.
+    """
+    path = private_folder(study / CONFIDENTIAL) / f"noisy-counts-{place}.yaml"
+    write_private(path, part_text(statement_of(declarations, "none"), counts))
+    return path
