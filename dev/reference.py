@@ -90,7 +90,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),
         ERRATA: errata_page(rows, plan.errata),
-        KEPT / MAP: picture(rows, SYMBOLS),
+        KEPT / MAP: picture(rows, SYMBOLS, {key: paper.config.title for key, paper in plan.papers.items()}),
         KEPT / WAY: release_drawing(),
         GLOSSARY: "\n\n".join(["# Glossary", *(f"**{name}.** {meaning}" for name, meaning in TERMS.items())]) + "\n",
     }

@@ -34,12 +34,12 @@ class Box:
         return (1 + len(self.lines)) * LINE + PAD
 
 
-FILE = Box("Confidential file", ("bounds and budget are declared,", "and not read off it"))
-CROSSING = Box("crossing.yaml", ("noisy counts or draws, each with its ε,", "the number of rows, and a seed"), "crossing")
+FILE = Box("Confidential file", ("bounds and budget ε are declared,", "not computed from the file"))
+CROSSING = Box("crossing.yaml", ("noisy counts, each with its ε,", "and a seed for the synthetic rows"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
-COMPUTES = ("one process adds the noise;", "the budget is charged before")
-MAKES = ("a second one makes the release from it;", "it cannot open the file")
-VERIFIES = "verify: anybody computes it again, byte by byte"
+COMPUTES = ("first the budget is charged,", "then random noise is added")
+MAKES = ("another process makes the release;", "it cannot open the confidential file")
+VERIFIES = "anybody can compute it again: formalsynth verify"
 
 
 def release_drawing() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
+from textwrap import shorten
 
 from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
@@ -23,9 +24,13 @@ COLOURS = {
 OTHER = "#7b858f"
 DARK = "#1c2126"
 """Colour of the sign on a light tile."""
-TILE, GAP, LEFT, ACROSS, TOP, LINE = 11, 2, 96, 23, 6, 18
-"""Sizes of the picture in pixels of a phone: tiles, their distance, room for names, tiles in a line, and heights."""
-WIDTH = LEFT + ACROSS * (TILE + GAP)
+TILE, GAP, ACROSS, TOP, LINE = 11, 2, 30, 6, 18
+"""Sizes of the picture in pixels of a phone: tiles, their distance, tiles in a line, and heights."""
+WIDTH = ACROSS * (TILE + GAP)
+MEANINGS = ("Refuted: shown to be false, for any run. Misprint: printed wrongly.", "Not reproduced: this run found otherwise.")
+"""Lines below the legend."""
+LETTERS = 60
+"""Letters of a name that a line has room for."""
 THEME = "<style>text { fill: #57606a } @media (prefers-color-scheme: dark) { text { fill: #adb5bd } }</style>"
 """Colours of names on a light and on a dark page."""
 SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
@@ -70,26 +75,33 @@ def _group(row: LedgerRow) -> tuple[str, str]:
     return section(row), row.test
 
 
-def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str]) -> str:
+def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mapping[str, str]) -> str:
     """Draw the map as an SVG: tests by paper below their legend, then claims of other kinds; by verdict in each block.
 
     Args:
         rows: the ledger.
         symbols: the sign of each verdict, in the order of tiles and legend.
+        titles: the title of each paper.
     """
     tests = [row for row in rows if counted(row)]
     others = [row for row in rows if not counted(row)]
     parts, y = [_heading(f"{len(tests)} claims that test the papers", TOP)], TOP + LINE
     legend = _legend(tests, symbols, y)
-    tiles, y = _tiles(tests, lambda row: row.paper, symbols, y + -(-len(legend) // 2) * LINE + TOP)
-    parts += [*legend, *tiles]
+    y += -(-len(legend) // 2) * LINE
+    parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(MEANINGS))]
+    tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(MEANINGS) * LINE + TOP)
+    parts += tiles
     if others:
-        parts.append(_heading(f"{len(others)} other claims, not counted", y + TOP))
+        parts.append(_heading(f"{len(others)} other claims, which do not test a paper", y + TOP))
         tiles, y = _tiles(others, lambda row: kind_name(row.kind), symbols, y + TOP + LINE)
         parts += tiles
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Verdicts on the claims"'
     style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"'
     return "\n".join([f"{head} {style}>", THEME, *parts, "</svg>", ""])
+
+
+def _text(words: str, y: int) -> str:
+    return f'<text x="0" y="{y + TILE - 1}">{escape(words)}</text>'
 
 
 def _heading(words: str, y: int) -> str:
@@ -103,9 +115,10 @@ def _tiles(
     parts = []
     for label in dict.fromkeys(map(name, rows)):
         claims = sorted((row for row in rows if name(row) == label), key=lambda row: list(symbols).index(row.verdict))
-        parts.append(f'<text x="0" y="{y + TILE - 1}">{escape(label)}</text>')
+        parts.append(_text(shorten(label, LETTERS, placeholder=" …"), y))
+        y += LINE
         for k, claim in enumerate(claims):
-            parts.append(_tile(claim, symbols, LEFT + k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
+            parts.append(_tile(claim, symbols, k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
         y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP
     return parts, y
 

@@ -132,6 +132,13 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
     return handles
 
 
+def bar_mark(words: str, marker: Literal["|", "_"]) -> Line2D:
+    """Entry of a legend for bars through markers, drawn in the direction of the bars."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgewidth=0.9, color=INK, label=words)
+
+
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
     """Add a legend below the frames, where it hides nothing; marks alone are read along the lines."""
     if handles:

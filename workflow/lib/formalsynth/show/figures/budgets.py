@@ -10,7 +10,7 @@ import numpy as np
 from formalsynth.core.mechanism import STRICT_KINDS
 from formalsynth.core.rows import AUDITED
 from formalsynth.displays.figures.budgets import Budgets
-from formalsynth.show.drawing import drawn_ids, frames, from_nothing, headed, sizes
+from formalsynth.show.drawing import bar_mark, drawn_ids, frames, from_nothing, headed, sizes
 from formalsynth.show.painter import Painter, painter
 from formalsynth.show.style import COLUMN, FAINT, INK
 
@@ -64,16 +64,17 @@ class BudgetsPainter(Painter[Budgets]):
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Markers."""
+        """Markers and ranges."""
         from matplotlib.lines import Line2D
 
         drawn = table[table["value"].notna()]
         shown = {*zip(drawn["panel"], drawn["neighbour"], strict=True), *((column, "") for column in drawn["panel"].unique())}
-        return [
+        marks = [
             Line2D([], [], linestyle="", marker=marker, markersize=4.5, markerfacecolor=fill, markeredgecolor=INK, label=words)
             for key, (marker, fill, words) in MARKS.items()
             if key in shown
         ]
+        return [*marks, bar_mark("range over data sets", "_")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, a line for each synthesizer."""

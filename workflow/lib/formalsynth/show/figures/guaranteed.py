@@ -12,7 +12,7 @@ import numpy as np
 from formalsynth.core.arrays import Array
 from formalsynth.core.two_samples import two_samples
 from formalsynth.displays.figures.guaranteed import Guaranteed
-from formalsynth.show.drawing import by_frame, frames, headed, sizes
+from formalsynth.show.drawing import bar_mark, by_frame, frames, headed, sizes
 from formalsynth.show.groups import by_name, by_number
 from formalsynth.show.names import NAMES_APART, apart, write_names
 from formalsynth.show.painter import Painter, painter
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase as Canvas
+    from matplotlib.lines import Line2D
 
 HEIGHT = 2.5
 """Height of a frame in inches."""
@@ -65,6 +66,10 @@ class GuaranteedPainter(Painter[Guaranteed]):
             x=[guaranteed[id] for id in tidy["synthesizer"]],
             line=[two_samples(int(n))[self.figure.value] for n in tidy["n"]],
         )
+
+    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+        """Entry of the bars."""
+        return [bar_mark("middle half of the data sets", "|")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with frames below each other."""
