@@ -12,6 +12,7 @@ from formalsynth.custodian.crossing import (
     DECLARATIONS,
     Crossing,
     Declarations,
+    Earlier,
     Part,
     ReleasedDraws,
     noise_reason,
@@ -125,6 +126,22 @@ def test_a_table_that_costs_more_than_is_declared_is_refused(folder, epsilon, sc
     crossing, _ = read_crossing(folder)
     part = crossing.tables[0].model_copy(update={"epsilon": epsilon, "scale": scale, "reason": noise_reason(2, scale, epsilon)})
     (folder / CROSSING).write_text(text_of(crossing.model_copy(update={"tables": (part,)})))
+    with pytest.raises(DataError, match=re.escape(problem)):
+        read_crossing(folder)
+
+
+@pytest.mark.parametrize(("changes", "problem"), [
+    ({"audit": "passed"}, "audit: is passed, and noisy counts are not audited"),
+    ({"rows": 77}, "rows: is not the number of rows that is declared"),
+    ({"earlier": Earlier(budgets=(3.0, 99.0))}, "earlier: budgets: the last one is not the declared budget"),
+])  # fmt: skip
+def test_a_crossing_that_contradicts_its_declarations_is_refused(tmp_path, changes, problem):
+    columns = {name: column | {"release": "suppressed"} for name, column in a_schema().model_dump()["columns"].items()}
+    columns["income"] = a_schema().columns["income"].model_dump()
+    schema = a_schema(neighbours="add_remove", columns=columns)
+    folder = crossing_folder(tmp_path / "crossing", schema=schema, config=a_config(rows=2000))
+    crossing, _ = read_crossing(folder)
+    (folder / CROSSING).write_text(text_of(crossing.model_copy(update=changes)))
     with pytest.raises(DataError, match=re.escape(problem)):
         read_crossing(folder)
 

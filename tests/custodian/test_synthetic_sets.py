@@ -181,3 +181,11 @@ def test_the_code_of_readme_runs(release, monkeypatch, capsys):
     mean = float(capsys.readouterr().out.strip("()\n").split(",")[0])
     sets = [pd.read_csv(release / f"synthetic_{k}.csv")["income"].mean() for k in (1, 2, 3)]
     assert mean == pytest.approx(np.mean(sets))
+
+
+@pytest.mark.parametrize("changes", [{"lower": -1e308, "upper": 1.7e308}, {"lower": 1e-300, "scale": "log"}, {"unit": 5e-324}])
+def test_bounds_without_a_finite_scale_are_refused(changes):
+    """Their difference or ratio is infinite, so that no bin has an edge."""
+    column = COLUMNS["income"] | ({"scale": "signed_log"} if "unit" in changes else {}) | changes
+    with pytest.raises(ValueError, match=r"1e[-+]?100|greater than or equal"):
+        a_schema(columns={**COLUMNS, "income": column})

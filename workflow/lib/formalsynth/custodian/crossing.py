@@ -270,6 +270,7 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
     if sha256(text_of(declarations)) != crossing.declarations:
         yield f"declarations: is not the sha256 of {DECLARATIONS}"
     yield from _wrong_files(folder, crossing, declarations)
+    yield from _wrong_settings(crossing, declarations)
     if crossing.statement != statement_of(declarations, crossing.audit):
         yield "statement: is not what the declarations and the audit say"
     released, ceiling = declarations.schema_.released, declarations.release.ceiling
@@ -287,6 +288,17 @@ def _problems(folder: Path, crossing: Crossing, declarations: Declarations) -> I
         yield "draws: epsilon: is not 0, and they are computed from the tables"
     if crossing.draws and {len(rows) for rows in crossing.draws.parameters.values()} != {declarations.release.sets}:
         yield "draws: their number is not that of the sets"
+
+
+def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[str]:
+    """List contradictions between what is declared and what a crossing has of it."""
+    schema, release = declarations.schema_, declarations.release
+    if declarations.noisy and crossing.audit != "none":
+        yield f"audit: is {crossing.audit}, and noisy counts are not audited"
+    if schema.hides_rows and crossing.rows != release.rows:
+        yield "rows: is not the number of rows that is declared"
+    if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
+        yield "earlier: budgets: the last one is not the declared budget"
 
 
 def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:

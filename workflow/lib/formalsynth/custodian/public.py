@@ -123,6 +123,8 @@ def fill(folder: Path, to: Path) -> None:
     """
     crossing, declarations = read_crossing(folder)
     check_parts(crossing, declarations)
+    if set(crossing.software) != set(software()):
+        raise DataError(f"{CROSSING}: software: names {', '.join(crossing.software)}; allowed: {', '.join(software())}")
     write(to, crossing, declarations, _predictor(folder, declarations), as_is(folder, crossing, declarations))
     for name in names(crossing):
         shutil.copyfile(folder / name, to / name)

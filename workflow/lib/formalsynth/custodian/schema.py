@@ -40,6 +40,10 @@ def _one_line(text: str) -> str:
 Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
 
 
+LARGEST = 1e100
+"""Largest declared bound, whose ratios and differences are numbers, too."""
+
+
 class Column(Model):
     """Column of the file."""
 
@@ -54,7 +58,7 @@ class Column(Model):
         description="Scale on which the bins of a number are equally wide; log needs a lower bound above 0, and signed_log, for "
         "amounts of both signs, a unit.",
     )
-    unit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+    unit: Annotated[float, Field(ge=1 / LARGEST, le=LARGEST)] | None = Field(
         None, description="Amount around 0 within which signed_log is linear."
     )
     bins: int = Field(10, ge=1, le=1000, description="Bins of a number whose column is synthesized.")
@@ -78,8 +82,10 @@ class Column(Model):
         for key, value in given.items():
             if (value is not None) != (key in wanted) and self.release != "suppressed":
                 raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
-        if self.scale == "log" and (self.lower is None or self.lower <= 0):
-            raise ValueError("scale can be log only for numbers with a lower bound above 0")
+        if any(abs(end) > LARGEST for end in (self.lower, self.upper) if end is not None):
+            raise ValueError(f"lower and upper have to be between {-LARGEST:g} and {LARGEST:g}")
+        if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
+            raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
         if (self.scale == "signed_log") != (self.unit is not None):
             raise ValueError("unit has to be given for scale: signed_log, and only for it")
         if self.own_zero and (self.lower is None or self.lower > 0 or self.upper is None or self.upper <= 0):
