@@ -322,7 +322,9 @@ def drawn_reason(sets: int, fitted: bool) -> str:
 def statement_of(declarations: Declarations, audit: Audit) -> str:
     """First line of a crossing: its guarantee, or that there is none."""
     ceiling = declarations.release.ceiling
-    meaning = declarations.meaning
+    unchanged = [name for name, column in declarations.schema_.released.items() if column.release == "as_is"]
+    outside = f" Nothing is promised for {', '.join(unchanged)}, in which neighbours are the same." if unchanged else ""
+    meaning = declarations.meaning + outside
     if audit == "refuted":
         return f"No guarantee: an audit on this file found a larger loss than the claimed epsilon of {ceiling:g}."
     if declarations.proven:
