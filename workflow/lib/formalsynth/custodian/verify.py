@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
 import stat
@@ -187,7 +188,7 @@ def _differences(release: Path, again: Path) -> Iterator[str]:
     yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
     yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
     for name in sorted(there & wanted):
-        if (release / name).read_bytes() != (again / name).read_bytes():
+        if not filecmp.cmp(release / name, again / name, shallow=False):
             yield f"{release / name}: differs from what {CROSSING} explains"
 
 
