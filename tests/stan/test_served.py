@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -242,3 +243,30 @@ def test_an_interrupted_request_ends_the_process(program, monkeypatch):
 @pytest.mark.stan
 def test_the_program_still_is_cmdstan(program):
     assert "sample" in subprocess.run([program, "help"], capture_output=True, text=True, check=True).stdout
+
+
+BUSY = """#!/bin/sh
+echo "formalsynth serves 1"
+i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done
+cat > /dev/null
+"""
+ACCOUNTED = """
+import os, sys
+from pathlib import Path
+from formalsynth.runtime.logs import log_to
+from formalsynth.stan import served
+
+log_to(sys.argv[2])
+key = (os.getpid(), "busy")
+served._servers[key] = served._started(Path(sys.argv[1]), key)
+"""
+
+
+def test_a_log_accounts_for_the_time_of_served_programs(tmp_path):
+    program, log = tmp_path / "busy", tmp_path / "job.log"
+    program.write_text(BUSY)
+    program.chmod(0o755)
+    subprocess.run([sys.executable, "-c", ACCOUNTED, str(program), str(log)], check=True, timeout=60)
+    seconds = re.search(r"programs ([\d.]+)$", log.read_text().strip())
+    assert seconds
+    assert float(seconds[1]) >= 0.05  # counting takes a third of a second

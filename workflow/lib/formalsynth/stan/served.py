@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import logging
 import os
 import select
@@ -189,6 +190,7 @@ def _key(executable: Path) -> Key:
 def _started(executable: Path, key: Key) -> Server:
     if len(_servers) >= MOST:
         _servers.pop(next(iter(_servers))).end()
+    _end_at_exit()
     try:
         return Server(executable)
     except NotServed:
@@ -216,4 +218,7 @@ def ended_after() -> Iterator[None]:
         end_all()
 
 
-atexit.register(end_all)
+@functools.cache
+def _end_at_exit() -> None:
+    """End all programs when this process ends: before its log accounts for their time, as what is registered last runs first."""
+    atexit.register(end_all)
