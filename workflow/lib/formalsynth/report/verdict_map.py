@@ -27,7 +27,7 @@ DARK = "#1c2126"
 TILE, GAP, ACROSS, TOP, LINE = 11, 2, 30, 6, 18
 """Sizes of the picture in pixels of a phone: tiles, their distance, tiles in a line, and heights."""
 WIDTH = ACROSS * (TILE + GAP)
-MEANINGS = ("Refuted: shown to be false, for any run. Misprint: printed wrongly.", "Not reproduced: this run found otherwise.")
+MEANINGS = ("Refuted: shown to be false. Misprint: printed wrongly.", "Not reproduced: this run found otherwise.")
 """Lines below the legend."""
 LETTERS = 60
 """Letters of a name that a line has room for."""

@@ -53,7 +53,7 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
     marks = guarantee_marks(display, painter.marked(table), bool(handles))
     across = (2 if handles else 4) * (1 if width <= COLUMN else 2)
     printed = [] if display.parts else painter.printed_handles(table, bool(handles))
-    marks = [*marks, *printed]
+    marks = [*marks, *printed, *painter.bars()]
     title = titled(subject, width, warning)
     lines = title.count("\n") + 1 if title else 0
     height += 0.15 * lines + 0.04 + legend_height([*handles, *marks], across)

@@ -68,6 +68,10 @@ class Painter(Generic[Fields]):
         """Entries of the legend below the frames, without the kinds of guarantee."""
         return []
 
+    def bars(self) -> Sequence[Line2D]:
+        """Entries of the legend for bars through markers, after all others."""
+        return []
+
     def marked(self, table: pd.DataFrame) -> Sequence[str]:
         """Synthesizers whose markers show the kind of their guarantee."""
         return list(table["synthesizer"].unique())

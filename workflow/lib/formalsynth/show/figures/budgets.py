@@ -64,17 +64,20 @@ class BudgetsPainter(Painter[Budgets]):
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Markers and ranges."""
+        """Markers."""
         from matplotlib.lines import Line2D
 
         drawn = table[table["value"].notna()]
         shown = {*zip(drawn["panel"], drawn["neighbour"], strict=True), *((column, "") for column in drawn["panel"].unique())}
-        marks = [
+        return [
             Line2D([], [], linestyle="", marker=marker, markersize=4.5, markerfacecolor=fill, markeredgecolor=INK, label=words)
             for key, (marker, fill, words) in MARKS.items()
             if key in shown
         ]
-        return [*marks, bar_mark("range over data sets", "_")]
+
+    def bars(self) -> list[Line2D]:
+        """Entry of the ranges."""
+        return [bar_mark("range over data sets", "_")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, a line for each synthesizer."""

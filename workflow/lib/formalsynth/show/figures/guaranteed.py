@@ -67,9 +67,9 @@ class GuaranteedPainter(Painter[Guaranteed]):
             line=[two_samples(int(n))[self.figure.value] for n in tidy["n"]],
         )
 
-    def legend(self, table: pd.DataFrame) -> list[Line2D]:
+    def bars(self) -> list[Line2D]:
         """Entry of the bars."""
-        return [bar_mark("middle half of the data sets", "|")]
+        return [bar_mark("middle half", "|")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
         """Width of a column, with frames below each other."""
