@@ -55,6 +55,25 @@ def test_all_columns_are_synthesized_but_those_that_may_name_somebody(folder):
     assert given == {"income": None} | undecided | synthesized
 
 
+@pytest.mark.parametrize("format", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%Y-%m-%dT%H:%M:%S", "%d.%m.%Y %H:%M"])
+def test_dates_are_no_categories(folder, format):
+    table = incomes.incomes()
+    table["day"] = pd.date_range("2001-01-01", periods=3000).strftime(format)
+    table.to_csv("income.csv", index=False)
+    inspected()
+    questions = Path("studies/income/confidential/questions.txt").read_text()
+    assert "- day: has dates, for which there is no type" in questions
+    assert questions.count("has dates") == 1
+    assert yaml.safe_load(Path("studies/income/schema.yaml").read_text())["columns"]["day"]["release"] == "DECLARE"
+
+
+def test_several_rows_of_a_person_are_refused_with_a_reason(folder):
+    inspected()
+    incomes.declare("studies/income", incomes.DECLARED | {"schema.yaml": incomes.DECLARED["schema.yaml"] | {"rows_each": 3}})
+    with pytest.raises(ConfigError, match=r"rows_each: given 3; .*k rows of one person would need k times the epsilon"):
+        read_declared(folder / "studies" / "income")
+
+
 def test_a_rule_about_several_keys_names_them(folder, capsys):
     inspected()
     incomes.declare("studies/income", incomes.DECLARED | {"schema.yaml": incomes.DECLARED["schema.yaml"] | {

@@ -130,3 +130,5 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     assert (part.columns, part.epsilon, part.scale, len(part.numbers)) == (("income",), 1.0, 2.0, 16)
     assert abs(sum(part.numbers) - 2960) < 16 * 2 * 12  # 2,960 rows have an income; a noise above 12 scales is rare
     assert outcomes(study) == ["stopped"]
+    assert main(["purge", "studies/income"]) == 0
+    assert path.exists()

@@ -40,6 +40,8 @@ from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
 
 FILE = "confidential/budget.jsonl"
+PAID = ("noisy-counts-*.yaml", "unfinished")
+"""Files and folders next to the ledger that a release has paid for, and has not published."""
 TINY = 1e-9
 ALONE = "There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."
 """Sentence where the folder of all ledgers cannot be used."""
@@ -318,14 +320,15 @@ def purge(folder: Path) -> list[str]:
     kept = folder / FILE
     if kept.parent.is_symlink():
         raise DataError(f"{kept.parent}: is a link; nothing was deleted: delete what it points to yourself, or remove the link")
-    gone = [path for path in sorted(kept.parent.iterdir()) if path != kept] if kept.parent.is_dir() else []
+    inside = sorted(kept.parent.iterdir()) if kept.parent.is_dir() else []
+    gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
     for path in gone:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
     return [
         f"Deleted: {names}.",
         f"Kept: {kept.name}, which records what is spent and compared. The file itself, the results of runs and releases "
-        "are where they were. Deleting does not overwrite the disk.",
+        "are where they were, and so are noisy counts and crossings that were paid for. Deleting does not overwrite the disk.",
     ]
 
 

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 QUESTIONS = "confidential/questions.txt"
 MISSING_MARKS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", ".", "-", "?")
 MOST_CATEGORIES = 30
+MOST = 0.95
+"""Share of values from which a column counts as numbers or as dates."""
+DATE = r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T]\d{1,2}:\d{2}.*)?\s*"
+DATES = (
+    "has dates, for which there is no type: a category of each day would have more noise than rows. Make a number of it, such as "
+    "the year or the days since a day that everybody knows, or suppress it."
+)
 RARE = 5
 
 
@@ -101,7 +108,7 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
     present = values[~values.isin(missing)]
     plain = with_points(present) if written.decimal == "," else present
     numbers = pd.to_numeric(plain, errors="coerce")
-    numeric = len(present) > 0 and numbers.notna().mean() > 0.95
+    numeric = len(present) > 0 and numbers.notna().mean() > MOST
     few = present.nunique() <= MOST_CATEGORIES and not is_outcome
     if not numeric or (few and present.nunique() <= 5):
         questions = _category_questions(name, values, present, missing)
@@ -114,7 +121,9 @@ def _guessed(name: str, values: pd.Series, written: CsvFormat, missing: Sequence
 
 def _category_questions(name: str, values: pd.Series, present: pd.Series, missing: Sequence[str]) -> list[str]:
     counts = present.value_counts()
-    if counts.size > MOST_CATEGORIES:
+    if counts.size and counts.index.to_series().str.fullmatch(DATE).mean() > MOST:
+        questions = [f"{name}: {DATES}"]
+    elif counts.size > MOST_CATEGORIES:
         questions = [f"{name}: has {counts.size} different values; is it a name or a number of a person? Then suppress it."]
     else:
         questions = [f"{name}: the file has {', '.join(map(str, counts.index))}. Which categories are public? Declare those."]

@@ -114,12 +114,23 @@ class Column(Model):
         return len(self.categories or []) if self.type == "category" else self.bins
 
 
+def _one_row(number: int) -> int:
+    if number != 1:
+        raise ValueError(
+            "Input should be 1: the noise is for one row, and k rows of one person would need k times the epsilon. "
+            "Make one row of each, with a column for each time or member"
+        )
+    return number
+
+
 class PublicSchema(Model):
     """Declarations that may be published: the protected persons, and the content of the columns."""
 
     rows: int | None = Field(None, ge=2, le=10**9, description="Rows of the file; left out where their number is confidential.")
     protected: Line = Field(description="Whom a row is about, as in person: who is protected.")
-    rows_each: Literal[1] = Field(description="Rows that the file has of each of them; only 1 is possible here.")
+    rows_each: Annotated[int, AfterValidator(_one_row)] = Field(
+        description="Rows that the file has of each of them; only 1 is possible here."
+    )
     neighbours: Literal["add_remove", "replace"] = Field(
         description="Protection of their presence in the file (add_remove), or only of their values in it (replace)."
     )
