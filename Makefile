@@ -123,8 +123,8 @@ bench: setup ## our fits against others', and the workflow's own cost (about hal
 	@$(RUN) OMP_NUM_THREADS=1 python bench/fits.py $(if $(PYMC),--pymc '$(PYMC)') --write
 	@$(RUN) OMP_NUM_THREADS=1 python bench/served.py
 	@$(RUN) python bench/workflow.py
-	@$(RUN) python bench/many.py
-	@$(RUN) OMP_NUM_THREADS=1 python bench/large.py
+	@$(RUN) python bench/many.py --write
+	@$(RUN) OMP_NUM_THREADS=1 python bench/large.py --write
 	@$(RUN) python bench/spread.py
 
 compare: setup ## whether the verdicts of a run at scale paper are those of the reference run

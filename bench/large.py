@@ -1,11 +1,12 @@
 """One replicate of many records for each family: python bench/large.py [records]. A million records when none is given.
 
-``python bench/large.py FAMILY RECORDS [audit | plain]`` runs one family, with an audit, or without range-averaging.
+``python bench/large.py FAMILY RECORDS averaged|plain|audit`` runs one family.
 
 Three synthesizers each, through Snakemake on one core: fits, bounds of all records, one synthetic data set and its utility. It
 prints processor seconds, and the largest memory of a process. Afterwards, an audit of one data set of a tenth of the records.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 import yaml
 from copied import ROOT, copied
+from page import table, write_part
 
 SYNTHESIZERS: dict[str, dict[str, Any]] = {
     "Unweighted": {"mechanism": "unweighted"},
@@ -67,22 +69,41 @@ def run(copy: Path, name: str, contents: dict[str, Any]) -> tuple[float, float]:
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
+def one(family: str, n: int, kind: str) -> None:
+    """Print processor seconds and megabytes of one study."""
+    chosen = list(SYNTHESIZERS) if kind == "averaged" else ["Unweighted", "Weighted"]
+    more = {"audit": AUDIT} if kind == "audit" else {}
+    with tempfile.TemporaryDirectory() as folder:
+        print(*run(copied(folder), family, study(family, n, chosen, **more)))
+
+
+def measured(family: str, n: int, kind: str) -> list[float]:
+    """Processor seconds and megabytes of a study in a process of its own, whose memory is then its own."""
+    command = [sys.executable, __file__, family, str(n), kind]
+    return [float(number) for number in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()]
+
+
 def main() -> None:
-    """Print a line for each family, and one for an audit."""
-    if len(sys.argv) > 2:  # a process of its own for each study, whose memory is then its own
-        with tempfile.TemporaryDirectory() as folder:
-            family, n = sys.argv[1], int(sys.argv[2])
-            more = {"audit": AUDIT} if "audit" in sys.argv else {}
-            chosen = ["Unweighted", "Weighted"] if {"audit", "plain"} & {*sys.argv} else list(SYNTHESIZERS)
-            seconds, megabytes = run(copied(folder), family, study(family, n, chosen, **more))
-            print(
-                f"{family:30} {n:9} records {'with an audit' if more else '':13} {seconds:6.1f} s {megabytes:6.0f} MB", flush=True
-            )
+    """Print a table of all families and a line for an audit, and write them to the page."""
+    if len(sys.argv) == 4:
+        one(sys.argv[1], int(sys.argv[2]), sys.argv[3])
         return
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", nargs="?", type=int, default=1_000_000)
+    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    options = parser.parse_args()
+    rows = []
     for family in POPULATIONS:
-        subprocess.run([sys.executable, __file__, family, str(n)], check=True)
-    subprocess.run([sys.executable, __file__, AUDITED, str(n // 10), "audit"], check=True)
+        plain, averaged = (measured(family, options.records, kind) for kind in ("plain", "averaged"))
+        rows.append([f"`{family}`", f"{plain[0]:.0f}", f"{averaged[0]:.0f}", f"{max(plain[1], averaged[1]):,.0f}"])
+    audited = options.records // 10
+    seconds, megabytes = measured(AUDITED, audited, "audit")
+    head = [f"{options.records:,} records", "processor seconds, without range-averaging", "with it", "MB of the largest process"]
+    text = f"{table(head, rows)}\n\nAn audit of one data set of {audited:,} records of `{AUDITED}`, with its replicate, took "
+    text += f"{seconds:.1f} s and {megabytes:.0f} MB."
+    print(text)
+    if options.write:
+        write_part("large", text)
 
 
 if __name__ == "__main__":

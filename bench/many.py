@@ -3,6 +3,7 @@
 Every simulated scenario of the papers has that many replicates (10,000 when none is given), in batches as planned and of 1000.
 """
 
+import argparse
 import re
 import resource
 import subprocess
@@ -12,11 +13,16 @@ from pathlib import Path
 
 import yaml
 from copied import copied
+from page import table, write_part
 
 
 def main() -> None:
-    """Print jobs, processor seconds and memory of each dry run."""
-    replicates = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    """Print jobs, processor seconds and memory of each dry run, and write them to the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("replicates", nargs="?", type=int, default=10_000)
+    parser.add_argument("--write", action="store_true", help="write the table to docs/PERFORMANCE.md")
+    options = parser.parse_args()
+    replicates, rows = options.replicates, []
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(folder)
         multiply(copy / "config" / "papers", replicates)
@@ -30,11 +36,11 @@ def main() -> None:
             jobs = re.search(r"^total\s+(\d+)", run.stdout, re.MULTILINE)
             if not jobs:
                 sys.exit(run.stdout[-2000:] + run.stderr[-2000:])
-            peak = after.ru_maxrss / 1024
-            print(
-                f"{replicates} replicates, batches {size}: {jobs[1]} jobs, {seconds:.0f} processor s, {peak:.0f} MB at most",
-                flush=True,
-            )
+            rows.append([f"{replicates:,}", size, f"{int(jobs[1]):,}", f"{seconds:.0f}", f"{after.ru_maxrss / 1024:.0f}"])
+    text = table(["replicates of each scenario", "replicates in a batch", "jobs", "processor seconds", "MB"], rows)
+    print(text)
+    if options.write:
+        write_part("many", text)
 
 
 def multiply(papers: Path, replicates: int) -> None:

@@ -1,0 +1,90 @@
+"""Processor time and memory of a finished run: python <clone>/bench/accounts.py [scale] [--write], where it was made.
+
+The processor seconds are those that each job accounts for at the end of its log, the memory is that of Snakemake's benchmarks.
+--write puts the tables into docs/PERFORMANCE.md of the clone.
+"""
+
+import argparse
+import csv
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from page import table, write_part
+from schedule import SECONDS
+
+OF_PAPERS = ("run_batch", "run_study", "collect_batches", "collect_study", "judge_claims", "show")
+"""Rules whose logs have the paper below the name of the rule."""
+OURS = "cost"
+"""Paper that is a study of our own."""
+PARTS = ("starting Python", "the jobs: bounds, weights, audits, drawing", "Stan programs")
+"""Parts of the account of a job, in its order."""
+Accounts = Mapping[str, tuple[float, float, float]]
+
+
+def accounts(logs: Path) -> Accounts:
+    """Sum the processor seconds of starting, the job and programs, by paper; jobs that belong to no paper have the key ``""``."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for path in sorted(logs.rglob("*.log")):
+        if lines := SECONDS.findall(path.read_text(encoding="utf-8", errors="replace")):
+            rule, key, *_ = path.relative_to(logs).with_suffix("").parts
+            paper = key if rule in OF_PAPERS else ""
+            for k, seconds in enumerate(lines[-1]):
+                sums[paper][k] += float(seconds)
+    return {paper: (parts[0], parts[1], parts[2]) for paper, parts in sums.items()}
+
+
+def memory(benchmarks: Path) -> dict[str, float]:
+    """Largest resident megabytes of a job, by rule."""
+    largest: dict[str, float] = {}
+    for folder in sorted(path for path in benchmarks.iterdir() if path.is_dir()):
+        values = [float(row["max_rss"]) for path in folder.rglob("*.tsv") for row in _rows(path) if row["max_rss"] != "NA"]
+        if values:
+            largest[folder.name] = max(values)
+    return largest
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file, delimiter="\t")
+
+
+def by_part(given: Accounts) -> str:
+    """Table of the share of each part, of the papers and of our own study."""
+    columns = [[parts for paper, parts in given.items() if paper not in ("", OURS)], [given[OURS]] if OURS in given else []]
+    totals = [sum(map(sum, column)) for column in columns]
+    rows = [
+        [part, *(f"{100 * sum(parts[k] for parts in column) / total:.0f} %" if total else "" for column, total in
+                 zip(columns, totals, strict=True))]
+        for k, part in enumerate(PARTS)
+    ]  # fmt: skip
+    return table(["processor time", "papers", OURS], [*rows, ["seconds", *(f"{total:.0f}" for total in totals)]])
+
+
+def by_paper(given: Accounts) -> str:
+    """Table of the seconds of each paper."""
+    rows = [[f"`{paper}`", f"{sum(parts):.0f}", f"{parts[2]:.0f}"] for paper, parts in sorted(given.items()) if paper]
+    return table(["paper", "processor seconds", "of them Stan programs"], rows)
+
+
+def main() -> None:
+    """Print the tables of a run, and write them to the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scale", nargs="?", default="paper")
+    parser.add_argument("--write", action="store_true", help="write the tables to docs/PERFORMANCE.md")
+    options = parser.parse_args()
+    logs, benchmarks = Path("logs", options.scale), Path("benchmarks", options.scale)
+    if not (logs.is_dir() and benchmarks.is_dir()):
+        sys.exit(f"{logs}, {benchmarks}: a finished run has both; give its scale, and run this where it was made")
+    given = accounts(logs)
+    megabytes = sorted(memory(benchmarks).items(), key=lambda item: -item[1])
+    largest = table(["rule", "MB"], [[f"`{rule}`", f"{value:.0f}"] for rule, value in megabytes[:6]])
+    text = "\n\n".join([by_part(given), by_paper(given), largest])
+    print(text)
+    if options.write:
+        write_part("accounts", text)
+
+
+if __name__ == "__main__":
+    main()
