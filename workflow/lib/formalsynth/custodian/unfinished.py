@@ -7,7 +7,6 @@ and stay with their owner.
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +86,7 @@ def unfinished(study: Path) -> Unfinished | None:
     except (OSError, ValueError, IndexError) as error:
         raise DataError(f"{folder}: is no crossing of a release in the ledger of the study: move it away") from error
     if entry.outcome == "released":  # the process was killed before it could remove the folder
-        shutil.rmtree(folder)
+        _remove(folder)
         return None
     return Unfinished(study, folder, place)
 
@@ -112,7 +111,13 @@ def finish_release(release: Unfinished, to: Path) -> None:
             compute_release(release.folder, folder)
             publish(folder, to)
     finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
-    shutil.rmtree(release.folder)
+    _remove(release.folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a crossing as a whole: a process that is killed at it leaves a scratch folder."""
+    with scratch_folder(folder.parent, "crossing") as scratch:
+        folder.rename(scratch / folder.name)
 
 
 def _is_there(release: Unfinished, to: Path) -> bool:
