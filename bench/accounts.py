@@ -28,8 +28,8 @@ def accounts(logs: Path) -> Accounts:
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for path in sorted(logs.rglob("*.log")):
         if lines := SECONDS.findall(path.read_text(encoding="utf-8", errors="replace")):
-            rule, key, *_ = path.relative_to(logs).with_suffix("").parts
-            paper = key if rule in OF_PAPERS else ""
+            rule, *keys = path.relative_to(logs).with_suffix("").parts
+            paper = keys[0] if rule in OF_PAPERS else ""
             for k, seconds in enumerate(lines[-1]):
                 sums[paper][k] += float(seconds)
     return {paper: (parts[0], parts[1], parts[2]) for paper, parts in sums.items()}

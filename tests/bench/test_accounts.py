@@ -10,6 +10,7 @@ LOGS = {
     "show/range/fig01.log": (0.5, 1.0, 0.0),
     "judge_claims/range.log": (1.0, 0.0, 0.0),
     "compile_program/beta.log": (0.1, 0.2, 30.0),
+    "write_report.log": (0.25, 1.5, 0.0),
 }
 
 
@@ -25,9 +26,9 @@ def test_the_seconds_of_a_paper_are_those_of_its_jobs(bench, tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"a word\nprocessor seconds: start {start}, job {job}, programs {programs}\n")
-    (tmp_path / "write_report.log").write_text("killed before its account\n")
+    (tmp_path / "write_ledger.log").write_text("killed before its account\n")
     given = bench.accounts(tmp_path)
-    assert given == {"range": (1.75, 7.0, 2.0), "cost": (0.25, 3.0, 0.0), "": (0.1, 0.2, 30.0)}
+    assert given == {"range": (1.75, 7.0, 2.0), "cost": (0.25, 3.0, 0.0), "": (0.35, 1.7, 30.0)}
     assert "| `range` | 11 | 2 |" in bench.by_paper(given)
     assert "| Stan programs | 19 % | 0 % |" in bench.by_part(given)
 
