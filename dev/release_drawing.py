@@ -35,7 +35,7 @@ class Box:
 
 
 FILE = Box("Confidential file", ("bounds and budget ε are declared,", "not computed from the file"))
-CROSSING = Box("crossing.yaml", ("noisy counts, each with its ε,", "and a seed for the synthetic rows"), "crossing")
+CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed for the synthetic rows"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
 COMPUTES = ("first the budget is charged,", "then random noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")

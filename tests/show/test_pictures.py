@@ -29,7 +29,7 @@ def test_a_spread_is_the_standard_deviation_at_each_sample_size():
     drawn = [np.asarray(line.get_ydata(), float) / noise.std(ddof=1) for line in axis.lines if line.get_marker() == "o"]
     assert drawn[0] == pytest.approx([1, 1, 1])
     assert drawn[1] == pytest.approx([1, 0.5, 0.25])
-    assert {"label A", "label B", "limit law of label A"} <= set(labels_of(axis))
+    assert {"label A", "label B", "limit law of\nlabel A"} <= set(labels_of(axis))
     (law,) = [line for line in axis.lines if line.get_linestyle() == "--"]
     assert np.asarray(law.get_ydata(), float) == pytest.approx(np.pi / (4 * np.sqrt(6)), abs=0.01)
 

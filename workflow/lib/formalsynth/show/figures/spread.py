@@ -71,7 +71,7 @@ class SpreadPainter(Painter[Spread]):
             axis.plot(law.index, law, linestyle="--", color=INK, linewidth=1.0, zorder=2)
             last = law.index.to_numpy(float)[-2:]
             middle = float(np.sqrt(last[0] * last[-1]))
-            words = f"limit law of {self.display.looks[self.figure.law_of].label}"
+            words = f"limit law of\n{self.display.looks[self.figure.law_of].label}"
             axis.annotate(words, (middle, law.iloc[-1]), (0, -3), textcoords="offset points", ha="center", va="top")
         places = spaced([y for _, _, y in names], axis.get_ylim())
         write_names(axis, [(text, x, y, "left") for (text, x, _), y in zip(names, places, strict=True)], GAP)
