@@ -210,6 +210,8 @@ def test_the_interval_states_what_it_assumes(facts):
     joined = facts.schema.neighbours == "add_remove" or not facts.as_is  # rows with a missing value are dropped here
     assert ("at least as many rows as a set" in text) == (not facts.direct and not fitted and joined)
     assert ("no more rows than a set; where it has more, the interval is too long" in text) == (fitted and joined)
+    given = bool(facts.as_is) and not facts.direct
+    assert ("It is for rows with these values of the columns age, region, sector" in text) == given
     assert ("noise of the table from which the predictors" in text) == (not facts.direct and bool(facts.schema.synthesized))
 
 
