@@ -15,4 +15,4 @@ def test_a_large_study_is_planned_in_a_copy(repository):
         [sys.executable, repository / "bench" / "many.py", "20"], env=environment(), capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert re.findall(r"^20 replicates, batches ([\w ]+): [1-9]\d* jobs, ", run.stdout, re.MULTILINE) == ["1000", "as planned"]
+    assert re.findall(r"^\| 20 \| ([\w ]+) \| [1-9][\d,]* \|", run.stdout, re.MULTILINE) == ["1000", "as planned"]
