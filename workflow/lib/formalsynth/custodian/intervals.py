@@ -118,12 +118,17 @@ def analysed(way: Way, model: Model, sets: Sequence[pd.DataFrame], generator: np
     """
     estimate = np.mean([values(way.schema, way.analyses, rows) for rows in sets], axis=0)
     bias, error = way.errors(model, way.analyses.replicates, generator)
-    quantile = float(stdtrit(way.analyses.replicates - 1, 0.975))
+    quantile = round(float(stdtrit(way.analyses.replicates - 1, 0.975)), 6)
     results = {}
     for k, name in enumerate(names(way.schema, way.analyses)):
-        result = Analysed(float(estimate[k]), float(bias[k]), float(error[k]), quantile)
+        result = Analysed(float(estimate[k]), _as_published(bias[k]), _as_published(error[k]), quantile)
         results[name] = replace(result, reason=_reason(way, name, result))
     return results
+
+
+def _as_published(number: float) -> float:
+    """Round to the digits of combine.py, so that it gives the intervals of README.md to the last digit."""
+    return float(f"{number:.6g}")
 
 
 def _reason(way: Way, name: str, result: Analysed) -> str:
