@@ -170,6 +170,16 @@ def test_all_ranges_of_a_replicate_are_found_from_one_set_of_predictions(monkeyp
     assert len(parent.shared) == len(RANGES)
 
 
+def test_many_records_have_predictions_of_fewer_draws(monkeypatch):
+    records, parent, _ = STUDY[0]
+    predict, draws = type(FAMILY).predict, []
+    monkeypatch.setattr(type(FAMILY), "predict", lambda *given: draws.extend(given[3]["sigma"]) or predict(*given))
+    monkeypatch.setattr("formalsynth.mechanisms.ranges.MOST_PREDICTIVE", N * N_DRAWS // 4)
+    context = Context(FAMILY, records, Address(1, 1, 1, N, 0), [replace(parent, shared={})])
+    MECHANISMS["range_averaged"].function(context, a=0.4, b=1.8)
+    assert draws == parent.draws["sigma"][::4].tolist()
+
+
 def test_parameters_are_read_off_the_function():
     assert set(MECHANISMS["range_truncated"].parameters.model_fields) == {"a", "b", "c", "g"}
     assert defaults(MECHANISMS["range_truncated"].parameters) == {"c": 1.0, "g": 0.0}
