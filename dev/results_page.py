@@ -69,7 +69,7 @@ def readme_part(
     totals, turning = findings(rows, errata), unsteady(steady)
     by_id = {row.id: row for row in rows}
     lines = [
-        " ".join([f"- *{question}*", *(_answer(by_id[id], turning) for id in ids if id in by_id)])
+        _answered(f"- *{question}*", [by_id[id] for id in ids if id in by_id], turning, "docs/")
         for question, ids in answers.items()
     ]
     parts = [
@@ -82,9 +82,14 @@ def readme_part(
     return "\n\n".join(part for part in parts if part)
 
 
-def _answer(row: LedgerRow, turning: Turning) -> str:
+def _answered(question: str, rows: Sequence[LedgerRow], turning: Turning, docs: str) -> str:
+    """Write a question, then the claims that answer it; links begin with the folder of the documents."""
+    return " ".join([question, *(_answer(row, turning, docs) for row in rows)])
+
+
+def _answer(row: LedgerRow, turning: Turning, docs: str) -> str:
     """Write a claim that answers a question, with its verdict and links."""
-    links = [_shown(row, "docs/reference"), f"[{row.erratum}](docs/ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
+    links = [_shown(row, f"{docs}reference"), f"[{row.erratum}]({docs}ERRATA.md#{row.erratum.lower()})" if row.erratum else ""]
     mark = f", {words}" if (words := stays_words(row, turning)) else ""
     places = f" ({', '.join(link for link in links if link)})" if any(links) else ""
     return f"{row.claim} **{row.verdict.capitalize()}**{mark}{places}."
@@ -201,7 +206,7 @@ def results_page(
         steady: steadiness of its verdicts, from :func:`formalsynth.ledger.steadiness.steadiness`.
         agreements: shares of equal verdicts, from :func:`formalsynth.ledger.steadiness.agreement`.
     """
-    totals = findings(rows, plan.errata)
+    totals, claims = findings(rows, plan.errata), {row.id: row.claim for row in rows}
     present = {row.verdict for row in rows}
     parts = [
         "# Results of the reference run",
@@ -217,7 +222,7 @@ def results_page(
         _kinds(totals),
         _errata_line(totals),
         "\n".join(f"- {_erratum(result)}" for finding in FINDINGS for result in totals.shown(finding)),
-        f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements)}" if len(steady) else "",
+        f"## Verdicts that another seed may turn\n\n{steady_part(steady, agreements, claims)}" if len(steady) else "",
     ]
     for paper in plan.papers.values():
         parts += _paper(paper, [row for row in rows if row.paper == paper.key], unsteady(steady), kept, caption_of)
@@ -237,6 +242,8 @@ def _kinds(totals: Findings) -> str:
 def _paper(paper: Paper, rows: Sequence[LedgerRow], turning: Turning, kept: str, caption_of: Callable[[str], str]) -> list[str]:
     """Write the main figures of a paper, and its claims by theme, with reproduced ones folded."""
     parts = [f"## {paper.config.title}", f"{paper.config.authors}; key `{paper.key}`."]
+    answers = [row for id in paper.answer for row in rows if row.id == id]
+    parts += [_answered(f"*{paper.question}*", answers, turning, "")] if paper.question else []
     for number in paper.config.telling:
         file = f"{paper.key}/{figure_file(number)}"
         own = [row for row in rows if row.shows == f"figure {number}"]

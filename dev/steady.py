@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if verdicts.empty:
         print(f"{options.results} has no tables to judge: run snakemake at scale paper first", file=sys.stderr)
         return 2
-    print(steady_part(steadiness(verdicts), agreement(verdicts)))
+    claims = {claim.id: claim.claim for paper in plan.papers.values() for claim in paper.claims}
+    print(steady_part(steadiness(verdicts), agreement(verdicts), claims))
     return 0
 
 
@@ -73,16 +74,20 @@ def _judged(paper: Paper, results: Path) -> tuple[list[Claim], dict[tuple[str, s
     return claims, tables
 
 
-def steady_part(steady: pd.DataFrame, agreements: Array) -> str:
+def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, str]) -> str:
     """Write the section on verdicts that may turn, in Markdown.
 
     Args:
         steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
         agreements: as from :func:`formalsynth.ledger.steadiness.agreement`.
+        claims: the sentence of each claim by its id, which begins with the key of its paper.
     """
     turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
-    rows = [["claim", "verdict", "stays", "otherwise"], ["---", "---", "---:", "---"]]
-    rows += [[str(claim.id), str(claim.verdict), f"{claim.stays:.0%}", str(claim.otherwise)] for claim in turning.itertuples()]
+    rows = [["paper", "claim", "verdict", "stays", "otherwise"], ["---", "---", "---", "---:", "---"]]
+    rows += [
+        [f"`{row.Index.partition('-')[0]}`", claims[row.Index], row.verdict, f"{row.stays:.0%}", row.otherwise]
+        for row in turning.set_index("id").itertuples()
+    ]
     return "\n\n".join([
         f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "
         f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}), and two "

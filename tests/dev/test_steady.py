@@ -40,13 +40,14 @@ def test_only_claims_whose_tables_are_there_are_judged(plan, results):
 
 
 def test_the_page_lists_verdicts_that_turn_the_least_steady_first():
-    verdicts = pd.DataFrame({0: ["x", "x", "x"], 1: ["x", "y", "x"], 2: ["x", "y", "z"]}, index=["firm", "turning", "wavering"])
-    text = steady_part(steadiness(verdicts), np.array([0.5, 0.75, 1]))
+    verdicts = pd.DataFrame({0: ["x", "x", "x"], 1: ["x", "y", "x"], 2: ["x", "y", "z"]}, index=["firm", "reps-turns", "range-wavers"])
+    claims = {"reps-turns": "It turns.", "range-wavers": "It wavers."}
+    text = steady_part(steadiness(verdicts), np.array([0.5, 0.75, 1]), claims)
     assert "agree on 75.0% of the verdicts (from 50.0% to 100.0%)" in text
     assert "1 verdicts are steady" in text
     assert [line for line in text.splitlines() if line.endswith(("y |", "z |"))] == [
-        "| turning | x | 0% | y |",
-        "| wavering | x | 50% | z |",
+        "| `reps` | It turns. | x | 0% | y |",
+        "| `range` | It wavers. | x | 50% | z |",
     ]
 
 
