@@ -85,8 +85,9 @@ def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, st
     turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
     rows = [["paper", "claim", "verdict", "stays", "otherwise"], ["---", "---", "---", "---:", "---"]]
     rows += [
-        [f"`{row.Index.partition('-')[0]}`", claims[row.Index], row.verdict, f"{row.stays:.0%}", row.otherwise]
-        for row in turning.set_index("id").itertuples()
+        [f"`{id.partition('-')[0]}`", claims[id], str(claim.verdict), f"{claim.stays:.0%}", str(claim.otherwise)]
+        for claim in turning.itertuples()
+        for id in [str(claim.id)]
     ]
     return "\n\n".join([
         f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "

@@ -40,7 +40,9 @@ def test_only_claims_whose_tables_are_there_are_judged(plan, results):
 
 
 def test_the_page_lists_verdicts_that_turn_the_least_steady_first():
-    verdicts = pd.DataFrame({0: ["x", "x", "x"], 1: ["x", "y", "x"], 2: ["x", "y", "z"]}, index=["firm", "reps-turns", "range-wavers"])
+    verdicts = pd.DataFrame(
+        {0: ["x", "x", "x"], 1: ["x", "y", "x"], 2: ["x", "y", "z"]}, index=["firm", "reps-turns", "range-wavers"]
+    )
     claims = {"reps-turns": "It turns.", "range-wavers": "It wavers."}
     text = steady_part(steadiness(verdicts), np.array([0.5, 0.75, 1]), claims)
     assert "agree on 75.0% of the verdicts (from 50.0% to 100.0%)" in text
