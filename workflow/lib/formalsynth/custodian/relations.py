@@ -20,7 +20,9 @@ LEAST_EIGENVALUE = 1e-3
 TERMS = 24
 """Terms of the expansion of a covariance in powers of the correlation."""
 SPREADS = np.geomspace(0.01, 1.0, 41)
-"""Standard deviations of latent correlations that are tried."""
+"""Standard deviations of latent correlations, of each part of their mixture."""
+ROUNDS = 200
+"""Rounds in which the weights of the mixture are estimated."""
 GRID = np.linspace(-LIMIT, LIMIT, 389)
 
 
@@ -137,10 +139,19 @@ def errors(
 
 
 def shrunk(values: Array, errors: Array) -> Array:
-    """Shrink estimates to 0 by their standard errors and their spread, which the marginal likelihood chooses."""
+    """Shrink estimates to 0 by their standard errors: posterior means, where a mixture of normal distributions is the prior.
+
+    The weights of the mixture are estimated, with a prior of the mass of one estimate, so that a few strong relations among many
+    weak ones stay strong (adaptive shrinkage; Stephens 2017, Biostatistics 18, 275-294).
+    """
     total = SPREADS[:, None] ** 2 + errors**2
-    spread = SPREADS[np.argmin((np.log(total) + values**2 / total).sum(axis=1))] ** 2
-    return np.asarray(values * spread / (spread + errors**2))
+    log_density = -(np.log(total) + values**2 / total) / 2
+    density = np.exp(log_density - log_density.max(axis=0))
+    weight = np.full((len(SPREADS), 1), 1 / len(SPREADS))
+    for _ in range(ROUNDS):
+        posterior = weight * density / (weight * density).sum(axis=0)
+        weight = (posterior.sum(axis=1, keepdims=True) + 1 / len(SPREADS)) / (len(values) + 1)
+    return np.asarray(values * (posterior * SPREADS[:, None] ** 2 / total).sum(axis=0))
 
 
 Latent = tuple[float, float]
