@@ -35,7 +35,7 @@ SNAKEMAKE := $(RUN) snakemake --cores $(strip $(CORES)) $(if $(strip $(SCALE)),-
 # package that was half installed can look whole to pip. Only a finished one gets the stamp.
 AGAIN := $(shell [ "$$(cat $(VENV)/where 2> /dev/null)" = "$$(pwd -P)" ] && $(BIN)/python -c '' > /dev/null 2>&1 || echo again)
 
-.PHONY: all first setup test test-slow lint mutants check-study bench compare changes agree steady same share summary reference lock sbom clean help again
+.PHONY: all first setup test test-slow lint mutants check-study bench compare changes agree steady same share site summary reference lock sbom clean help again
 
 all: setup ## set-up, then every figure and table and the report (SCALE=smoke for a quick look)
 	@echo "Making everything at scale $(CHOSEN): about $(or $(ABOUT_$(CHOSEN)),an unknown time) on two cores, less where results are there."
@@ -147,6 +147,12 @@ summary: setup ## two pages on the reference run, as PDF (FILE=summary.pdf)
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
 	@$(SNAKEMAKE) share
 	@echo "To be sent: $(HERE)/results/$(CHOSEN)/share; its index.html lists the omitted files with the reasons."
+
+site: setup $(FOR_TESTS) ## a site of a run: the report that may be sent, the documents and the summary (SITE=site)
+	@$(SNAKEMAKE) share
+	@$(RUN) python -m dev.site $(or $(SITE),site) results/$(CHOSEN)/share
+	@$(RUN) python -m dev.summary $(or $(SITE),site)/summary.pdf
+	@echo "The site: $(or $(SITE),site)/index.html"
 
 same: setup ## whether the tables are those of another working folder (BEFORE=<folder>, PAPERS="range zcdp" for some)
 	@if [ -z '$(BEFORE)' ]; then echo "Say what to compare with: make same BEFORE=<folder of another run>." >&2; exit 2; fi

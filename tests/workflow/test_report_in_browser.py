@@ -18,6 +18,7 @@ from formalsynth.runtime.files import read_table
 from runs import SCALE
 
 from dev.reference import LEDGER
+from dev.site import write_documents
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
@@ -655,3 +656,24 @@ def test_the_overview_has_a_tile_for_each_claim_that_leads_to_it(browser, refere
     tiles[5].click()
     wait_for(browser, (reference / "claims.html").as_uri())
     assert browser.execute_script("return document.querySelector(':target').id") == wanted
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    """The documents of the repository as pages."""
+    repository = Path(__file__).parents[2]
+    if not (repository / ".git").exists():
+        pytest.skip("no git checkout: the documents are those that git tracks")
+    folder = tmp_path_factory.mktemp("site")
+    write_documents(repository, folder)
+    return folder
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_documents_fit_the_screen_and_have_no_serious_finding(screen, documents, scheme):
+    screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    for name in ("index.html", "docs/COST.html", "docs/OWN_STUDY.html"):
+        open_page(screen, documents, name)
+        assert screen.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
+        assert serious_findings(screen, axe_script()) == [], name
+    screen.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

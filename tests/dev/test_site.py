@@ -1,0 +1,66 @@
+"""Documents as pages of a site."""
+
+import re
+from pathlib import Path
+
+import pytest
+from formalsynth.core.text import DataError
+
+from dev.site import Links, main, write_documents
+
+REPOSITORY = Path(__file__).parents[2]
+TRACKED = {"README.md", "docs/A.md", "docs/proofs/b.md", "docs/reference/fig.png", "config/config.yaml"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The documents of this repository as pages."""
+    if not (REPOSITORY / ".git").exists():
+        pytest.skip("no git checkout: the documents are those that git tracks")
+    folder = tmp_path_factory.mktemp("site")
+    write_documents(REPOSITORY, folder)
+    return folder
+
+
+def test_every_link_has_its_target(site):
+    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    assert len(pages) > 25
+    anchors = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in pages.items()}
+    missing = []
+    for path, text in pages.items():
+        for link in re.findall(r'(?:href|src)="([^"]*)"', text):
+            file, _, anchor = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            made_later = target == site.resolve() / "summary.pdf" or "report" in target.relative_to(site.resolve()).parts
+            if re.match("[a-z]+:", link) or made_later:
+                continue
+            if not target.is_file() or (anchor and target in anchors and anchor not in anchors[target]):
+                missing.append((path.name, link))
+    assert not missing
+
+
+@pytest.mark.parametrize(("document", "link", "target"), [
+    ("README.md", "docs/A.md#the-answer", "docs/A.html#the-answer"), ("docs/A.md", "../README.md", "../index.html"),
+    ("docs/proofs/b.md", "../A.md", "../A.html"), ("docs/A.md", "reference/fig.png", "reference/fig.png"),
+    ("docs/A.md", "https://example.org/a.md", "https://example.org/a.md"), ("docs/A.md", "#here", "#here"),
+    ("docs/A.md", "reference", None),
+])  # fmt: skip
+def test_links_lead_to_pages_and_copies(document, link, target):
+    assert Links(document, TRACKED).target(link) == target
+
+
+def test_a_link_without_a_file_is_refused():
+    with pytest.raises(DataError, match=r"docs/A.md: the link B.md leads to no file"):
+        Links("docs/A.md", TRACKED).target("B.md")
+
+
+def test_without_a_report_it_names_the_command_to_run(tmp_path, capsys):
+    assert main([str(tmp_path / "site"), str(tmp_path)]) == 2
+    assert "run make share first" in capsys.readouterr().err
+
+
+def test_no_folder_is_replaced(tmp_path, capsys):
+    (tmp_path / "index.html").touch()
+    assert main([str(tmp_path), str(tmp_path)]) == 2
+    assert "exists: remove it, or name another folder" in capsys.readouterr().err
+    assert (tmp_path / "index.html").exists()
