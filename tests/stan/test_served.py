@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +165,29 @@ def test_an_answer_that_is_not_what_was_agreed_is_none(tmp_path, answer):
     assert ask(program, REQUEST) is None
     assert not served._servers
     assert list(served._deaths.values()) == [1]
+
+
+@pytest.mark.parametrize(("first", "then"), [
+    ("exec <&-", ""), ("", "exec >&-"), ("", "read line; printf 'draws 2 1 2\\nmu'; exec >&-")
+])  # fmt: skip
+@pytest.mark.parametrize("data", ["{}", "x" * 1_000_000], ids=["short", "longer than a pipe"])
+def test_a_program_that_lives_but_lost_a_pipe_is_ended(tmp_path, first, then, data, monkeypatch):
+    monkeypatch.setattr(served, "WAIT_SECONDS", 1)
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\n{first}\nprintf '{GREETING.decode()}'\n{then}\nexec sleep 1000\n")
+    program.chmod(0o755)
+    assert ask(program, replace(REQUEST, data=data)) is None
+    assert not served._servers
+    assert list(served._deaths.values()) == [1]
+
+
+@pytest.mark.stan
+def test_a_folder_for_temporary_files_is_not_needed(program, tmp_path, monkeypatch):
+    """Full or absent, it does not matter to served fits; a process of its own stops with the reason."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    assert run_chain(program, LINEAR, START, ("beta",), 1, LENGTHS).draws["beta"].size
+    with pytest.raises(OSError, match="absent"):
+        alone(program, LINEAR, START, ("beta",), 1, LENGTHS)
 
 
 def test_an_answer_that_is_agreed_is_read(tmp_path):

@@ -27,8 +27,8 @@ from formalsynth.core.arrays import Array
 GREETING = b"formalsynth serves 1\n"
 """First line of a program that serves; its number changes with the requests and answers."""
 LONGEST_LINE = 200
-START_SECONDS = 60
-"""Longest wait for the greeting."""
+WAIT_SECONDS = 60
+"""Longest wait for the greeting, and for a program that reads no further."""
 END_SECONDS = 5
 """Longest wait for the end of a process that has nothing to do any more."""
 DEATHS = 3
@@ -90,7 +90,8 @@ class Server:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.to: IO[bytes] = self.process.stdin
         self.back: IO[bytes] = self.process.stdout
-        ready = select.select([self.back], [], [], START_SECONDS)[0]
+        os.set_blocking(self.to.fileno(), False)
+        ready = select.select([self.back], [], [], WAIT_SECONDS)[0]
         if not ready or self.back.readline(LONGEST_LINE) != GREETING:
             self.kill()
             raise NotServed
@@ -102,8 +103,7 @@ class Server:
             NotServed: the answer is not whole, or another than what was agreed.
         """
         try:
-            self.to.write(request.content())
-            self.to.flush()
+            self._send(request.content())
             return self._answer(request.draws)
         except (OSError, ValueError) as error:
             self.kill()
@@ -112,6 +112,13 @@ class Server:
             # An answer that nobody reads would be taken for that of the next request.
             self.kill()
             raise
+
+    def _send(self, content: bytes) -> None:
+        rest = memoryview(content)
+        while rest:
+            if not select.select([], [self.to], [], WAIT_SECONDS)[1]:
+                raise ValueError("a request that nobody reads")
+            rest = rest[os.write(self.to.fileno(), rest) :]
 
     def _answer(self, draws: int) -> Columns | None:
         words = self.back.readline(LONGEST_LINE).split()
