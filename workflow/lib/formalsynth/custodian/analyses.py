@@ -32,7 +32,7 @@ def estimates(schema: PublicSchema, analyses: Analyses, rows: pd.DataFrame) -> d
     named |= {share.name: _mean(_inside(share, rows[share.column])) for share in analyses.shares}
     named |= {f"{level:g} quantile of {outcome}": _quantile(_numbers(rows, outcome), level) for level in analyses.quantiles}
     for regression in analyses.regressions:
-        named |= _regression(schema.columns, outcome, regression, rows)
+        named |= slopes_of(schema.columns, outcome, regression, rows)
     return named
 
 
@@ -97,8 +97,11 @@ def _quantile(values: Array, level: float) -> Estimate:
     return float(value), float(high - low) / (2 * NORMAL_95)
 
 
-def _regression(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
-    """Least squares in natural units; ordered categories count from 0, others have an indicator for each but the first."""
+def slopes_of(columns: Mapping[str, Column], outcome: str, regression: Regression, rows: pd.DataFrame) -> dict[str, Estimate]:
+    """Slopes of a regression by least squares, by its label and their names, in natural units.
+
+    Ordered categories count from 0, others have an indicator for each but the first.
+    """
     there = rows.dropna(subset=[outcome, *regression.predictors])
     there = there[there[outcome].astype(float) > 0] if regression.log else there
     coded = {name: values for column in regression.predictors for name, values in _coded(column, columns[column], there)}

@@ -14,11 +14,11 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.text import DataError
 from formalsynth.core.utility import ecdf_distances
 from formalsynth.core.words import counted
+from formalsynth.custodian.analyses import slopes_of
 from formalsynth.custodian.candidates import Candidate
 from formalsynth.custodian.cross import crossed, with_predictors
 from formalsynth.custodian.guarantees import SAMPLER
 from formalsynth.custodian.internal_audit import AuditResult
-from formalsynth.custodian.records import design_of, names_of
 from formalsynth.custodian.schema import Regression, ReleaseDraft, Schema
 from formalsynth.custodian.synthetic_sets import synthetic_sets
 from formalsynth.inference.intervals import without_draws
@@ -162,27 +162,15 @@ def _compared(
 def _coefficients(
     schema: Schema, table: pd.DataFrame, regression: Regression, sets: Sequence[pd.DataFrame], fitted: bool
 ) -> list[Coefficient]:
-    kept = [name for name in schema.columns if name == schema.outcome or name in regression.predictors]
-    part = schema.model_copy(update={"columns": {name: schema.columns[name] for name in kept}})
-    names, (of_file, *of_sets) = names_of(part), [_fit(part, frame, regression.log) for frame in (table, *sets)]
-    estimates, variances = (np.stack(values) for values in zip(*of_sets, strict=True))
-    intervals = [without_draws(*values) for values in zip(estimates.T, variances.T, strict=True)] if fitted else []
-    ends = [(interval.low, interval.high) for interval in intervals if interval]
-    ours, theirs = _interval(*of_file), ends or _interval(*combined(estimates, variances))
-    label = regression.label(schema.outcome)
+    of_file, *of_sets = [slopes_of(schema.columns, schema.outcome, regression, rows) for rows in (table, *sets)]
+    estimates, errors = np.array([list(slopes.values()) for slopes in of_sets]).transpose(2, 0, 1)
+    intervals = [without_draws(*values) for values in zip(estimates.T, errors.T**2, strict=True)] if fitted else []
+    theirs = [(interval.low, interval.high) for interval in intervals if interval] or _interval(*combined(estimates, errors**2))
+    label, (estimate, error) = regression.label(schema.outcome), np.array(list(of_file.values())).T
     return [
-        Coefficient(label, name, ours[k], theirs[k], overlap(ours[k], theirs[k])) for k, name in enumerate(names) if k
-    ]  # fmt: skip
-
-
-def _fit(schema: Schema, table: pd.DataFrame, log: bool) -> tuple[Array, Array]:
-    """Least squares of the outcome, or of its logarithm, on all predictors: coefficients and their variances."""
-    design, outcome = design_of(schema, table), table[schema.outcome].to_numpy(dtype=float)
-    y = np.log(outcome) if log else outcome
-    inverse = np.linalg.pinv(design.T @ design)
-    coefficients = inverse @ design.T @ y
-    residual = y - design @ coefficients
-    return coefficients, np.diag(inverse) * float(residual @ residual) / max(len(y) - design.shape[1], 1)
+        Coefficient(label, name.removeprefix(f"{label}: "), ours, synthetic, overlap(ours, synthetic))
+        for name, ours, synthetic in zip(of_file, _interval(estimate, error**2), theirs, strict=True)
+    ]
 
 
 def combined(estimates: Array, variances: Array) -> tuple[Array, Array]:
