@@ -94,10 +94,17 @@ def fake_slurm(tmp_path):
 
 
 @pytest.mark.stan
-def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(fake_slurm, tmp_path, repository, cmdstan, finished):
+@pytest.mark.parametrize(("retries", "asked"), [(0, "--mem=1500 --time=240"), (1, "--mem=2100 --time=30")])
+def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(
+    retries, asked, fake_slurm, tmp_path, repository, cmdstan, finished
+):
+    """It asks for twice what an earlier job needed where a further attempt may ask for more."""
     folder = with_programs(prepared(tmp_path / "work", repository, cmdstan), finished)
+    earlier = folder / "benchmarks" / SCALE / "run_batch" / "range" / "simulation_n400" / "0000.tsv"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text("s\th:m:s\tmax_rss\n900\t0:15:00\t800\n")
     batch = f"results/{SCALE}/range/simulation_n200/batches/0000/replicates.csv"
-    profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1, "--retries", 0]
+    profile = ["--profile", repository / "profiles" / "cluster-generic", "--latency-wait", 1, "--retries", str(retries)]
     changes = environment(PATH=os.pathsep.join([str(fake_slurm), environment()["PATH"]]))
     given = command(folder, *profile, "--seconds-between-status-checks=1", "--", batch, snakefile=repository / "Snakefile")
     run = subprocess.run(given, env=changes, capture_output=True, text=True, timeout=300)
@@ -105,7 +112,7 @@ def test_the_documented_command_runs_a_batch_with_fake_commands_of_slurm(fake_sl
     assert f"formalsynth: scale {SCALE}, papers range" in run.stderr
     submitted = (fake_slurm / "submitted").read_text().splitlines()
     assert len(submitted) == 1
-    assert "--job-name=run_batch --output=logs/cluster/%x-%j.log --cpus-per-task=1 --mem=1500 --time=" in submitted[0]
+    assert f"--job-name=run_batch --output=logs/cluster/%x-%j.log --cpus-per-task=1 {asked} " in submitted[0] + " "
     assert (fake_slurm / "1").read_text() == "COMPLETED\n"
     assert content(folder / batch) == content(finished / batch)
 

@@ -22,8 +22,7 @@ rule run_batch:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=growing(1500),
-        runtime=growing(240),
+        **learned("run_batch", Needs(1500, 240)),
     params:
         code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
         job=lambda wildcards: scenario(wildcards).batch_job(wildcards.batch),

@@ -26,7 +26,7 @@ try:
     from formalsynth.plan.paper import figure_file
     from formalsynth.plan.yaml_file import load_yaml
     from formalsynth.report.describe import describe
-    from formalsynth.runtime.benchmarks import about
+    from formalsynth.runtime.benchmarks import Needs, about, needs
     from formalsynth.runtime.files import check_filled, check_folder
     from formalsynth.runtime.locked import other_versions
     from formalsynth.runtime.sources import code_digest

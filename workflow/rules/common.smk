@@ -73,16 +73,26 @@ def paper(wildcards):
     return JOBS.papers[wildcards.paper]
 
 
-def growing(first):
-    """Resource function: the amount for the first attempt, and as much more for each attempt that a cluster adds after a failure.
+LEAST = Needs(1000, 20)
 
-    Memory counts the Snakemake processes that a job on a node has above it, about half a gigabyte.
+
+def learned(step, first):
+    """Resource functions, of memory and of time: what earlier jobs of a step needed, for the first attempt.
+
+    It is the same for all jobs of a step, since an array of Slurm asks for what its first job needs. An estimate that is too low
+    would stop every run without further attempts: ``first`` is asked for where there are none, where nothing is known, and, growing,
+    for further attempts.
     """
+    known = needs(Path("benchmarks", SCALE, step), LEAST)
 
-    def amount(wildcards, attempt):
-        return first * attempt
+    def amount(part):
+        def of_attempt(wildcards, attempt):
+            retries = workflow.execution_settings and workflow.execution_settings.retries
+            return (known if known and retries and attempt == 1 else first)[part] * attempt
 
-    return amount
+        return of_attempt
+
+    return {"mem_mb": amount(0), "runtime": amount(1)}
 
 
 def every_batch(name):

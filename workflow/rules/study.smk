@@ -16,8 +16,7 @@ rule run_study:
         "../envs/formalsynth.yaml"
     threads: 1
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(60),
+        **learned("run_study", Needs(2000, 60)),
     params:
         code=lambda wildcards: scenario(wildcards).batch_code(wildcards.batch),
         job=lambda wildcards: scenario(wildcards).study_job(wildcards.batch),

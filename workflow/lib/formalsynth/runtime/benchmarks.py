@@ -1,12 +1,27 @@
-"""Expected time of a run, from the benchmarks that Snakemake kept of earlier jobs."""
+"""Expected time of a run, and memory and time to ask for, from the benchmarks that Snakemake kept of earlier jobs."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
+import math
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
+
+ROOM = 2
+"""Factor between what earlier jobs needed at most and what is asked for."""
+ABOVE = 500
+"""Megabytes of the Snakemake processes that a job on a node has above it."""
+
+
+class Needs(NamedTuple):
+    """Memory and time that a job asks for."""
+
+    mb: int
+    minutes: int
 
 
 def about(benchmarks: Iterable[Path], cores: int) -> str:
@@ -48,6 +63,20 @@ def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
     return [expected(benchmark) for benchmark in benchmarks]
 
 
+def needs(folder: Path, least: Needs) -> Needs | None:
+    """Memory and time that any job of a step is likely to need, with room; None where no job of it was ever measured.
+
+    Args:
+        folder: benchmarks of the step.
+        least: what is asked for in any case.
+    """
+    rows = _rows(folder.rglob("*.tsv"))
+    seconds, memory = (max(_numbers(rows, name), default=math.nan) for name in ("s", "max_rss"))
+    if math.isnan(seconds) or math.isnan(memory):
+        return None
+    return Needs(max(least.mb, math.ceil(ROOM * memory) + ABOVE), max(least.minutes, math.ceil(ROOM * seconds / 60)))
+
+
 def _in_words(seconds: float) -> str:
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
@@ -55,12 +84,22 @@ def _in_words(seconds: float) -> str:
 
 
 def _seconds(paths: Iterable[Path]) -> list[float]:
-    """Seconds in benchmark files; missing and damaged files are left out."""
-    times = []
+    return _numbers(_rows(paths), "s")
+
+
+def _numbers(rows: Iterable[dict[str, str]], name: str) -> list[float]:
+    """Numbers of a column; cells without one are left out."""
+    numbers = []
+    for row in rows:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            numbers.append(float(row[name]))
+    return [number for number in numbers if math.isfinite(number)]
+
+
+def _rows(paths: Iterable[Path]) -> list[dict[str, str]]:
+    """Rows of benchmark files; missing and damaged files are left out."""
+    rows = []
     for path in paths:
-        try:
-            with open(path, encoding="utf-8", newline="") as file:
-                times += [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return times
+        with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8", newline="") as file:
+            rows += list(csv.DictReader(file, delimiter="\t"))
+    return rows
