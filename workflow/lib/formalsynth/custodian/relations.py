@@ -19,8 +19,8 @@ LIMIT = 0.97
 LEAST_EIGENVALUE = 1e-3
 TERMS = 24
 """Terms of the expansion of a covariance in powers of the correlation."""
-SPREADS = np.geomspace(0.01, 1.0, 41)
-"""Standard deviations of latent correlations, of each part of their mixture."""
+SPREADS = np.geomspace(0.1, 1.0, 21)
+"""Standard deviations of latent correlations, of each part of their mixture; smaller ones would bias weak relations."""
 ROUNDS = 200
 """Rounds in which the weights of the mixture are estimated."""
 GRID = np.linspace(-LIMIT, LIMIT, 389)
