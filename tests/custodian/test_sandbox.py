@@ -1,5 +1,8 @@
 """Confinement of the public side: it opens what it was given, and nothing else, by no way that was tried."""
 
+import json
+import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +116,18 @@ def test_the_process_gets_neither_the_environment_nor_the_folder(tmp_path, monke
     ((command, options),) = seen
     assert "/secret/income.csv" not in str(command) + str(options["env"])
     assert options["cwd"] != str(Path.cwd())
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86-64")
+def test_numbers_are_computed_without_what_only_some_processors_have():
+    code = (
+        "import json, numpy, scipy.linalg, threadpoolctl\n"
+        "found = numpy.show_config(mode='dicts')['SIMD Extensions'].get('found', [])\n"
+        "print(json.dumps([found, [pool['architecture'] for pool in threadpoolctl.threadpool_info()]]))"
+    )
+    environment = public.arithmetic() | {"PATH": os.environ["PATH"]}
+    ran = subprocess.run([sys.executable, "-I", "-c", code], env=environment, capture_output=True, text=True, check=True)
+    extensions, kernels = json.loads(ran.stdout)
+    assert extensions == []
+    assert set(kernels) == {"Nehalem"}
+    assert ran.stderr == ""

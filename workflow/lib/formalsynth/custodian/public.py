@@ -13,6 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from formalsynth import __version__
 from formalsynth.core.family import FAMILIES, Predictor, program, program_name
 from formalsynth.core.registry import PACKAGE, REPOSITORY, load
@@ -37,12 +39,21 @@ START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+KERNEL = "Nehalem"
+"""Kernels of OpenBLAS that every x86-64 processor on which numpy runs has; others order sums differently."""
 
 
 def software() -> dict[str, str]:
     """Versions of the software on which the bytes of a release depend."""
     python = ".".join(map(str, sys.version_info[:3]))
     return {"formalsynth": __version__, "python": python} | {name: version(name) for name in LIBRARIES}
+
+
+def arithmetic() -> dict[str, str]:
+    """Environment in which numpy computes the same numbers on every processor of a kind: without what only some of them have."""
+    extensions: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment]
+    beyond = [name for kind in ("found", "not found") for name in extensions.get(kind, [])]
+    return {"OPENBLAS_CORETYPE": KERNEL, "NPY_DISABLE_CPU_FEATURES": " ".join(beyond)}
 
 
 def compute_release(crossing: Path, to: Path) -> None:
@@ -57,7 +68,7 @@ def compute_release(crossing: Path, to: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="formalsynth-public-") as scratch:
         tools = _compile(crossing, Path(scratch))
-        environment = dict.fromkeys(THREADS, "1") | {
+        environment = dict.fromkeys(THREADS, "1") | arithmetic() | {
             "PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "MPLCONFIGDIR": scratch,
             "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0",
         }  # fmt: skip
