@@ -229,6 +229,8 @@ def test_the_same_generator_gives_the_same_rows(model):
     ({"pairs": [["income", "income kind"]]}, "a column with itself"),
     ({"missing": "drop_rows"}, "may_be_missing needs missing: refuse"),
     ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"scale": "signed_log"}}}, "unit has to be given"),
+    ({"columns": households.COLUMNS | {"job kind": households.COLUMNS["sex"]}}, "a released column cannot end in ' kind'"),
+    ({"columns": households.COLUMNS | {"hours kind": households.COLUMNS["sex"]}}, "cannot end in ' kind'"),
     ({"columns": households.COLUMNS | {"age": households.COLUMNS["age"] | {"own_zero": True}}}, "own_zero is for numbers with 0"),
 ])  # fmt: skip
 def test_contradicting_declarations_are_refused(changes, part):

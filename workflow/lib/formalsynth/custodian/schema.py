@@ -152,6 +152,12 @@ class PublicSchema(Model):
             raise ValueError(f"outcome has to be one of the columns: {', '.join(self.columns)}")
         if self.columns[self.outcome].type == "category":
             raise ValueError("outcome has to be a column of numbers")
+        for name in self.released:
+            if name.endswith(KIND):
+                raise ValueError(
+                    f"columns.{name}: a released column cannot end in {KIND!r}, which names whether the value of a column is "
+                    "missing, below 0, 0 or above it: rename it in the file, too"
+                )
         for name, column in self.columns.items():
             if (column.release is None) != (name == self.outcome):
                 raise ValueError(f"columns.{name}.release has to be given for each column but the outcome, and only for these")
