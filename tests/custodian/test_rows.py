@@ -147,3 +147,12 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
     warnings = " ".join(checked(tmp_path, table, columns=columns).warnings)
     assert "number: is a whole number of its own in every row; is it an identifier? Then suppress it." in warnings
     assert "weight: looks like a survey weight. No model here uses weights" in warnings
+
+
+@pytest.mark.parametrize(("more", "pairs", "warned"), [(13, None, True), (12, None, False), (13, [["income", "age"]], False)])
+def test_many_pairs_without_a_choice_are_named(tmp_path, more, pairs, warned):
+    """Fifteen columns have 105 pairs, fourteen 91."""
+    columns = {f"c{k}": {"type": "category", "categories": ["a", "b"], "release": "synthesized"} for k in range(more)}
+    table = incomes_with(**{name: ["a", "b"] * 15 for name in columns})
+    warnings = " ".join(checked(tmp_path, table, columns=columns, pairs=pairs).warnings)
+    assert ("divides its epsilon among 105 pairs of columns" in warnings) == warned

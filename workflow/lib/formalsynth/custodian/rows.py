@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 LEAST_ROWS = 20
 """Smallest number of records for a useful synthesis."""
 MANY_ROWS = 500_000
+MANY_PAIRS = 100
+"""Number of pairs above which a warning asks to declare those that are needed."""
 FEW_IN_CATEGORY = 5
 FEW_VALUES = 10
 """Smallest number of different outcomes of a number; fewer look like a category."""
@@ -264,6 +267,12 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
         yield f"{dropped} of {schema.rows} rows {are} left out, as declared, for a missing value or an outcome of 0."
     if len(table) > MANY_ROWS:
         yield f"{len(table)} rows take long for a model, which formalsynth plan estimates; noisy tables of all columns do not."
+    pairs = math.comb(len(schema.released), 2)
+    if schema.pairs is None and pairs > MANY_PAIRS:
+        yield (
+            f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
+            "long. Declare those that analysts need."
+        )
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
