@@ -79,13 +79,18 @@ def tilt_of(
 
 def terms(variables: Mapping[str, Variable], pairs: tuple[Pair, ...], places: Places) -> Array:
     """Terms (n, k) of rows: indicators of categories, then products of the indicators of each pair, at most 1."""
-    indicators = {name: variables[name].indicators(places[name]) for pair in pairs for name in pair}
-    products = [
-        (indicators[first][:, :, None] * indicators[second][:, None, :]).reshape(len(indicators[first]), -1)
-        / (variables[first].largest * variables[second].largest)
-        for first, second in pairs
-    ]
-    return np.hstack([*(indicators[name] for name in _unordered(variables, pairs)), *products]).astype(float)
+    names = {name for pair in pairs for name in pair}
+    indicators = {name: variables[name].indicators(places[name]) / variables[name].largest for name in names}
+    parts = [indicators[name] for name in _unordered(variables, pairs)]
+    ends = np.cumsum([part.shape[1] for part in parts] + [variables[a].width * variables[b].width for a, b in pairs])
+    rows = len(next(iter(indicators.values())))
+    values = np.empty((rows, ends[-1]))
+    for part, end in zip(parts, ends, strict=False):
+        values[:, end - part.shape[1] : end] = part
+    for (a, b), end in zip(pairs, ends[len(parts) :], strict=True):
+        products = np.einsum("ij,ik->ijk", indicators[a], indicators[b])
+        values[:, end - products[0].size : end] = products.reshape(rows, -1)
+    return values
 
 
 def chosen(weight: Array, number: int, generator: np.random.Generator) -> tuple[Index, Array]:
