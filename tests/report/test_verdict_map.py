@@ -4,11 +4,11 @@ import re
 
 import made_up_report
 import pytest
-from formalsynth.ledger.claims import kind_name
+from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.contents import read_ledger
 from formalsynth.report.pages import SYMBOLS
-from formalsynth.report.verdict_map import picture
+from formalsynth.report.verdict_map import OF_KIND, picture
 
 from dev.reference import KEPT, LEDGER, README, RESULTS
 
@@ -30,11 +30,14 @@ def test_tests_of_the_papers_are_first_and_only_they_are_in_the_legend():
     text = picture(rows, SYMBOLS, TITLES)
     assert legend(text) == {"reproduced": 1, "not reproduced": 1}
     assert text.count("<rect") == len(rows) + 2
-    order = [
-        text.index(words) for words in ("2 claims that test the papers", "6 other claims, which do not test", ">ours</text>")
-    ]
+    expected = ("2 claims that test the papers", "6 other claims, which do not test", ">ours: no paper makes it</text>")
+    order = [text.index(words) for words in expected]
     assert order == sorted(order)
     assert "other claims" not in picture([row for row in rows if row.kind == "test"], SYMBOLS, TITLES)
+
+
+def test_every_kind_of_claims_that_do_not_count_is_explained():
+    assert set(OF_KIND) == set(UNCOUNTED)
 
 
 def test_a_line_of_the_map_is_in_the_order_of_the_verdicts():
@@ -56,6 +59,9 @@ def test_the_map_and_the_pages_count_the_same_claims(page, repository):
     shown = legend((repository / KEPT / "verdicts.svg").read_text(encoding="utf-8"))
     text = (repository / page).read_text(encoding="utf-8")
     headline = re.search(r"\*\*(\d+).*?reproduced\*\*, (\d+) in direction only, (\d+) undetermined and (\d+) not", text)
+    judged = int(re.search(r"This run judges (\d+);", (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")).group(1))
+    assert f"Of {judged} claims" in text
+    assert judged == sum(map(int, headline.groups()))
     counted = ("reproduced", "direction only", "undetermined", "not reproduced")
     assert [int(number) for number in headline.groups()] == [shown[verdict] for verdict in counted]
     assert sum(shown.values()) == sum(kind_name(row.kind) == "test" for row in rows) > 200

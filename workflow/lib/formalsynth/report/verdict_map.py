@@ -13,6 +13,7 @@ from textwrap import shorten
 from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
+from formalsynth.report.findings import JUDGED
 from formalsynth.report.formats import slug
 from formalsynth.report.rows import ours
 
@@ -29,6 +30,12 @@ TILE, GAP, ACROSS, TOP, LINE = 11, 2, 30, 6, 18
 WIDTH = ACROSS * (TILE + GAP)
 MEANINGS = ("Refuted: shown to be false. Misprint: printed wrongly.", "Not reproduced: this run found otherwise.")
 """Lines below the legend."""
+OF_KIND = {
+    "implied": "it follows from another claim", "by construction": "it checks the software", "ours": "no paper makes it",
+    "recovered": "the same numbers gave the settings", "settings lost": "the paper lacks its settings",
+    "drawn records": "the paper's records are not public",
+}  # fmt: skip
+"""Explanation of each kind of claims, in a few words."""
 LETTERS = 60
 """Letters of a name that a line has room for."""
 THEME = "<style>text { fill: #57606a } @media (prefers-color-scheme: dark) { text { fill: #adb5bd } }</style>"
@@ -88,12 +95,15 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     parts, y = [_heading(f"{len(tests)} claims that test the papers", TOP)], TOP + LINE
     legend = _legend(tests, symbols, y)
     y += -(-len(legend) // 2) * LINE
-    parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(MEANINGS))]
-    tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(MEANINGS) * LINE + TOP)
+    judged = sum(row.verdict in JUDGED for row in tests)
+    rest = [f"This run judges {judged}; the others have an erratum or no data."] if judged < len(tests) else []
+    lines = [*rest, *MEANINGS]
+    parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(lines))]
+    tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(lines) * LINE + TOP)
     parts += tiles
     if others:
         parts.append(_heading(f"{len(others)} other claims, which do not test a paper", y + TOP))
-        tiles, y = _tiles(others, lambda row: kind_name(row.kind), symbols, y + TOP + LINE)
+        tiles, y = _tiles(others, lambda row: f"{kind_name(row.kind)}: {OF_KIND[kind_name(row.kind)]}", symbols, y + TOP + LINE)
         parts += tiles
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Verdicts on the claims"'
     style = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"'
