@@ -43,7 +43,7 @@ all: setup ## set-up, then every figure and table and the report (SCALE=smoke fo
 	@echo "The report: $(HERE)/results/$(CHOSEN)/report/index.html"
 
 first: setup ## a first figure: range-restricted bounds of 100 data sets (half a minute; FIRST=<file> for another one)
-	@$(SNAKEMAKE) $(FIRST)
+	@$(SNAKEMAKE) -- $(FIRST)
 	@echo "The figure: $(HERE)/$(FIRST)"
 
 setup: $(COMPLETE) ## Python packages and CmdStan, once; afterwards a check of a second
@@ -145,11 +145,11 @@ summary: setup ## two pages on the reference run, as PDF (FILE=summary.pdf)
 	@$(RUN) python -m dev.summary $(or $(FILE),summary.pdf)
 
 share: setup ## the part of the report that may be sent to others, below 15 MB (of a run at SCALE=...)
-	@$(SNAKEMAKE) share
+	@$(SNAKEMAKE) -- share
 	@echo "To be sent: $(HERE)/results/$(CHOSEN)/share; its index.html lists the omitted files with the reasons."
 
 site: setup $(FOR_TESTS) ## a site of a run: the report that may be sent, the documents and the summary (SITE=site)
-	@$(SNAKEMAKE) share
+	@$(SNAKEMAKE) -- share
 	@$(RUN) python -m dev.site $(or $(SITE),site) results/$(CHOSEN)/share
 	@$(RUN) python -m dev.summary $(or $(SITE),site)/summary.pdf
 	@echo "The site: $(or $(SITE),site)/index.html"

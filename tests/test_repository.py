@@ -263,6 +263,13 @@ def test_ci_runs_all_checks():
     assert set(re.findall(r"make ([a-z]+)", script.read_text())) == {"lint", "test"}
 
 
+def test_targets_of_snakemake_are_apart_from_its_options():
+    """After --config scale=smoke a word is a further value of config, unless -- ends the options."""
+    used = re.findall(r"@\$\(SNAKEMAKE\)(.*)", MAKEFILE)
+    assert len(used) == 4
+    assert all(words == "" or words.startswith(" -- ") for words in used)
+
+
 def test_hosted_ci_calls_make_targets_that_exist():
     known = set(re.findall(r"^([a-z]+):", MAKEFILE, re.M))
     files = [path.read_text() for path in (REPOSITORY / ".github").rglob("*.yml")]
