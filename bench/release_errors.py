@@ -21,7 +21,7 @@ import pandas as pd
 from formalsynth.custodian.analyses import estimates
 from formalsynth.custodian.intervals import simulated_noise
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
-from formalsynth.custodian.margins import inside
+from formalsynth.custodian.margins import inside_levels
 from formalsynth.custodian.schema import KIND, Analyses
 from formalsynth.custodian.tables import Model, measured
 from formalsynth.custodian.tables_compare import associations
@@ -76,11 +76,7 @@ def _values(levels: Levels, drawn: pd.Series, generator: np.random.Generator) ->
     place = drawn.to_numpy(dtype=int)
     there, place = place < len(levels), np.minimum(place, len(levels) - 1)
     share, counts = generator.random(len(place)), np.bincount(place[there], minlength=len(levels)) / max(there.sum(), 1)
-    for run in levels.smooth:
-        of_run = (place >= run.start) & (place < run.stop)
-        if run.stop - run.start > 2:
-            share[of_run] = inside(counts[run], place[of_run] - run.start, share[of_run])
-    return pd.Series(levels.values(place, share)).mask(~there)
+    return pd.Series(levels.values(place, inside_levels(levels, counts, place, share))).mask(~there)
 
 
 METHODS: dict[str, Draw] = {

@@ -84,11 +84,9 @@ def steady_part(steady: pd.DataFrame, agreements: Array, claims: Mapping[str, st
     """
     turning = steady[steady["stays"] < STEADY].sort_values("stays", kind="stable")
     rows = [["paper", "claim", "verdict", "stays", "otherwise"], ["---", "---", "---", "---:", "---"]]
-    rows += [
-        [f"`{id.partition('-')[0]}`", claims[id], str(claim.verdict), f"{claim.stays:.0%}", str(claim.otherwise)]
-        for claim in turning.itertuples()
-        for id in [str(claim.id)]
-    ]
+    for row in turning.itertuples():
+        id = str(row.id)
+        rows.append([f"`{id.partition('-')[0]}`", claims[id], str(row.verdict), f"{row.stays:.0%}", str(row.otherwise)])
     return "\n\n".join([
         f"Replicates were drawn with replacement from those of the run, and all {len(steady)} claims judged again. Two such "
         f"drawings agree on {agreements.mean():.1%} of the verdicts (from {agreements[0]:.1%} to {agreements[-1]:.1%}), and two "

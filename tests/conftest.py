@@ -156,6 +156,18 @@ def repository():
 
 
 @pytest.fixture(scope="session")
+def documents(repository, tmp_path_factory):
+    """The documents of the repository as pages."""
+    from dev.site import write_documents
+
+    if not (repository / ".git").exists():
+        pytest.skip("no git checkout: the documents are those that git tracks")
+    folder = tmp_path_factory.mktemp("site")
+    write_documents(repository, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def plan_of(repository, tmp_path_factory):
     """The plan of one shipped paper, or of that paper with some of its config changed.
 

@@ -1,29 +1,18 @@
 """Documents as pages of a site."""
 
 import re
-from pathlib import Path
 
 import pytest
 from formalsynth.core.text import DataError
 
-from dev.site import Links, main, write_documents
+from dev.site import Links, main
 
-REPOSITORY = Path(__file__).parents[2]
 TRACKED = {"README.md", "docs/A.md", "docs/proofs/b.md", "docs/reference/fig.png", "config/config.yaml"}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The documents of this repository as pages."""
-    if not (REPOSITORY / ".git").exists():
-        pytest.skip("no git checkout: the documents are those that git tracks")
-    folder = tmp_path_factory.mktemp("site")
-    write_documents(REPOSITORY, folder)
-    return folder
-
-
-def test_every_link_has_its_target(site):
-    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+def test_every_link_has_its_target(documents):
+    root = documents.resolve()
+    pages = {path.resolve(): path.read_text(encoding="utf-8") for path in documents.rglob("*.html")}
     assert len(pages) > 25
     anchors = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in pages.items()}
     missing = []
@@ -31,7 +20,7 @@ def test_every_link_has_its_target(site):
         for link in re.findall(r'(?:href|src)="([^"]*)"', text):
             file, _, anchor = link.partition("#")
             target = (path.parent / file).resolve() if file else path
-            made_later = target == site.resolve() / "summary.pdf" or "report" in target.relative_to(site.resolve()).parts
+            made_later = target == root / "summary.pdf" or "report" in target.relative_to(root).parts
             if re.match("[a-z]+:", link) or made_later:
                 continue
             if not target.is_file() or (anchor and target in anchors and anchor not in anchors[target]):

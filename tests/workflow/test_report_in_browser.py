@@ -18,7 +18,6 @@ from formalsynth.runtime.files import read_table
 from runs import SCALE
 
 from dev.reference import LEDGER
-from dev.site import write_documents
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
@@ -656,17 +655,6 @@ def test_the_overview_has_a_tile_for_each_claim_that_leads_to_it(browser, refere
     tiles[5].click()
     wait_for(browser, (reference / "claims.html").as_uri())
     assert browser.execute_script("return document.querySelector(':target').id") == wanted
-
-
-@pytest.fixture(scope="module")
-def documents(tmp_path_factory):
-    """The documents of the repository as pages."""
-    repository = Path(__file__).parents[2]
-    if not (repository / ".git").exists():
-        pytest.skip("no git checkout: the documents are those that git tracks")
-    folder = tmp_path_factory.mktemp("site")
-    write_documents(repository, folder)
-    return folder
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

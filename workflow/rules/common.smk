@@ -1,4 +1,5 @@
 # The plan, and functions of rules that need Snakemake; all others are in plan/jobs.py.
+import functools
 import shlex
 import sys
 from pathlib import Path
@@ -81,14 +82,14 @@ def learned(step, first):
 
     It is the same for all jobs of a step, since an array of Slurm asks for what its first job needs. An estimate that is too low
     would stop every run without further attempts: ``first`` is asked for where there are none, where nothing is known, and, growing,
-    for further attempts.
+    for further attempts. Benchmarks are read once, and only then: each job on a node reads these rules, too.
     """
-    known = needs(Path("benchmarks", SCALE, step), LEAST)
+    earlier = functools.cache(lambda: needs(Path("benchmarks", SCALE, step), LEAST) or first)
 
     def amount(part):
         def of_attempt(wildcards, attempt):
             retries = workflow.execution_settings and workflow.execution_settings.retries
-            return (known if known and retries and attempt == 1 else first)[part] * attempt
+            return (earlier() if retries and attempt == 1 else first)[part] * attempt
 
         return of_attempt
 

@@ -91,3 +91,20 @@ def inside(shares: Array, places: Integers, within: Array) -> Array:
     heights = interpolate.PchipInterpolator(np.arange(len(ends)), ends)(grid)
     through = np.interp(ends[places] + within * shares[places], heights, grid) - places
     return np.asarray(np.clip(through, 0.0, 1 - 1e-12))
+
+
+def inside_levels(levels: Levels, shares: Array, places: Integers, within: Array) -> Array:
+    """Move values inside the levels of a column, run by run, see :func:`inside`; those of runs of one or two levels stay.
+
+    Args:
+        levels: levels of the column.
+        shares: (levels,) shares.
+        places: (n,) level of each value.
+        within: (n,) share of the way through the level by probability.
+    """
+    moved = within.copy()
+    for run in levels.smooth:
+        of_run = (places >= run.start) & (places < run.stop)
+        if run.stop - run.start > 2:
+            moved[of_run] = inside(shares[run], places[of_run] - run.start, within[of_run])
+    return moved

@@ -20,7 +20,7 @@ from formalsynth.core.mechanism import SENSITIVITY
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.crossing import Part, noise_reason
 from formalsynth.custodian.levels import MISSING, Levels, levels_of
-from formalsynth.custodian.margins import inside, shares_of
+from formalsynth.custodian.margins import inside_levels, shares_of
 from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.relations import Variable, correlations, drawn, errors, products
 from formalsynth.custodian.schema import KIND, PublicSchema
@@ -188,11 +188,7 @@ class Model:
                 weights = np.maximum(self.shares[name][run], 1e-12)
                 other = run.start + generator.choice(len(weights), len(place), p=weights / weights.sum())
                 place = np.where(kind[0] == number, other, place)
-        for run in levels.smooth:
-            of_run = (place >= run.start) & (place < run.stop)
-            if run.stop - run.start > 2:
-                share[of_run] = inside(self.shares[name][run], place[of_run] - run.start, share[of_run])
-        values = pd.Series(levels.values(place, share))
+        values = pd.Series(levels.values(place, inside_levels(levels, self.shares[name], place, share)))
         return values if kind is None else values.mask(kind[0] == len(levels.runs))
 
 

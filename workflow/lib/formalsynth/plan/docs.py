@@ -195,10 +195,14 @@ def contents(text: str) -> str:
 
 
 def _link(heading: str) -> str:
-    """Link to a heading of the same document, with the anchor that GitHub gives it."""
-    shown = heading.replace("&lt;", "<").replace("&gt;", ">").lower()
-    anchor = re.sub(r"[^\w -]", "", shown).replace(" ", "-")
-    return f"[{heading}](#{anchor})"
+    """Link to a heading of the same document."""
+    shown = heading.replace("&lt;", "<").replace("&gt;", ">")
+    return f"[{heading}](#{anchor(shown)})"
+
+
+def anchor(heading: str) -> str:
+    """Anchor that GitHub gives a heading, as it is shown."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def names() -> list[str]:
