@@ -12,6 +12,8 @@
 //
 // kind: 1 normal, 2 Beta, 3 Beta regression, 4 gamma regression, 5 Poisson, 6 and 7 negative binomial without and with predictors.
 functions {
+#include normal_table.stan
+#include small_counts.stan
   // probabilities (rows, bins) at linear predictors eta; spread as in the transformed parameters
   matrix cells(int kind, vector eta, real spread, vector edges, vector at, vector at_other, vector log_weight, matrix collect) {
     int rows = num_elements(eta);
@@ -140,19 +142,24 @@ model {
       real slope = joint[t] / x_sd[t];
       real at_zero = theta[1] + dot_product(slopes, x_mean) - slope * x_mean[t];
       real own = kind == 1 ? sqrt(square(spread) + fmax(dot_product(effect, joint) - square(joint[t]), 0)) : spread;
-      matrix[points, bins] inside = cells(kind, at_zero + slope * x, own, edges, at, at_other, log_weight, collect);
-      expected[(to + 1):(to + rows * bins)]
-        = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[t], x_sd[t]));
+      if (kind == 1) {
+        expected[(to + 1):(to + rows * bins)]
+          = total * normal_table(at_zero, slope, own, x_mean[t], x_sd[t], x, x_log_weight, first, last, x_edges, edges);
+      } else {
+        matrix[points, bins] inside = cells(kind, at_zero + slope * x, own, edges, at, at_other, log_weight, collect);
+        expected[(to + 1):(to + rows * bins)]
+          = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[t], x_sd[t]));
+      }
       to += rows * bins;
     }
     for (j in 1:(q - 1)) {
       for (k in (j + 1):q) {
         real slope = correlation[j, k] * x_sd[k] / x_sd[j];
         real own = x_sd[k] * sqrt(fmax(1 - square(correlation[j, k]), 1e-12));
-        matrix[points, rows] inside = cells(1, x_mean[k] + slope * (x - x_mean[j]), own, x_edges, at, at_other, log_weight,
-                                            rep_matrix(0, 1, rows));
         expected[(to + 1):(to + rows * rows)]
-          = total * to_vector(by_row(inside, x, x_log_weight, first, last, x_edges, x_mean[j], x_sd[j]));
+          = total
+            * normal_table(x_mean[k] - slope * x_mean[j], slope, own, x_mean[j], x_sd[j], x, x_log_weight, first, last, x_edges,
+                           x_edges);
         to += rows * rows;
       }
     }
@@ -160,13 +167,7 @@ model {
   }
   noisy[large_cell] ~ normal(expected[large_cell], sqrt(expected[large_cell] + noise_variance));
   if (small > 0) {
-    vector[small] at_small = expected[small_cell];
-    vector[small] value = polynomial[, degree + 1];
-    for (j in 1:degree) {
-      value = value .* at_small + polynomial[, degree + 1 - j];
-    }
-    // a polynomial overflows only where a small count is expected to be above thousands
-    target += is_inf(max(value)) ? negative_infinity() : sum(log(value)) - sum(at_small);
+    target += small_counts(expected[small_cell], polynomial);
   }
   if (whitened > 0) {
     target += -0.5 * dot_self(whiten * (noisy - expected));

@@ -1,5 +1,7 @@
 """Density of the posterior given noisy tables: its likelihood, its agreement with Stan, and the information of the tables."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from formalsynth.core.arrays import Records
@@ -11,6 +13,7 @@ from formalsynth.inference.density import TablesDensity, importance_draws, infor
 from formalsynth.inference.tables_model import TablesModel
 from formalsynth.stan.sample import sample
 from scipy import stats
+from stan_forms import check_gradient, check_same_path
 
 FAMILIES.find()
 X = np.random.default_rng(1).normal(2, 1, 900)
@@ -90,6 +93,26 @@ def test_draws_agree_with_those_of_stan(name, compiled):
         sd = theirs.std(axis=0)
         assert (np.abs(ours[parameter].mean(axis=0) - theirs.mean(axis=0)) < 6 * sd / np.sqrt(90)).all(), parameter
         np.testing.assert_allclose(ours[parameter].std(axis=0), sd, rtol=0.3)
+
+
+NORMAL = ["normal", "lognormal regression", "two correlated predictors"]
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("epsilon", [0.3, 2])
+@pytest.mark.parametrize("name", NORMAL)
+def test_native_and_portable_forms_are_the_same_density(name, epsilon, compiled):
+    """Few records, so that cells with the exact likelihood and those with the normal one have a share in it."""
+    model, density, inits = posterior(name, epsilon, records=300)
+    program = SimpleNamespace(program="noisy_tables", parameters=model.parameters, inits=lambda data: inits)
+    check_same_path(compiled, program, density.data, rtol=1e-4)
+
+
+@pytest.mark.stan
+@pytest.mark.parametrize("name", [*NORMAL, "beta"])
+def test_gradient_agrees_with_finite_differences(name, compiled, tmp_path):
+    _, density, inits = posterior(name, 1, records=300)
+    assert check_gradient(compiled("noisy_tables"), density.data, tmp_path, inits) == density.dimension
 
 
 def test_the_search_for_the_mode_survives_empty_tables():
