@@ -76,15 +76,20 @@ def test_other_files_are_named_for_what_they_are(file, content, words):
         guess(file(content))
 
 
-def test_a_row_that_is_too_long_is_named_by_its_line_without_its_values(file):
-    with pytest.raises(DataError, match="line 3 has 3 values and the header 2 names") as error:
-        read_text(file("a,b\n1,2\n73519,4,5\n"), CsvFormat("utf-8", ","))
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("1,2\n73519,4,5\n", "line 3 has more values"),
+        ("73519,4,5\n1,2\n", "line 2 has more values"),
+        ("73519,4,5\n1,2,3\n", "2 rows, the first in line 2, have more values"),
+        ("1,2\n73519\n", "line 3 has fewer values"),
+        ("73519\n1,2\n3\n", "2 rows, the first in line 2, have fewer values"),
+    ],
+)
+def test_rows_of_another_length_are_refused_in_any_order_without_their_values(file, rows, words):
+    with pytest.raises(DataError, match=words) as error:
+        read_text(file(f"a,b\n{rows}"), CsvFormat("utf-8", ","))
     assert "73519" not in str(error.value)
-
-
-def test_short_rows_are_counted(file):
-    with pytest.raises(DataError, match="1 rows have fewer values"):
-        read_text(file("a,b\n1,2\n3\n"), CsvFormat("utf-8", ","))
 
 
 @pytest.mark.parametrize(

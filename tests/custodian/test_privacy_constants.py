@@ -14,6 +14,7 @@ from formalsynth.core.mechanism import MECHANISMS
 from formalsynth.core.text import DataError
 from formalsynth.custodian import candidates, tables
 from formalsynth.custodian.cross import check_claim, crossed
+from formalsynth.custodian.noise import noisy_counts
 from formalsynth.custodian.rows import typed
 from formalsynth.plan.expand import Expanded
 from scipy import stats
@@ -68,6 +69,12 @@ def test_noise_has_the_decay_epsilon_over_sensitivity(noise, changes, config, de
         mean = 2 * sum(k * law.pmf(k) for k in range(1, 200))
         error = np.sqrt((law.var() - mean**2) / len(values))
         assert abs(values.mean() - mean) < 5 * error
+
+
+def test_the_largest_sums_have_noise_too():
+    """That of 5,000,000 rows with scores of 20 and 20, and beyond: an error would depend on the data."""
+    for largest in (2_000_000_000, 4_000_000_000):
+        assert abs(noisy_counts([largest, -largest], 1.0, 800.0)[0] - largest) < 800 * 40
 
 
 def test_what_crosses_are_the_noisy_counts(noise):

@@ -17,6 +17,8 @@ from formalsynth.custodian.rows import (
     with_points,
 )  # fmt: skip
 from formalsynth.custodian.schema import Declared
+from hypothesis import example, given
+from hypothesis import strategies as st
 from small_release import COLUMNS, a_schema
 
 
@@ -31,6 +33,17 @@ def test_text_that_is_not_a_number_becomes_nan():
     read = numbers(pd.Series(["3", "1e3", "1_000", "x", ""]), a_schema())
     assert read[:2].tolist() == [3, 1000]
     assert read[2:].isna().all()
+
+
+@given(
+    st.from_regex(r"[-+]?([0-9]{1,25}\.?[0-9]{0,9}|\.[0-9]{1,9})([eE][-+]?[0-9]{1,2})?", fullmatch=True),
+    st.sampled_from(["0.5", "", "7", "-9223372036854775809", "18446744073709551615", "x"]),
+)
+@example("+774982061624168558", "0.5")
+def test_a_value_is_the_same_number_whatever_the_other_rows_have(value, other):
+    """Its level decides which noisy count it adds to: if it depended on other rows, one of them could move all the rest."""
+    alone, among = (numbers(pd.Series([value, *rest]), a_schema())[0] for rest in ([], [other]))
+    assert alone == among == float(value)
 
 
 def test_numbers_are_clipped_to_their_bounds_and_categories_are_kept():
@@ -97,6 +110,16 @@ def test_a_protected_person_in_two_rows_is_a_violation(tmp_path):
     assert [violation.sentence() for violation in result.violations] == ["person: 3 rows are not the only one of its person"]
     assert result.cases["row"].tolist() == [4, 29, 30]
     assert result.table is None
+
+
+def test_a_file_in_which_every_outcome_is_missing_is_valid(tmp_path):
+    """Whether a value is missing is protected: it must not decide whether there is a release."""
+    income = {"type": "whole", "lower": 1000, "upper": 500_000, "may_be_missing": True}
+    table = incomes_with(income=[None] * 5)
+    result = checked(tmp_path, table, missing="refuse", columns={"income": income})
+    assert result.violations == ()
+    assert "income: no row has a value." in result.warnings
+    assert result.table["income"].isna().all()
 
 
 def test_missing_identifiers_are_no_person(tmp_path):

@@ -53,7 +53,7 @@ def compare(declared: Declared) -> list[str]:
 
 def _try_study(declared: Declared) -> None:
     """Try the candidates of the study on the file."""
-    study, file = read_study(declared), usable(declared)
+    study, file = read_study(declared), usable(declared, warn=True)
     private_folder((declared.folder / REPORT).parent)
     try_candidates(declared, study, file.table, declared.folder / REPORT, file.warnings, file.content)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,8 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     _check_written(path, written)
     names = _header(path, written)
     try:
-        with open(path, encoding=_with_mark(written.encoding), newline="") as file:
+        with open(path, encoding=_with_mark(written.encoding), newline="") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.ParserWarning)  # of lengths of rows, which are checked below
             table = pd.read_csv(
                 file, sep=written.delimiter, dtype=str, keep_default_na=False, na_values=[], skip_blank_lines=True,
                 names=names, header=0, index_col=False, on_bad_lines="error", low_memory=False,
@@ -86,8 +88,11 @@ def read_text(path: Path, written: CsvFormat) -> pd.DataFrame:
     except UnicodeDecodeError as error:
         raise DataError(_undecodable(path, written.encoding, error)) from None
     except (pd.errors.ParserError, csv.Error) as error:
+        if "Expected" in str(error):  # a number of fields
+            _check_lengths(path, written, len(names))
         raise DataError(_unparsed(path, str(error))) from None
-    _check_table(path, table, _short_rows(path, written, len(names)), written)
+    _check_lengths(path, written, len(names))
+    _check_table(path, table, written)
     stripped: pd.DataFrame = table.apply(lambda column: column.str.strip())
     return stripped
 
@@ -192,25 +197,45 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _short_rows(path: Path, written: CsvFormat, names: int) -> int:
-    """Rows with fewer values than there are names, which pandas fills up without a word."""
+def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
+    """Check that each row has as many values as there are names: pandas fills up or cuts some rows without a word.
+
+    Raises:
+        DataError: some rows are shorter or longer, in whatever order.
+    """
+    short, long = list[int](), list[int]()
     try:
         with open(path, encoding=_with_mark(written.encoding), newline="") as file:
-            return sum(0 < len(row) < names for row in csv.reader(file, delimiter=written.delimiter))
+            rows = csv.reader(file, delimiter=written.delimiter)
+            for row in rows:
+                if row and len(row) != names:
+                    (short if len(row) < names else long).append(rows.line_num)
+    except UnicodeDecodeError as error:
+        raise DataError(_undecodable(path, written.encoding, error)) from None
     except csv.Error as error:
         raise DataError(_unparsed(path, str(error))) from None
+    if short:
+        raise DataError(
+            f"{path}: {_rows_have(short)} fewer values than the header has names; the delimiter is taken to be "
+            f"{written.delimiter!r}: correct the rows, or delimiter in schema.yaml"
+        )
+    if long:
+        raise DataError(
+            f"{path}: {_rows_have(long)} more values than the header has names; correct the rows, or put values with a "
+            f"{written.delimiter!r} in double quotes"
+        )
 
 
-def _check_table(path: Path, table: pd.DataFrame, short: int, written: CsvFormat) -> None:
+def _rows_have(lines: Sequence[int]) -> str:
+    """Begin a sentence on the rows that end in these lines."""
+    return f"line {lines[0]} has" if len(lines) == 1 else f"{len(lines)} rows, the first in line {lines[0]}, have"
+
+
+def _check_table(path: Path, table: pd.DataFrame, written: CsvFormat) -> None:
     if not len(table):
         raise DataError(f"{path}: has a header and no rows; export it again")
     if len(table) > MOST_ROWS:
         raise DataError(f"{path}: has more than {MOST_ROWS} rows; take a sample of them, or split the file")
-    if short:
-        raise DataError(
-            f"{path}: {short} rows have fewer values than the header has names; the delimiter is taken to be "
-            f"{written.delimiter!r}: correct the rows, or delimiter in schema.yaml"
-        )
     if table.shape[1] == 1 and any(table.columns[0].count(other) for other in ";\t|"):
         raise DataError(
             f"{path}: with the delimiter {written.delimiter!r} it has one column only; its header has another one: "
@@ -227,12 +252,6 @@ def _undecodable(path: Path, encoding: str, error: UnicodeError) -> str:
 
 def _unparsed(path: Path, error: str) -> str:
     """Reword an error of a parser, without the values that it may quote."""
-    import re
-
-    lengths = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", error)
-    if lengths:
-        wanted, line, saw = lengths.groups()
-        return f"{path}: line {line} has {saw} values and the header {wanted} names; correct it, or quote values with a delimiter"
     if "field larger" in error:
         return f"{path}: holds a value of more than {csv.field_size_limit()} characters; correct it, or leave out its column"
     return f"{path}: its quotes do not match or its lines are broken; export it again with each text in double quotes"

@@ -31,7 +31,8 @@ def noisy_counts(counts: Sequence[int], epsilon: float, sensitivity: float) -> l
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    # 64 bits: a sum of 5,000,000 rows nearly fills 32, and an overflow would be an error that depends on the data
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     mechanism = dp.m.make_laplace(*space, scale=sensitivity / epsilon * FINER)
     if not mechanism.map(int(sensitivity)) <= epsilon:  # type: ignore[no-untyped-call]
         raise RuntimeError(f"the noise would not give epsilon = {epsilon:g}")

@@ -41,6 +41,8 @@ SURVEY_WEIGHT = (
     "column only if analysts need it."
 )
 MISSING = "filled in"
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+"""Number as files have it."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,12 @@ class UsableFile:
     warnings: tuple[str, ...] = ()
 
 
-def check_file(declared: Declared) -> CheckResult:
+def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     """Compare a file with its schema.
+
+    Args:
+        declared: declarations of the file.
+        warn: False for no warnings: what is not needed cannot fail for a reason of the data.
 
     Raises:
         DataError: it cannot be read, or has other columns or another number of rows than declared.
@@ -94,21 +100,24 @@ def check_file(declared: Declared) -> CheckResult:
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
-    warnings = () if table is None else (*_warnings(schema, table), *_identified(schema, text), *_in_several_rows(schema, text))
+    warnings: tuple[str, ...] = ()
+    if warn and table is not None:
+        warnings = (*_warnings(schema, table), *_identified(schema, text), *_in_several_rows(schema, text))
     return CheckResult(violations, cases, warnings, table, content_of(text, schema.decimal))
 
 
-def usable(declared: Declared, modelled: bool = True) -> UsableFile:
+def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> UsableFile:
     """Read the rows of a valid file, with their types.
 
     Args:
         declared: declarations of the file.
         modelled: True if a model is fitted to the rows, which have to be enough for it; noisy counts have no such condition.
+        warn: True for the warnings of its rows.
 
     Raises:
         DataError: a line for each rule that some of its rows break.
     """
-    checked = check_file(declared)
+    checked = check_file(declared, warn)
     if checked.table is None:
         lines = ["CONFIDENTIAL: the counts below are of the data."]
         lines += [f"{declared.csv}: {violation.sentence()}" for violation in checked.violations]
@@ -229,11 +238,12 @@ def _rules(schema: Schema, name: str, column: Column) -> pa.Column:
 
 
 def numbers(text: pd.Series, schema: Schema) -> pd.Series:
-    """Text as numbers; NaN where it is none."""
-    import pandas as pd
+    """Text as numbers; NaN where it is none.
 
+    Each value is read on its own: a parser of whole columns reads an integer otherwise where another row has a fraction or none.
+    """
     plain = with_points(text) if schema.decimal == "," else text
-    return pd.to_numeric(plain.where(~plain.str.contains("_", regex=False, na=False)), errors="coerce")
+    return plain.where(plain.str.fullmatch(NUMBER, na=False)).astype(float)
 
 
 def typed(schema: Schema, text: pd.DataFrame) -> pd.DataFrame:
@@ -308,6 +318,9 @@ def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:
 
 def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
     name, (low, high) = schema.outcome, schema.target.ends
+    if not outcome.count():
+        yield f"{name}: no row has a value."
+        return
     if 1 < outcome.nunique() < FEW_VALUES:
         yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
     at_ends = int(outcome.isin([low, high]).sum())

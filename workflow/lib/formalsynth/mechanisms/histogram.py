@@ -29,7 +29,7 @@ def perturbed_histogram(
     """
     x = context.records.x
     generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
-    counts = laplace_counts(x, low, high, int(bins) or math.isqrt(len(x)), epsilon)
+    counts = laplace_counts(x, low, high, int(bins) or max(math.isqrt(len(x)), 1), epsilon)
     return DirectRelease({"probability": shares(counts.noisy(generator, 1))}, BinPredictor(low, high), epsilon, counts)
 
 
