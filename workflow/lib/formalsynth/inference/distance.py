@@ -87,17 +87,43 @@ class Distance:
         return self._without_predictors(axes) if not self.predictors else self._with_predictors(axes)
 
     def _with_predictors(self, axes: Axes) -> Integers:
-        centred, regions, shares = self._centred(), self._regions(), self._shares(np.exp(axes.log_spread))
-        expected = np.outer(regions.sum(axis=1), self._steps)
+        centred, spread = self._centred(), np.exp(axes.log_spread)
+        of_predictor = self._by_rank(spread) if self.kind in (NORMAL, GAMMA) else self._by_share(spread)
         scores = []
         for coefficient in _product(axes.coefficients):
             predictor = np.full(len(self.records), coefficient[0])
             for slope, x in zip(coefficient[1:], centred, strict=True):
                 with np.errstate(invalid="ignore", over="ignore"):
                     predictor = predictor + slope * x
-            for share in shares(predictor):
-                scores.append(np.abs(regions @ share - expected).max())
-        return np.array(scores).astype(np.int64)
+            scores.append(of_predictor(predictor))
+        return np.concatenate(scores).astype(np.int64)
+
+    def _by_share(self, spread: Array) -> Callable[[Array], Array]:
+        """Make a function from linear predictors (n,) to the scores (spreads,), by a sum of shares."""
+        regions, shares = self._regions(), self._shares(spread)
+        expected = np.outer(regions.sum(axis=1), self._steps)
+        return lambda predictor: np.array([np.abs(regions @ share - expected).max() for share in shares(predictor)])
+
+    def _by_rank(self, spread: Array) -> Callable[[Array], Array]:
+        """Make the same function for outcomes that are shifted by their linear predictor, by counts of ranks.
+
+        The rank of a record is that of its outcome, less its linear predictor, among the quantiles of all spreads. One pass over
+        the records counts them by bin and rank; sums over lower bins and ranks are those of the regions up to each quantile.
+        """
+        outcome, unit = self._outcome(), self.unit
+        ends, place = np.unique(self._quantiles(np.zeros(1), spread)[0][:, 0], return_inverse=True)
+        place, ranks = place.reshape(len(spread), -1), len(ends) + 1
+        cells = [(at * ranks, bins.number) for at, bins in self._places()]
+        inside = np.concatenate([np.bincount(first // ranks, minlength=number).cumsum() for first, number in cells])
+        expected = np.multiply.outer(inside, self._steps.astype(np.int64))[:, None]
+
+        def scores(predictor: Array) -> Array:
+            rank = np.searchsorted(ends, _less(outcome, predictor))
+            counts = [np.bincount(first + rank, minlength=number * ranks).reshape(number, ranks) for first, number in cells]
+            upto = np.concatenate([table.cumsum(axis=0).cumsum(axis=1)[:, place] for table in counts])
+            return np.asarray(np.abs(upto * unit - expected).max(axis=(0, 2)))
+
+        return scores
 
     def _without_predictors(self, axes: Axes) -> Integers:
         """Scores from the numbers of records up to each quantile."""
@@ -118,10 +144,13 @@ class Distance:
         """Predictors (n,) with the middle of their bounds at 0."""
         return [self.records.design[:, k + 1] - (bins.low + bins.high) / 2 for k, bins in enumerate(self.predictors)]
 
+    def _places(self) -> list[tuple[Integers, Bins]]:
+        """Bin (n,) of each record, and the bins, of each predictor."""
+        return [(bins.of(self.records.design[:, k + 1]), bins) for k, bins in enumerate(self.predictors)]
+
     def _regions(self) -> Array:
         """Regions (regions, n): 1 for the records in each."""
-        place = [bins.of(self.records.design[:, k + 1]) for k, bins in enumerate(self.predictors)]
-        rows = [at <= end for at, bins in zip(place, self.predictors, strict=True) for end in range(bins.number)]
+        rows = [at <= end for at, bins in self._places() for end in range(bins.number)]
         return np.array(rows, dtype=float).reshape(len(rows), len(self.records))
 
     def _outcome(self) -> Array:
@@ -135,16 +164,9 @@ class Distance:
         """Quantiles of the outcome, and the shares in units of outcomes equal to them: each (spreads, locations, K - 1)."""
         return _declared_quantiles(self.kind, self.thresholds, self.unit, tuple(location.tolist()), tuple(spread.tolist()))
 
-    def _shifted(self, spread: Array) -> Array:
-        """Quantiles (spreads, K - 1) of the outcome less its linear predictor."""
-        return self._quantiles(np.zeros(1), spread)[0][:, 0]
-
     def _shares(self, spread: Array) -> Callable[[Array], Iterator[Array]]:
         """Make a function from linear predictors (n,) to the shares (n, K - 1) of the records at each spread, in units."""
         outcome, unit = self._outcome()[:, None], float(self.unit)
-        if self.kind in (NORMAL, GAMMA):
-            shifted = self._shifted(spread)
-            return lambda predictor: ((_less(outcome, predictor[:, None]) <= table) * unit for table in shifted)
         steps = min(math.ceil((self.reach[1] - self.reach[0]) / STEP - 1e-9), MOST_STEPS)
         grid = np.linspace(*self.reach, steps + 1)
         quantile, part = self._quantiles(grid, spread)
