@@ -85,7 +85,7 @@ def write(plan: Plan, folder: Path, check: bool = False) -> int:
     """
     rows, steady = read_ledger(folder / LEDGER), read_table(folder / STEADINESS)
     readme = (folder / README).read_text(encoding="utf-8")
-    readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists()), str(README))
+    readme = between(readme, PICTURE, lead_picture(str(KEPT), (folder / KEPT / FRONTIER).exists(), rows), str(README))
     answers = {paper.question: paper.answer for paper in plan.papers.values() if paper.question}
     texts = {
         README: between(readme, PART, readme_part(answers, rows, plan.errata, steady), str(README)),

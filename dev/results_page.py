@@ -13,7 +13,7 @@ from formalsynth.ledger.errata import Erratum
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED, VERDICTS
 from formalsynth.plan.paper import Paper, Plan, figure_file
-from formalsynth.report.captions import with_finding
+from formalsynth.report.captions import finding, with_finding
 from formalsynth.report.findings import FINDINGS, JUDGED, ErratumClaims, Findings, findings
 from formalsynth.report.glossary import ERRATUM
 from formalsynth.report.rows import ours
@@ -31,16 +31,18 @@ LEAD = "range/fig02.png"
 """Picture of README in its place."""
 
 
-def lead_picture(kept: str, has_frontier: bool) -> str:
-    """Write the first picture of README.
+def lead_picture(kept: str, has_frontier: bool, rows: Sequence[LedgerRow]) -> str:
+    """Write the first picture of README, its finding first.
 
     Args:
         kept: folder of the reference run.
         has_frontier: True if the picture of the study of costs exists.
+        rows: rows of the ledger.
     """
     if has_frontier:
         picture = f"[![Error of the synthetic data against the guaranteed ε]({kept}/{FRONTIER})](docs/COST.md)"
-        words = (
+        learned = finding([row for row in rows if (row.paper, row.shows) == ("cost", "figure 12")])
+        words = f"{learned} " * bool(learned) + (
             "Down is better: the error is the largest difference of the distribution functions of synthetic and confidential "
             "data. Across: the ε that is guaranteed for every data set when one record is added or removed; in the grey strip, "
             "mechanisms without such a guarantee. Dotted: the difference of two samples of one population."

@@ -113,7 +113,7 @@ def test_a_protected_person_in_two_rows_is_a_violation(tmp_path):
 
 
 def test_a_file_in_which_every_outcome_is_missing_is_valid(tmp_path):
-    """Whether a value is missing is protected: it must not decide whether there is a release."""
+    """A missing value is protected: it must not decide whether there is a release."""
     income = {"type": "whole", "lower": 1000, "upper": 500_000, "may_be_missing": True}
     table = incomes_with(income=[None] * 5)
     result = checked(tmp_path, table, missing="refuse", columns={"income": income})

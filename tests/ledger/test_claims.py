@@ -16,6 +16,7 @@ KINDS = {
     "order": {"kind": "order", "direction": "falling", "pairs": "first", "share": 0.5, "margin": 1},
     "equal": {"kind": "equal", "tolerance": 0.1},
     "trend": {"kind": "trend", "low": -0.6, "high": -0.4},
+    "at_most": {"kind": "at_most", "times": 1.1},
 }
 
 
@@ -35,7 +36,8 @@ def test_a_claim_is_the_same_in_a_job(kind):
 
 def test_a_test_of_an_unknown_kind_is_refused_by_name():
     with pytest.raises(
-        ValidationError, match="Input should be 'correlation', 'equal', 'gain', 'order', 'trend', 'typical', 'value' or 'within'"
+        ValidationError,
+        match="Input should be 'at_most', 'correlation', 'equal', 'gain', 'order', 'trend', 'typical', 'value' or 'within'",
     ):
         claim_of({"kind": "guess"})
 
@@ -56,6 +58,8 @@ def test_a_test_of_an_unknown_kind_is_refused_by_name():
         ({"kind": "trend", "low": -0.4, "high": -0.6}, "low has to be below high"),
         ({"kind": "order", "margin": -1}, "greater than or equal to 0"),
         ({"kind": "equal", "tolerance": 1}, "less than 1"),
+        ({"kind": "at_most", "times": 0}, "greater than 0"),
+        ({"kind": "at_most"}, "times"),
     ],
 )
 def test_a_test_checks_its_keys(given, words):
@@ -64,7 +68,7 @@ def test_a_test_checks_its_keys(given, words):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("key", ["printed", "low", "high", "share", "direction", "pairs", "margin", "tolerance"])
+@pytest.mark.parametrize("key", ["printed", "low", "high", "share", "direction", "pairs", "margin", "tolerance", "times"])
 def test_a_test_has_no_keys_of_another_kind(kind, key):
     if key not in TESTS[kind].model_fields:
         with pytest.raises(ValidationError, match="Extra inputs are not permitted"):

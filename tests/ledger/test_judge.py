@@ -188,6 +188,25 @@ def test_at_least_half_of_a_printed_gain_is_needed_even_if_all_numbers_are_near(
     assert ("of the printed differences" in row.note) == (verdict == DIRECTION)
 
 
+@pytest.mark.parametrize(
+    ("times", "verdict"),
+    [(1.3, REPRODUCED), (1.21, UNDETERMINED), (1.2, UNDETERMINED), (1.19, UNDETERMINED), (1.1, NOT_REPRODUCED)],
+)
+def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
+    """The means are 10 and 12, with an error of the comparison of about 0.15: a loss that may be larger is not excluded."""
+    tables = table_of(A=normal(10), B=np.roll(normal(12), 1))
+    row = row_of(claim_of({"kind": "at_most", "times": times}, {"statistic": "mean"}), tables)
+    assert row.verdict == verdict
+    assert row.note.startswith("1.20 times the first, with errors at most 1.2")
+
+
+def test_a_multiple_has_to_hold_for_every_cell():
+    tables = table_of(A=normal(10), B=normal(10), C=np.roll(normal(12), 1))
+    for times, verdict in ((1.3, REPRODUCED), (1.1, NOT_REPRODUCED)):
+        claim = claim_of({"kind": "at_most", "times": times}, {"statistic": "mean", "of": ["A", "B", "C"]})
+        assert verdict_of(claim, tables) == verdict
+
+
 def test_limits_hold_for_a_statistic_or_for_a_share_of_the_units():
     tables = table_of(A=np.arange(100.0))
     inside = {"kind": "within", "low": 30, "high": 70}

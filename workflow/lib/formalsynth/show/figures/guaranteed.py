@@ -30,6 +30,10 @@ GAP = 2
 """Points between a mark and its name."""
 NAMES, STRIP = 1.24, 1.45
 """Width of the names on the left, and of the strip on the right, over the width of the range of epsilon."""
+CHARACTER = 0.08
+"""Width of a character of a name, over the width of the range of epsilon."""
+EDGE = 0.15
+"""Beginning of the strip right of the range of epsilon, over its width."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
 """Values with a tick where they are drawn: all numbers of a frame in one style."""
 
@@ -100,8 +104,12 @@ class GuaranteedPainter(Painter[Guaranteed]):
         shown = [tick for tick in TICKS if bottom <= tick <= top]
         axis.set_yticks(shown, [f"{tick:g}" for tick in shown])
         axis.set_yticks([], minor=True)
-        axis.axvspan(high + 0.15 * span, high + STRIP * span, color="#f2f2f2", linewidth=0, zorder=0)
-        axis.text(0.995, 0.985, "no guarantee for\nevery data set", color=FAINT, ha="right", va="top", transform=axis.transAxes)
+        axis.axvspan(high + EDGE * span, high + STRIP * span, color="#f2f2f2", linewidth=0, zorder=0)
+        for x, side, words in (
+            (0.01, "left", "guarantee for\nevery data set"),
+            (0.995, "right", "no guarantee for\nevery data set"),
+        ):
+            axis.text(x, 0.985, words, color=FAINT, ha=side, va="top", transform=axis.transAxes)
         axis.axhline(table["line"].iloc[0], linestyle=":", color=INK, linewidth=0.8, zorder=1)
 
         names, without = [], 0
@@ -132,14 +140,16 @@ class GuaranteedPainter(Painter[Guaranteed]):
     def _name(
         self, text: str, colour: str, marks: tuple[Array, Array], limits: tuple[float, float], ends: tuple[float, float, float]
     ) -> _Name:
-        """Place a name left of the first mark, right of a mark in the strip, or right of and above a mark in the middle."""
+        """Place a name left of the first mark, right of a mark in the strip, or above a mark in the middle, left of the strip."""
         (at, y), (bottom, top), (low, strip, span) = marks, limits, ends
         height = float(np.log(y[0] / bottom) / np.log(top / bottom))
         if at[0] >= strip:
             return _Name(text, colour, strip + 0.2 * span, height, "left")
         if at[0] < low + 0.4 * span:
             return _Name(text, colour, float(at[0]) - 0.05 * span, height, "right")
-        return _Name(text, colour, float(at[0]) + 0.04 * span, height + 0.05, "left")
+        words = text.replace(" ", "\n")
+        end = strip - (0.32 - EDGE) * span - CHARACTER * span * max(map(len, words.split("\n")))
+        return _Name(words, colour, min(float(at[0]) + 0.04 * span, end), height + 0.05, "left")
 
 
 def _marks(axis: Axes, at: Array, values: Sequence[Array], colour: str, mark: Mark) -> Array:

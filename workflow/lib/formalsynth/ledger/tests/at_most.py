@@ -1,0 +1,47 @@
+"""Test that cells are at most a multiple of the first cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from formalsynth.core.arrays import Array
+from formalsynth.ledger.tests.base import Cells, Judgement, Test, several, test_kind
+from formalsynth.ledger.verdicts import NOT_REPRODUCED, REPRODUCED, UNDETERMINED
+
+if TYPE_CHECKING:
+    from formalsynth.ledger.claims import Claim
+    from formalsynth.ledger.thresholds import Thresholds
+
+
+@test_kind("at_most")
+class AtMost(Test):
+    """Each statistic is at most a multiple of that of the first cell, beyond the error of the comparison."""
+
+    kind: Literal["at_most"] = Field(description="The other cells are at most a multiple of the first cell.")
+    times: float = Field(gt=0, description="Largest multiple of the first cell's statistic, which is above 0.")
+
+    def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
+        """Reproduced if each statistic is below the multiple beyond its errors, not reproduced if one is above it.
+
+        The verdict is undetermined where the multiple is within the errors: a loss that could be larger is not excluded.
+        """
+        first = cells.estimates[0]
+        excess = cells.estimates[1:] - self.times * first
+        errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
+        slack = thresholds.errors_of(len(excess), len(cells.values)) * errors
+        ratios, largest = (_ratios(numbers / first) for numbers in (cells.estimates[1:], cells.estimates[1:] + slack))
+        note = f"{ratios} times the first, with errors at most {largest}"
+        if (excess + slack <= 0).all():
+            return Judgement(REPRODUCED, note)
+        return Judgement(NOT_REPRODUCED if (excess > slack).any() else UNDETERMINED, note)
+
+    def check_cells(self, cells: Sequence[object]) -> str | None:
+        """Require at least two cells."""
+        return several(cells, self.kind)
+
+
+def _ratios(numbers: Array) -> str:
+    return " / ".join(f"{number:.2f}" for number in numbers)
