@@ -16,7 +16,10 @@ from formalsynth.custodian.budget import (
     change_budget,
     check_head,
     finish,
+    head,
+    only_release,
     overlapping,
+    purge,
     read_comparisons,
     read_ledger,
     record_comparison,
@@ -242,6 +245,57 @@ def test_either_copy_of_a_ledger_makes_up_for_the_other(tmp_path):
         read_ledger(tmp_path)
     put(tmp_path, newer)
     assert spent(read_ledger(tmp_path)) == 0.25
+
+
+ROWS = pd.DataFrame({"a": [str(number) for number in range(40)]})
+
+
+def test_a_missing_ledger_is_restored_from_the_copy_of_its_study(tmp_path):
+    study, other = tmp_path / "one", tmp_path / "two"
+    start(study, entry(1.0), 3.0, content_of(ROWS))
+    shutil.rmtree(study / "confidential")
+    assert "A study in this folder had the ledger" in spent_elsewhere(study)[0]
+    assert spent_elsewhere(other) == []
+    started = start(study, entry(0.5), 3.0, content_of(ROWS))
+    assert (started.place, [line.epsilon for line in started.earlier]) == (1, [1.0])
+    assert spent(read_ledger(study)) == 1.5
+    shutil.rmtree(study / "confidential")
+    assert start(study, entry(0.5), 9.0, content_of(ROWS + "1")).earlier == (), "a new study of another file"
+
+
+def test_another_ledger_in_the_place_of_a_study_is_refused(tmp_path):
+    """With a larger budget, which nobody declared for these rows."""
+    study, forged = tmp_path / "one", tmp_path / "two"
+    start(study, entry(1.0), 1.0, content_of(ROWS))
+    start(forged, entry(0.1), 1000.0, content_of(ROWS + "1"))
+    put(study, lines_of(forged))
+    with pytest.raises(DataError, match="is not the ledger of this study: restore it from its copy"):
+        start(study, entry(5.0), 1000.0, content_of(ROWS))
+
+
+def test_a_ledger_of_an_earlier_version_has_one_head(tmp_path):
+    (tmp_path / "confidential").mkdir()
+    put(tmp_path, [entry(0.5, outcome="released").model_dump_json(exclude={"kind"})])
+    kept = head(tmp_path).split()[4].rstrip(".")
+    assert head(tmp_path) == head(tmp_path)
+    assert check_head(tmp_path, kept).startswith("The kept head is that of entry 2")
+
+
+def test_a_ledger_of_many_brackets_is_damaged(tmp_path):
+    start(tmp_path, entry(1.0), 1.0)
+    put(tmp_path, ["[" * 100_000])
+    with pytest.raises(DataError, match="is damaged"):
+        read_ledger(tmp_path)
+
+
+def test_one_release_of_a_study_is_under_way_at_a_time(tmp_path):
+    with only_release(tmp_path):
+        with pytest.raises(DataError, match="another release of this study is under way"), only_release(tmp_path):
+            pass
+        with pytest.raises(DataError, match="another release of this study is under way"):
+            purge(tmp_path)
+    with only_release(tmp_path):
+        pass
 
 
 def test_a_ledger_of_an_earlier_version_is_taken_over(tmp_path):

@@ -90,7 +90,7 @@ def test_a_file_is_compared_and_released_with_an_own_program(study, capsys, cmds
     assert all(set(start) == {"beta", "sigma"} for start in starts)
     assert len({tuple(start["beta"]) for start in starts}) == len(starts)
     capsys.readouterr()
-    assert main(["verify", "release/income", "--study", "studies/income"]) == 0
+    assert main(["verify", "release/income", "--study", "studies/income", "--run-code"]) == 0
 
 
 @pytest.mark.stan

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,6 +100,17 @@ def test_what_fails_on_made_up_rows_costs_nothing(study, kind, monkeypatch, caps
         monkeypatch.setattr(name, fail)
     assert main(["release", "studies/income"]) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "No epsilon is spent."
+    assert read_ledger(study) == []
+
+
+def test_a_study_without_room_for_the_crossing_costs_nothing(study, capsys, small_disk):
+    """Its disk has room for a ledger, and not for what crosses."""
+    shutil.rmtree(study / "confidential", ignore_errors=True)
+    (study / "confidential").symlink_to(small_disk(60))
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "confidential: has no room for" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
     assert read_ledger(study) == []
 
 

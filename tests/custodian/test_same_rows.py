@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from formalsynth.core.text import DataError
+from formalsynth.custodian.budget import start
+from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.same_rows import (
     content_of,
     keep_known,
@@ -19,6 +21,10 @@ from formalsynth.custodian.same_rows import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+
+ENTRY = LedgerEntry(
+    date="2026-01-02", synthesizer="tables", guarantee="DP", neighbours="replace", sets=2, epsilon=1, outcome="started"
+)
 
 
 def rows(count=600, seed=1):
@@ -93,7 +99,7 @@ def test_what_is_kept_is_private_and_of_no_use_without_the_key(tmp_path, monkeyp
     for name in ("one", "other"):
         monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / name))
         folder = ledgers_folder()
-        known.append(known_as(folder, "ab" * 16, content_of(table)))
+        known.append(known_as(folder, "ab" * 16, tmp_path, content_of(table)))
         keep_known(folder, known[-1])
         keep_known(folder, known[-1])
         assert read_known(folder) == [known[-1]]
@@ -105,10 +111,10 @@ def test_what_is_kept_is_private_and_of_no_use_without_the_key(tmp_path, monkeyp
 
 def test_files_that_differ_a_little_are_named(tmp_path):
     folder, table = tmp_path, rows(2000)
-    kept = known_as(folder, "one", content_of(table))
+    kept = known_as(folder, "one", tmp_path, content_of(table))
 
     def shared(other):
-        ours = known_as(folder, "two", content_of(other))
+        ours = known_as(folder, "two", tmp_path, content_of(other))
         return of_same_rows([kept], [ours]), overlaps([kept], ours, of_same_rows([kept], [ours]))
 
     assert shared(table[::-1]) == (["one"], {})
@@ -121,16 +127,29 @@ def test_files_that_differ_a_little_are_named(tmp_path):
 
 
 def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
-    keep_known(tmp_path, known_as(tmp_path, "one", content_of(rows())))
+    keep_known(tmp_path, known_as(tmp_path, "one", tmp_path, content_of(rows())))
     (tmp_path / "key").unlink()
     with pytest.raises(DataError, match="key: is missing, without which"):
-        known_as(tmp_path, "two", content_of(rows()))
+        known_as(tmp_path, "two", tmp_path, content_of(rows()))
     (tmp_path / "key").write_bytes(b"short")
     with pytest.raises(DataError, match="key: is damaged"):
-        known_as(tmp_path, "two", content_of(rows()))
+        known_as(tmp_path, "two", tmp_path, content_of(rows()))
     (tmp_path / "files.jsonl").write_text("{}")
     with pytest.raises(DataError, match=r"files\.jsonl: is damaged; nothing is released"):
         read_known(tmp_path)
+
+
+@pytest.mark.parametrize(("mode", "file"), [(0o2770, 0o660), (0o750, 0o600)])
+def test_a_folder_that_an_office_made_keeps_its_mode(tmp_path, monkeypatch, mode, file):
+    """Files in it are for its group where the group may write to it."""
+    folder = tmp_path / "office"
+    folder.mkdir()
+    folder.chmod(mode)
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(folder))
+    start(tmp_path / "study", ENTRY, 2.0, content_of(rows()))
+    assert stat.S_IMODE(folder.stat().st_mode) == mode
+    assert {path.suffix for path in folder.iterdir()} == {"", ".jsonl"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {file}
 
 
 def test_the_folder_of_all_ledgers_can_be_chosen_and_may_be_missing(tmp_path, monkeypatch):

@@ -2,8 +2,9 @@
 
 import pytest
 import yaml
-from formalsynth.custodian.schema import DECLARE, Column, declarations, read_draft, undeclared
-from formalsynth.plan.messages import ConfigError
+from formalsynth.custodian.schema import DECLARE, Column, Schema, declarations, read_draft, undeclared
+from formalsynth.plan.messages import ConfigError, validated
+from formalsynth.plan.yaml_file import load_yaml
 from pydantic import ValidationError
 from small_release import COLUMNS, a_config, a_schema
 
@@ -22,6 +23,20 @@ def release(tmp_path):
 def test_open_keys_are_listed_by_their_path():
     tree = {"a": DECLARE, "b": {"c": [1, DECLARE]}, "d": "declared"}
     assert list(undeclared(tree)) == ["a", "b.c.1"]
+
+
+@pytest.mark.parametrize("name", ["yes", "1", "2020-01-01", "1.0"])
+def test_a_name_that_yaml_reads_as_another_value_needs_quotes(tmp_path, name):
+    path = tmp_path / "schema.yaml"
+    path.write_text(yaml.safe_dump(a_schema().model_dump(mode="json")).replace("- North", f"- {name}"))
+    with pytest.raises(ConfigError, match="should be a valid string, in quotes: without them YAML reads it as another value"):
+        validated(Schema, load_yaml(path), path)
+
+
+@pytest.mark.parametrize("settings", [{"ceiling": 1e-300}, {"ceiling": 0}, {"predictors_epsilon": 1e-9}])
+def test_an_epsilon_of_next_to_nothing_is_refused(settings):
+    with pytest.raises(ValidationError, match=r"greater than or equal to 0\.0001"):
+        a_config(**settings)
 
 
 def test_open_keys_of_suppressed_columns_do_not_matter(tmp_path):

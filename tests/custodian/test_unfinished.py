@@ -11,7 +11,7 @@ import incomes
 import pytest
 import yaml
 from formalsynth.cli.main import main
-from formalsynth.custodian.budget import read_ledger
+from formalsynth.custodian.budget import only_release, read_ledger
 from formalsynth.custodian.crossing import Part
 
 UNFINISHED = Path("studies/income/confidential/unfinished")
@@ -90,6 +90,26 @@ def test_a_killed_release_is_finished_by_the_same_command(study, capsys, moment)
     assert (Path("release/income/crossing.yaml").read_bytes() == crossing) is pending
     assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
     assert not UNFINISHED.exists()
+
+
+def test_a_release_that_is_not_whole_is_not_called_released(study, capsys):
+    code = KILLED.format(module="unfinished", name="finish", after=False)
+    subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
+    Path("release/income/README.md").unlink()
+    assert main(["release", "studies/income"]) == 1
+    assert "README.md: is missing: move release/income away, which was changed or is not whole" in capsys.readouterr().err
+    shutil.rmtree("release/income")
+    assert main(["release", "studies/income"]) == 0
+    assert outcomes(study) == ["released"]
+    assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
+
+
+def test_two_releases_at_once_lose_nothing(study, capsys):
+    """The second is refused while the first is under way, and spends nothing."""
+    with only_release(study):
+        assert main(["release", "studies/income"]) == 1
+    assert "another release of this study is under way" in capsys.readouterr().err
+    assert outcomes(study) == []
 
 
 def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study, capsys):

@@ -16,7 +16,7 @@ import yaml
 from formalsynth.cli.main import main
 from formalsynth.core.text import DataError
 from formalsynth.custodian import verify as command
-from formalsynth.custodian.crossing import CROSSING, noise_reason, read_crossing
+from formalsynth.custodian.crossing import CROSSING, OwnCode, noise_reason, read_crossing, text_of
 from formalsynth.custodian.expected_parts import check_parts
 from formalsynth.custodian.public import fill
 from formalsynth.custodian.release_folder import MANIFEST, PICTURE, seal
@@ -212,6 +212,19 @@ def consistent(folder):
     crossing.write_text(crossing.read_text().replace("compared: false", "compared: true"))
 
 
+def with_code(folder):
+    """Give a release without draws code of its own, with its checksum in the crossing."""
+    (folder / "evil.py").write_text("print('run')\n")
+    (folder / "evil.py").chmod(0o644)
+    crossing, public = read_crossing(folder)
+    public = public.model_copy(update={"own": OwnCode(file="evil.py")})
+    text = text_of(public)
+    (folder / DECLARED).write_text(text)
+    files = {"evil.py": hashlib.sha256((folder / "evil.py").read_bytes()).hexdigest()}
+    changed = {"files": files, "declarations": hashlib.sha256(text.encode()).hexdigest()}
+    (folder / CROSSING).write_text(text_of(crossing.model_copy(update=changed)))
+
+
 CHANGES = {
     "a value": with_value(0, lambda v: str(int(v) + 1)),
     "Arabic digits": with_value(0, lambda v: v.translate({48 + k: 0x660 + k for k in range(10)})),
@@ -308,6 +321,14 @@ CHANGES = {
     "a value of an unchanged column": replaced("as_is.csv", "North", "South"),
     "a row of unchanged columns": added("as_is.csv", "30,North,public\n"),
     "a change of the crossing alone": consistent,
+    "lines of Windows in the declarations": resealed(of_bytes(DECLARED, lambda b: b.replace(b"\n", b"\r\n"))),
+    "one line of Windows in the declarations": resealed(of_bytes(DECLARED, lambda b: b.replace(b"\n", b"\r\n", 1))),
+    "lines of an old Macintosh in the declarations": resealed(of_bytes(DECLARED, lambda b: b.replace(b"\n", b"\r"))),
+    "lines of Windows in the crossing": resealed(of_bytes(CROSSING, lambda b: b.replace(b"\n", b"\r\n"))),
+    "a date that is none": resealed(replaced(CROSSING, "2026-11-22", "2026-13-77")),
+    "many rows": resealed(of_bytes(CROSSING, lambda b: re.sub(rb"\nrows: \d+", b"\nrows: 999999999999", b))),
+    "an epsilon of no entry": resealed(replaced(CROSSING, "epsilon: 0.0", "epsilon: 0.5")),
+    "code that no draws need": resealed(with_code),
     "another statement": replaced(CROSSING, "Epsilon at most 1.", "Epsilon at most 1 (30500)."),
     "another reason": replaced(CROSSING, "costs epsilon 1.", "costs epsilon 1: 30500."),
     "a note with a version": replaced(CROSSING, "formalsynth: ", "formalsynth: 30500 "),
@@ -472,6 +493,30 @@ def test_parts_that_the_declarations_do_not_ask_for_are_refused(read, change):
     if parts != crossing.tables:
         with pytest.raises(DataError, match="is not what the declarations ask for"):
             check_parts(crossing.model_copy(update={"tables": parts}), public)
+
+
+def test_the_code_of_a_release_runs_only_where_it_is_trusted(folder, monkeypatch):
+    """It could decide the result of its own verification."""
+    crossing, public = read_crossing(folder)
+    with_its_code = crossing.model_copy(update={"files": {"mine.py": "0" * 64}})
+    monkeypatch.setattr(command, "read_crossing", lambda _: (with_its_code, public))
+    with pytest.raises(DataError, match=r"has code of its own \(mine\.py\), which would run here"):
+        verify(folder)
+    with pytest.raises(FileNotFoundError, match=r"mine\.py"):  # it is taken to the public side
+        verify(folder, run_code=True)
+
+
+def test_other_software_of_a_crossing_is_no_evidence(folder, monkeypatch):
+    monkeypatch.setattr(command, "software", lambda: {"numpy": "0"})
+    assert "By its crossing it was made with other software" in verify(folder)[2]
+
+
+def test_a_name_that_is_no_text_has_a_record(folder, tmp_path):
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff.txt")).touch(0o644)
+    with pytest.raises(DataError, match="is not a file of this release"):
+        verify(folder, record=tmp_path / "record.json")
+    names = [file["name"] for file in json.loads((tmp_path / "record.json").read_text())["files"]]
+    assert r"\udcff.txt" in names
 
 
 def test_a_whole_other_release_is_found_by_the_ledger(folder, tmp_path):

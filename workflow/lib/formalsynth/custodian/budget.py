@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
+import json
 import math
 import os
 import secrets
@@ -35,7 +37,17 @@ from formalsynth.custodian.hash_chain import (
     is_former,
     taken_over,
 )
-from formalsynth.custodian.same_rows import Content, keep_known, known_as, ledgers_folder, of_same_rows, overlaps, read_known
+from formalsynth.custodian.same_rows import (
+    Content,
+    keep_known,
+    known_as,
+    ledgers_folder,
+    mode_in,
+    of_same_rows,
+    overlaps,
+    place_of,
+    read_known,
+)
 from formalsynth.plan.yaml_file import check_size
 from formalsynth.runtime.private import private_folder, write_private
 
@@ -114,9 +126,10 @@ def _lines(path: Path) -> list[str]:
     try:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
         if is_former(lines):  # an empty file, which has lost its entries, has no first line
-            lines = taken_over(lines, OpenedEntry(date=today(), ledger=secrets.token_hex(16), taken_over=True))
+            name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+            lines = taken_over(lines, OpenedEntry(date=str(json.loads(lines[0])["date"]), ledger=name, taken_over=True))
         _releases(entries_of(lines))
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, LookupError, RecursionError) as error:
         why = f" ({error})" if str(error).startswith("entry") else ""
         raise DataError(f"{path}: is damaged{why}; nothing is released until it is whole: restore it from a copy") from error
     return lines
@@ -210,10 +223,28 @@ def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
 
 def _known_lines(folder: Path, together: Path | None, content: Content | None) -> list[str]:
     """Lines of the ledger of a study, opened if there is none, after its rows are listed among those of all ledgers."""
-    lines = _read(folder) or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
+    lines = _read(folder)
     if together and content is not None:
-        keep_known(together, known_as(together, _name(lines), content))
+        lines = _had(folder, together, content, lines)
+    lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
+    if together and content is not None:
+        keep_known(together, known_as(together, _name(lines), folder, content))
     return lines
+
+
+def _had(folder: Path, together: Path, content: Content, lines: list[str]) -> list[str]:
+    """Lines of a ledger, or those that a study of the same rows in this folder had, if its own copy is missing.
+
+    Raises:
+        DataError: another ledger is in the place of its own.
+    """
+    ours = known_as(together, "", folder, content)
+    names = {entry.ledger for entry in read_known(together) if (entry.study, entry.rows) == (ours.study, ours.rows)}
+    if lines and names and _name(lines) not in names:
+        raise DataError(
+            f"{folder / FILE}: is not the ledger of this study: restore it from its copy {together / f'{min(names)}.jsonl'}"
+        )
+    return lines or max((_lines(together / f"{name}.jsonl") for name in names), key=len, default=[])
 
 
 def _others(together: Path | None, lines: Sequence[str]) -> list[list[Entry]]:
@@ -226,8 +257,13 @@ def _others(together: Path | None, lines: Sequence[str]) -> list[list[Entry]]:
 
 
 def spent_elsewhere(folder: Path) -> list[str]:
-    """Describe what other ledgers of the same rows have spent."""
-    amounts = [spent(_releases(other)) for other in _others(ledgers_folder(), _read(folder))]
+    """Describe what other ledgers of the same rows have spent, and a ledger of the study whose own copy is missing."""
+    together, lines = ledgers_folder(), _read(folder)
+    if together and not lines and (known := read_known(together)):
+        place = place_of(together, folder)
+        lost = sorted({str(together / f"{entry.ledger}.jsonl") for entry in known if entry.study == place})
+        return [f"A study in this folder had the ledger {path}: unless its file was another one, restore it." for path in lost]
+    amounts = [spent(_releases(other)) for other in _others(together, lines)]
     return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
 
 
@@ -240,7 +276,7 @@ def overlapping(folder: Path, content: Content) -> list[str]:
     together, lines = ledgers_folder(), _read(folder)
     if not together:
         return [ALONE]
-    known, ours = read_known(together), known_as(together, _name(lines) if lines else "", content)
+    known, ours = read_known(together), known_as(together, _name(lines) if lines else "", folder, content)
     same = of_same_rows(known, [ours])
     sentences = [f"the same rows have another ledger, {name}" for name in same]
     shared = overlaps(known, ours, same)
@@ -285,6 +321,24 @@ def check_head(folder: Path, kept: str) -> str:
 
 
 @contextlib.contextmanager
+def only_release(folder: Path) -> Iterator[None]:
+    """Lock a study for a release or a purge, from beginning to end: two at once would take each other's files.
+
+    Raises:
+        DataError: another one is under way.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise DataError(f"{folder}: another release of this study is under way: wait for its end") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[Path | None]:
     """Lock the ledger and the folder of all ledgers, which it yields: two releases cannot spend the same rest of a budget."""
     together = ledgers_folder()
@@ -315,15 +369,16 @@ def purge(folder: Path) -> list[str]:
         What was deleted, and what was not, in sentences.
 
     Raises:
-        DataError: the folder is a link to another one.
+        DataError: the folder is a link to another one, or a release is under way.
     """
     kept = folder / FILE
     if kept.parent.is_symlink():
         raise DataError(f"{kept.parent}: is a link; nothing was deleted: delete what it points to yourself, or remove the link")
-    inside = sorted(kept.parent.iterdir()) if kept.parent.is_dir() else []
-    gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
-    for path in gone:
-        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    with only_release(folder):
+        inside = sorted(kept.parent.iterdir()) if kept.parent.is_dir() else []
+        gone = [path for path in inside if path != kept and not any(path.match(name) for name in PAID)]
+        for path in gone:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     names = ", ".join(path.name for path in gone) or "nothing, there was nothing"
     return [
         f"Deleted: {names}.",
@@ -341,7 +396,7 @@ def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
     """Write both copies, the one among all ledgers first: what is in one of them counts."""
     text = "".join(f"{line}\n" for line in lines)
     if together:
-        write_private(together / f"{_name(lines)}.jsonl", text)
+        write_private(together / f"{_name(lines)}.jsonl", text, mode_in(together))
     write_private(folder / FILE, text)
 
 

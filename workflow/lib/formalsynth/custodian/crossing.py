@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -39,6 +40,8 @@ FIT_PART = "outcome for the fit"
 """Name of the noisy table to which a family is fitted."""
 REHEARSED = "made up"
 """Family of a rehearsal."""
+MOST_RELEASED = 50_000_000
+"""Largest number of rows of all sets of a release together."""
 ROUNDING = 1 + 1e-9
 """Factor by which a sum of claims may exceed the ceiling."""
 
@@ -256,7 +259,7 @@ def read_crossing(folder: Path) -> tuple[Crossing, Declarations]:
         crossing = validated(Crossing, load_yaml(folder / CROSSING), folder / CROSSING)
         declarations = validated(Declarations, load_yaml(folder / DECLARATIONS), folder / DECLARATIONS)
         for name, model in ((CROSSING, crossing), (DECLARATIONS, declarations)):
-            if text_of(model) != (folder / name).read_text(encoding="utf-8"):
+            if text_of(model).encode() != (folder / name).read_bytes():  # as text, line ends of other kinds would be equal
                 raise DataError(f"{folder / name}: has content that its fields do not explain: comments, spaces or other writing")
     except (ConfigError, UnicodeDecodeError) as error:
         raise DataError(str(error)) from error
@@ -295,10 +298,27 @@ def _wrong_settings(crossing: Crossing, declarations: Declarations) -> Iterator[
     schema, release = declarations.schema_, declarations.release
     if declarations.noisy and crossing.audit != "none":
         yield f"audit: is {crossing.audit}, and noisy counts are not audited"
-    if schema.hides_rows and crossing.rows != release.rows:
+    declared = release.rows if schema.hides_rows else crossing.unchanged.rows if crossing.unchanged else schema.rows
+    if crossing.rows != declared:
         yield "rows: is not the number of rows that is declared"
+    if crossing.rows * release.sets > MOST_RELEASED:
+        yield f"rows: are more than {MOST_RELEASED} in all sets together"
+    if not crossing.draws and (declarations.family or declarations.own):
+        yield "draws: are missing, and the declarations have a family or code for them"
+    if not crossing.earlier.entries and (crossing.earlier.epsilon or crossing.earlier.mixed):
+        yield "earlier: has an epsilon or kinds of guarantee, and no entries"
+    if not _is_date(crossing.date):
+        yield "date: is no date"
     if crossing.earlier.budgets and crossing.earlier.budgets[-1] != release.budget:
         yield "earlier: budgets: the last one is not the declared budget"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _wrong_noise(part: Part, declarations: Declarations) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ ENDINGS = {
     b"\xd0\xcf": "an old spreadsheet",
     b"PAR1": "a Parquet file",
 }
+LETTER = re.compile(r"[^\W\d_]")
+"""A letter of any alphabet."""
 THOUSANDS = r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"
 """Number with a point between thousands and a decimal comma."""
 
@@ -183,8 +186,8 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """List names of columns, unless some are numbers: then the first row may hold values, and is not shown."""
-    if any(map(_is_number, names)):
+    """List names of columns, unless some have no letter: then the first row may hold values, and is not shown."""
+    if any(not LETTER.search(name) for name in names):
         return "(not shown, since some are numbers: is the first row a header?)"
     return ", ".join(names)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy import interpolate, special
+from scipy import interpolate, linalg, special
 
-from formalsynth.core.arrays import Array, Integers
+from formalsynth.core.arrays import Array, Integers, read_only
 from formalsynth.core.private import discrete_laplace_variance
 from formalsynth.custodian.levels import Levels
 
@@ -54,25 +54,44 @@ def smoothed(noisy: Array, variance: float) -> Array:
     distribution; with second differences it is far too heavy. They are averaged over stiffnesses by the marginal likelihood
     (Laplace's approximation); the likelihood is normal with the variance of the noise and of the count.
     """
-    third = np.diff(np.eye(len(noisy)), ORDER, axis=0)
-    penalty = STIFFNESSES[:, None, None] * (third.T @ third)
-    point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(penalty), 1))
+    penalty = _penalty(len(noisy))
+    point = np.tile(np.log(np.maximum(noisy, max(noisy.mean(), 1.0) / 10)), (len(STIFFNESSES), 1))
     most = np.log(max(noisy.max(), 1.0) + np.sqrt(variance))
     for _ in range(STEPS):  # iterated least squares of the log counts (stiffnesses, k)
         rate = np.exp(point)
         weight = np.maximum(rate**2 / (rate + variance), LEAST_WEIGHT)
         target = weight * point + rate * (noisy - rate) / (rate + variance)
-        step = np.linalg.solve(weight[:, None] * np.eye(len(noisy)) + penalty, target[:, :, None])[:, :, 0] - point
+        step = linalg.solveh_banded(_banded(penalty, weight), target.ravel(), check_finite=False).reshape(point.shape) - point
         point = np.clip(point + np.clip(step, -1.0, 1.0), np.log(LEAST), most)
         if np.abs(step).max() < CLOSE:
             break
     rate = np.exp(point)
     total = rate + variance
-    size = np.linalg.slogdet(np.maximum(rate**2 / total, LEAST_WEIGHT)[:, None] * np.eye(len(noisy)) + penalty)[1]
-    rough = np.einsum("si,sij,sj->s", point, penalty, point)
+    factor = linalg.cholesky_banded(_banded(penalty, np.maximum(rate**2 / total, LEAST_WEIGHT)))
+    size = 2 * np.log(factor[ORDER]).reshape(point.shape).sum(axis=1)
+    rough = STIFFNESSES * (np.diff(point, ORDER, axis=1) ** 2).sum(axis=1)
     loss = ((noisy - rate) ** 2 / total + np.log(total)).sum(axis=1) + rough
     likelihood = ((len(noisy) - ORDER) * np.log(STIFFNESSES) - loss - size) / 2
     return np.asarray(np.exp(special.softmax(likelihood) @ point))
+
+
+@functools.lru_cache(maxsize=64)
+def _penalty(count: int) -> Array:
+    """Penalties of so many counts, (diagonals, stiffnesses, count), as scipy has banded matrices: the main diagonal last."""
+    third = np.diff(np.eye(count), ORDER, axis=0)
+    diagonals = np.zeros((ORDER + 1, len(STIFFNESSES), count))
+    for k in range(ORDER + 1):
+        diagonals[ORDER - k, :, k:] = np.multiply.outer(STIFFNESSES, np.diagonal(third.T @ third, k))
+    matrices: Array = read_only(diagonals)
+    return matrices
+
+
+def _banded(penalty: Array, weight: Array) -> Array:
+    """One banded matrix (diagonals, stiffnesses * count) of blocks, with weights (stiffnesses, count) on the main diagonal."""
+    matrix = penalty.copy()
+    matrix[ORDER] += weight
+    blocks: Array = matrix.reshape(ORDER + 1, -1)
+    return blocks
 
 
 def inside(shares: Array, places: Integers, within: Array) -> Array:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +40,8 @@ LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )
+PARENT_DEATH_SIGNAL = 1
+"""Option of Linux's ``prctl``."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 KERNEL = "Nehalem"
 """Kernels of OpenBLAS that every x86-64 processor on which numpy runs has; others order sums differently."""
@@ -102,6 +106,7 @@ def _compile(crossing: Path, to: Path) -> list[str]:
 def main(crossing: str, to: str, *tools: str) -> int:
     """Fill a folder from the crossing in another one; the process can open nothing else but software."""
     os.umask(0o077)
+    _end_with_parent()
     try:
         write_release(Path(crossing), Path(to), [Path(tool) for tool in tools])
     except Exception as error:
@@ -109,6 +114,12 @@ def main(crossing: str, to: str, *tools: str) -> int:
         print(" ".join(text.split()), file=sys.stderr)
         return 1
     return 0
+
+
+def _end_with_parent() -> None:
+    """Let the system end this process when the one that started it was killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def write_release(folder: Path, to: Path, tools: Sequence[Path]) -> None:

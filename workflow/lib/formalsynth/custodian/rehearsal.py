@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,22 @@ from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, fill_folder
 from formalsynth.custodian.budget import today
+from formalsynth.custodian.crossing import MOST_RELEASED, names
 from formalsynth.custodian.release_folder import unpublished_folder
-from formalsynth.custodian.schema import Declared
+from formalsynth.custodian.same_rows import ledgers_folder
+from formalsynth.custodian.schema import RELEASE, Declared
 from formalsynth.custodian.sources import Source
+from formalsynth.custodian.unfinished import CONFIDENTIAL
+from formalsynth.runtime.private import private_folder
+from formalsynth.runtime.scratch import scratch_folder
 
 REHEARSED = 1000
 """Largest number of rows of a rehearsed data set."""
 REPLICATES = 20
 """Simulations for the intervals of a rehearsal."""
+ZEROS = bytes(65536)
+LEDGER_BYTES = 65536
+"""Room for the entries of a release in a ledger, and for what is written next to them."""
 SPARE = 1.5
 """Factor by which the rows of a release may be longer than those of its rehearsal."""
 
@@ -35,7 +44,7 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
         rows: rows of each set of the release.
 
     Raises:
-        DataError: something has to be corrected first.
+        DataError: something has to be corrected first, or there is no room.
     """
     tell("Rehearsing the release with made-up rows")
     schema = declared.schema.model_copy(update={"rows": min(rows, REHEARSED), "columns": declared.schema.released})
@@ -46,8 +55,31 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
     public = public.model_copy(update={"schema_": schema.public, "release": config})
     own = source.own if public.own else None
     with unpublished_folder(to) as folder:
-        fill_folder(crossing_of(small, public, numbers, today(), "none", own=own), public, numbers, own, folder)
+        crossing = crossing_of(small, public, numbers, today(), "none", own=own)
+        fill_folder(crossing, public, numbers, own, folder)
         _check_room(folder, schema.rows, rows)
+        stored = sum((folder / name).stat().st_size for name in names(crossing))
+        for place in filter(None, (private_folder(declared.folder / CONFIDENTIAL), ledgers_folder())):
+            _check_space(place, int(stored / schema.rows * max(rows, schema.rows) * SPARE) + LEDGER_BYTES)
+    if rows * config.sets > MOST_RELEASED:
+        raise DataError(
+            f"{declared.folder / RELEASE}: {rows} rows in each of {config.sets} sets; allowed: at most {MOST_RELEASED} together"
+        )
+
+
+def _check_space(folder: Path, needed: int) -> None:
+    """Check that a crossing and its ledger can be written, by a file of their size: a quota may be below the free space.
+
+    Raises:
+        DataError: they cannot.
+    """
+    with scratch_folder(folder, "room") as scratch:
+        try:
+            with open(scratch / "room", "wb") as file:
+                for _ in range(math.ceil(needed / len(ZEROS))):
+                    file.write(ZEROS)
+        except OSError as error:
+            raise DataError(f"{folder}: has no room for {needed} bytes ({error.strerror}): make room") from error
 
 
 def _check_room(folder: Path, rehearsed: int, rows: int) -> None:

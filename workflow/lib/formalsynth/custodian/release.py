@@ -7,7 +7,7 @@ from pathlib import Path
 
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, earlier_of
-from formalsynth.custodian.budget import ALONE, finish, head, start, today
+from formalsynth.custodian.budget import ALONE, finish, head, only_release, start, today
 from formalsynth.custodian.cross import NoFitError, rows_of
 from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.hash_chain import LedgerEntry
@@ -36,8 +36,13 @@ def release(declared: Declared, to: Path) -> list[str]:
 
     Raises:
         ConfigError: something is not declared yet, or not allowed; among this every seed.
-        DataError: the file cannot be used, the budget is spent, or the ceiling is too low.
+        DataError: the file cannot be used, the budget is spent, the ceiling is too low, or another release is under way.
     """
+    with only_release(declared.folder):
+        return _release(declared, to)
+
+
+def _release(declared: Declared, to: Path) -> list[str]:
     config = read_release(declared.folder)
     chosen = source(declared, config)
     _check_confinement(declared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from formalsynth.core.family import Predictor
 from formalsynth.core.text import DataError
-from formalsynth.custodian.crossing import Crossing, Declarations
+from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations
 from formalsynth.custodian.intervals import SETS, Analysed, Way, analysed
 from formalsynth.custodian.schema import Column, PublicSchema
 from formalsynth.custodian.synthetic_sets import Crossed, outcomes_of, synthetic_sets, uses_predictors
@@ -67,6 +68,16 @@ def publish(folder: Path, to: Path) -> None:
         path.chmod(OPEN_FILE)
     folder.rename(to)
     to.chmod(OPEN_FOLDER)
+
+
+def differences(release: Path, again: Path) -> Iterator[str]:
+    """Describe each file that is missing, added or different."""
+    there, wanted = ({path.name for path in folder.iterdir()} for folder in (release, again))
+    yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
+    yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
+    for name in sorted(there & wanted):
+        if not filecmp.cmp(release / name, again / name, shallow=False):
+            yield f"{release / name}: differs from what {CROSSING} explains"
 
 
 def write(

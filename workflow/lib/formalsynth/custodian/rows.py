@@ -283,6 +283,8 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
             f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
             "long. Declare those that analysts need."
         )
+    if len(table) < LEAST_ROWS:
+        yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables keep hardly anything of so few."
     if len(table):
         yield from _outcome_warnings(schema, table[schema.outcome])
         for name, column in schema.predictors.items():
@@ -321,6 +323,8 @@ def _outcome_warnings(schema: Schema, outcome: pd.Series) -> Iterator[str]:
     if not outcome.count():
         yield f"{name}: no row has a value."
         return
+    if outcome.nunique() == 1:
+        yield f"{name}: has the same value in every row; no model can be fitted to it."
     if 1 < outcome.nunique() < FEW_VALUES:
         yield f"{name}: has {outcome.nunique()} different values only; the models here are for numbers with many."
     at_ends = int(outcome.isin([low, high]).sum())

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from formalsynth.core.arrays import Array
 from formalsynth.core.model import Model
 from formalsynth.core.text import DataError
 from formalsynth.custodian.csv_file import with_points
-from formalsynth.runtime.private import private_folder, write_private, write_private_bytes
+from formalsynth.runtime.private import FILE, private_folder, write_private, write_private_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 VARIABLE = "FORMALSYNTH_LEDGERS"
 """Environment variable with the folder of the ledgers, for an office that shares one."""
 KEY, INDEX = "key", "files.jsonl"
+GROUP_FILE = 0o660
+"""Mode of a file that a group shares."""
 SAMPLE = 512
 """Number of rows by which files that differ a little are recognized: those with the smallest hashes."""
 FEW_VALUES = 20
@@ -51,6 +54,8 @@ class Known(Model):
     """File of a ledger, by keyed hashes."""
 
     ledger: str
+    study: str = ""
+    """Place of the study; empty in lists of earlier versions."""
     rows: str
     sample: tuple[str, ...]
     columns: tuple[str, ...]
@@ -101,33 +106,47 @@ def ledgers_folder() -> Path | None:
         folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
         if not folder.is_absolute():
             raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
-        return private_folder(folder)
+        return folder if chosen and folder.is_dir() else private_folder(folder)
     except (OSError, RuntimeError) as error:
         if chosen:
             raise DataError(f"{VARIABLE}: given {chosen!r}, a folder that cannot be used: {error}") from error
         return None
 
 
+def mode_in(folder: Path) -> int:
+    """Return the mode of files in the folder of all ledgers: for its group, too, where the group may write to the folder."""
+    return GROUP_FILE if folder.stat().st_mode & stat.S_IWGRP else FILE
+
+
 def _state() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
 
 
-def known_as(folder: Path, ledger: str, content: Content) -> Known:
-    """Describe the file of a ledger by keyed hashes.
+def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
+    """Describe the file of a ledger, and the place of its study, by keyed hashes.
 
     Raises:
         DataError: the key is damaged.
     """
     key = _key(folder)
-
-    def keyed(kind: str, value: bytes) -> str:
-        return hmac.new(key, f"{kind}:".encode() + value, hashlib.sha256).hexdigest()[:32]
-
     return Known(
-        ledger=ledger, rows=keyed("rows", content.rows.tobytes()),
-        sample=tuple(keyed("row", row.tobytes()) for row in np.unique(content.rows)[:SAMPLE]),
-        columns=tuple(keyed("column", digest) for digest in content.columns.values()),
+        ledger=ledger, study=place_of(folder, study), rows=_keyed(key, "rows", content.rows.tobytes()),
+        sample=tuple(_keyed(key, "row", row.tobytes()) for row in np.unique(content.rows)[:SAMPLE]),
+        columns=tuple(_keyed(key, "column", digest) for digest in content.columns.values()),
     )  # fmt: skip
+
+
+def place_of(folder: Path, study: Path) -> str:
+    """Keyed hash of the place of a study.
+
+    Raises:
+        DataError: the key is damaged.
+    """
+    return _keyed(_key(folder), "study", os.fsencode(study.resolve()))
+
+
+def _keyed(key: bytes, kind: str, value: bytes) -> str:
+    return hmac.new(key, f"{kind}:".encode() + value, hashlib.sha256).hexdigest()[:32]
 
 
 def _key(folder: Path) -> bytes:
@@ -135,7 +154,7 @@ def _key(folder: Path) -> bytes:
     if not path.exists():
         if (folder / INDEX).exists():
             raise DataError(f"{path}: is missing, without which {folder / INDEX} cannot be read: restore it from a copy")
-        write_private_bytes(path, secrets.token_bytes(32))
+        write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
     key = path.read_bytes()
     if len(key) != 32:
         raise DataError(f"{path}: is damaged: restore it from a copy")
@@ -161,7 +180,8 @@ def keep_known(folder: Path, known: Known) -> None:
     """Add the file of a ledger to the list, if it is not there."""
     listed = read_known(folder)
     if known not in listed:
-        write_private(folder / INDEX, "".join(entry.model_dump_json() + "\n" for entry in [*listed, known]))
+        text = "".join(entry.model_dump_json() + "\n" for entry in [*listed, known])
+        write_private(folder / INDEX, text, mode_in(folder))
 
 
 def of_same_rows(known: Sequence[Known], ours: Sequence[Known]) -> list[str]:

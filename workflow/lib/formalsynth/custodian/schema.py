@@ -66,7 +66,7 @@ class Column(Model):
     may_be_missing: bool = Field(
         False, description="Values may be missing, and are in synthetic data too; only where all columns come from noisy tables."
     )
-    weight: Annotated[float, Field(gt=0, le=100)] = Field(
+    weight: Annotated[float, Field(ge=0.01, le=100)] = Field(
         1.0, description="Share of the budget of its margin, against those of other columns, where all come from noisy tables."
     )
     release: Treatment | None = Field(
@@ -141,7 +141,7 @@ class PublicSchema(Model):
     pairs: list[tuple[str, str]] | None = Field(
         None, description="Pairs of columns whose association noisy tables keep; by default all pairs. Fewer are kept better."
     )
-    margins: Annotated[float, Field(gt=0, lt=1)] = Field(
+    margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
     )
     columns: dict[str, Column] = Field(min_length=1, description="The columns of the file, in its order.")
@@ -302,10 +302,12 @@ class ReleaseConfig(Model):
         le=10_000_000,
         description="Rows of each set, chosen without the file; needed where neighbours is add_remove or rows are dropped.",
     )
-    predictors_epsilon: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(
+    predictors_epsilon: Annotated[float, Field(ge=1e-4, allow_inf_nan=False)] | None = Field(
         None, description="Budget of the noisy table of the predictors that are synthesized."
     )
-    ceiling: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that this release may claim at most, and will state.")
+    ceiling: float = Field(
+        ge=1e-4, allow_inf_nan=False, description="Epsilon that this release may claim at most, and will state."
+    )
     budget: float = Field(gt=0, allow_inf_nan=False, description="Epsilon that all releases from the file may claim together.")
     accept_refuted: bool = Field(
         False,

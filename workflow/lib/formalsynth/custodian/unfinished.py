@@ -7,6 +7,7 @@ and stay with their owner.
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from formalsynth.custodian.assemble import write_files
 from formalsynth.custodian.budget import finish, read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations, Part, part_text, read_crossing, statement_of, text_of
 from formalsynth.custodian.public import compute_release, software
-from formalsynth.custodian.release_folder import check_place, publish, unpublished_folder
+from formalsynth.custodian.release_folder import check_place, differences, publish, unpublished_folder
 from formalsynth.custodian.synthetic_sets import Crossed
 from formalsynth.runtime.files import checksum, write_text
 from formalsynth.runtime.private import private_folder, write_private
@@ -121,9 +122,19 @@ def _remove(folder: Path) -> None:
 
 
 def _is_there(release: Unfinished, to: Path) -> bool:
-    """Return True if the release was published, and the process was killed before it could record that."""
+    """Return True if the whole release was published, and the process was killed before it could record that.
+
+    Raises:
+        DataError: the crossing is there, and the rest is not what it explains.
+    """
     ours, theirs = release.folder / CROSSING, to / CROSSING
-    return theirs.is_file() and checksum(ours) == checksum(theirs)
+    if not theirs.is_file() or checksum(ours) != checksum(theirs):
+        return False
+    with tempfile.TemporaryDirectory() as scratch:
+        compute_release(release.folder, Path(scratch))
+        if problem := next(differences(to, Path(scratch)), None):
+            raise DataError(f"{problem}: move {to} away, which was changed or is not whole")
+    return True
 
 
 def store_counts(study: Path, place: int, declarations: Declarations, counts: Part) -> Path:

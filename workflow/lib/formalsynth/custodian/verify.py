@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,8 @@ from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, names, read_crossing
 from formalsynth.custodian.public import compute_release, software
-from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER
+from formalsynth.custodian.release_folder import OPEN_FILE, OPEN_FOLDER, differences
+from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.runtime.files import checksum, write_text
 
 SYSTEMS = frozenset({"security.selinux", "security.apparmor", "security.SMACK64", "security.ima", "security.evm"})
@@ -72,11 +72,12 @@ class _Findings:
     files: list[FileRecord] = field(default_factory=list)
 
 
-def verify(release: Path, study: Path | None = None, record: Path | None = None) -> list[str]:
+def verify(release: Path, study: Path | None = None, record: Path | None = None, run_code: bool = False) -> list[str]:
     """Compute a release again from the crossing in it, and compare every byte.
 
     Args:
         release: folder of a release.
+        run_code: True to run code that belongs to the release.
         study: folder of its study, at the office: the crossing is then also compared with the ledger.
         record: file for a record in JSON, whatever the result is.
 
@@ -90,7 +91,7 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None)
         raise DataError(f"{record}: is in the folder of the release, which has nothing but its own files: choose another place")
     findings, problem = _Findings(), None
     try:
-        _examine(release, study, findings)
+        _examine(release, study, findings, run_code)
     except DataError as error:
         problem = error
     if record is not None:
@@ -101,11 +102,12 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None)
         f"{release}: all files are what {CROSSING} explains, byte by byte, and there is nothing else in the folder.",
         f"The sha256 of {CROSSING} is {findings.crossing}"
         + (", as in the ledger." if study else ": ask the office that published the data whether it is theirs."),
+        *_made_with(findings.made_with),
         *([f"The record is {record}."] if record else []),
     ]
 
 
-def _examine(release: Path, study: Path | None, findings: _Findings) -> None:
+def _examine(release: Path, study: Path | None, findings: _Findings, run_code: bool) -> None:
     """Verify a release, and collect the findings on the way.
 
     Raises:
@@ -119,6 +121,12 @@ def _examine(release: Path, study: Path | None, findings: _Findings) -> None:
     crossing, _ = read_crossing(release)
     findings.crossing, findings.made_with = checksum(release / CROSSING), dict(crossing.software)
     findings.checks.append(f"{CROSSING} is whole and agrees with the declarations")
+    if crossing.files and not run_code:
+        raise DataError(
+            f"{release}: has code of its own ({', '.join(crossing.files)}), which would run here and could decide the result: "
+            "read it, and verify again with --run-code if you trust it"
+        )
+    findings.checks += [f"{name}, code of the release, was run and is trusted" for name in crossing.files]
     with tempfile.TemporaryDirectory() as scratch:
         given, again = Path(scratch, "crossing"), Path(scratch, "release")
         given.mkdir()
@@ -127,7 +135,7 @@ def _examine(release: Path, study: Path | None, findings: _Findings) -> None:
             shutil.copyfile(release / name, given / name)
         compute_release(given, again)
         findings.files += _compared(release, again)
-        differing = list(_differences(release, again))
+        differing = list(differences(release, again))
     if differing:
         raise DataError(f"{differing[0]}. {_reason(crossing)}")
     findings.checks.append(f"every byte of every file was computed again from {CROSSING}")
@@ -140,15 +148,27 @@ def _compared(release: Path, again: Path) -> list[FileRecord]:
     """Checksums of the files of a release, and of the same files computed again."""
     of_folder = [{path.name: checksum(path) for path in folder.iterdir()} for folder in (release, again)]
     return [
-        FileRecord(name=name, sha256=of_folder[0].get(name), computed=of_folder[1].get(name))
+        FileRecord(name=_text(name), sha256=of_folder[0].get(name), computed=of_folder[1].get(name))
         for name in sorted({*of_folder[0], *of_folder[1]})
     ]
 
 
+def _text(name: str) -> str:
+    """Name of a file as text, also where it is none."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _made_with(given: Mapping[str, str]) -> Iterator[str]:
+    """Describe other software than that of this verification: what the crossing says of it is no evidence."""
+    if given != (ours := software()):
+        others = ", ".join(f"{name} {version}" for name, version in given.items() if ours.get(name) != version)
+        yield f"By its crossing it was made with other software ({others}); the software here gives the same bytes."
+
+
 def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:
     """Write a record; paths of this machine become the names of their folders."""
-    reason = str(problem)
-    for folder in filter(None, (release, study)):
+    reason = _text(str(problem))
+    for folder in filter(None, (release, study, ledgers_folder())):
         reason = reason.replace(str(folder), folder.resolve().name)
     record = VerificationRecord(
         date=datetime.now(UTC).isoformat(timespec="seconds"), release=release.resolve().name,
@@ -180,16 +200,6 @@ def _attributes(path: Path) -> list[str]:
         return []
     own = os.listxattr(path, follow_symlinks=False)
     return [name for name in own if name.startswith(ACCESS) or (name not in SYSTEMS and not name.startswith("system."))]
-
-
-def _differences(release: Path, again: Path) -> Iterator[str]:
-    """Describe each file that is missing, added or different."""
-    there, wanted = ({path.name for path in folder.iterdir()} for folder in (release, again))
-    yield from (f"{release / name}: is not a file of this release" for name in sorted(there - wanted))
-    yield from (f"{release / name}: is missing" for name in sorted(wanted - there))
-    for name in sorted(there & wanted):
-        if not filecmp.cmp(release / name, again / name, shallow=False):
-            yield f"{release / name}: differs from what {CROSSING} explains"
 
 
 def _reason(crossing: Crossing) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -190,6 +191,8 @@ def _allowed(model: type[BaseModel], error: Mapping[str, Any]) -> str:
         return f"Input should be {dict(PATTERNS.values())[error['ctx']['pattern']]}"
     if kind == "literal_error":
         return sentence + meant(error["input"], re.findall(r"'([^']*)'", sentence))
+    if kind == "string_type" and isinstance(error["input"], bool | int | float | date):
+        sentence += ", in quotes: without them YAML reads it as another value"
     if kind == "extra_forbidden":
         sentence += f"; {allowed_keys(model, location[:-1])}"
     if kind in ("extra_forbidden", UNKNOWN_KEY):

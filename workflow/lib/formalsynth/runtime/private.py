@@ -25,15 +25,22 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a text file that only its owner can read, at no moment anyone else."""
-    write_private_bytes(path, text.encode())
+def write_private(path: Path, text: str, mode: int = FILE) -> None:
+    """Write a text file that only its owner can read, at no moment anyone else; arguments as in :func:`write_private_bytes`."""
+    write_private_bytes(path, text.encode(), mode)
 
 
-def write_private_bytes(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, at no moment anyone else; it is on the disk when this returns."""
+def write_private_bytes(path: Path, content: bytes, mode: int = FILE) -> None:
+    """Write a file that only its owner can read, at no moment anyone else; it is on the disk when this returns.
+
+    Args:
+        path: the file.
+        content: what it holds.
+        mode: mode of the finished file; another one than the owner's for a folder that a group shares.
+    """
     with whole(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
+        os.fchmod(descriptor, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
