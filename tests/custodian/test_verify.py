@@ -506,7 +506,7 @@ def test_the_code_of_a_release_runs_only_where_it_is_trusted(folder, monkeypatch
         verify(folder, run_code=True)
 
 
-def test_other_software_of_a_crossing_is_no_evidence(folder, monkeypatch):
+def test_other_software_that_gives_the_same_bytes_is_named(folder, monkeypatch):
     monkeypatch.setattr(command, "software", lambda: {"numpy": "0"})
     assert "By its crossing it was made with other software" in verify(folder)[2]
 

@@ -159,7 +159,7 @@ def _text(name: str) -> str:
 
 
 def _made_with(given: Mapping[str, str]) -> Iterator[str]:
-    """Describe other software than that of this verification: what the crossing says of it is no evidence."""
+    """Describe other software than that of this verification, which the crossing names and nobody can check."""
     if given != (ours := software()):
         others = ", ".join(f"{name} {version}" for name, version in given.items() if ours.get(name) != version)
         yield f"By its crossing it was made with other software ({others}); the software here gives the same bytes."
