@@ -39,6 +39,8 @@ CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
 COMPUTES = ("first the budget is charged,", "then random noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")
+TITLE, HEAD = "A release is computed from one small file", 30
+"""Title, and the height of its band in pixels."""
 VERIFIES = "anybody can compute it again: formalsynth verify"
 
 
@@ -61,10 +63,12 @@ def release_drawing() -> str:
         _text(LEFT, release + RELEASE.height + LINE, VERIFIES, 'class="faint"'),
     ]
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="The way of a release: '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEAD + height}" role="img" aria-label="The way of a release: '
         'one small file with noisy numbers crosses from the confidential side; the release is computed from it alone" '
     )
-    return "\n".join([f'{head}font-family="system-ui, DejaVu Sans, sans-serif" font-size="13">', THEME, *parts, "</svg>", ""])
+    font = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13"'
+    title = _text(PAD, HEAD - 10, TITLE, 'font-size="15" font-weight="700"')
+    return "\n".join([f"{head}{font}>", THEME, title, f'<g transform="translate(0 {HEAD})">', *parts, "</g>", "</svg>", ""])
 
 
 def _text(x: int, y: int, words: str, attributes: str = "") -> str:
