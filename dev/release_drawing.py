@@ -63,8 +63,9 @@ def release_drawing() -> str:
         _text(LEFT, release + RELEASE.height + LINE, VERIFIES, 'class="faint"'),
     ]
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEAD + height}" role="img" aria-label="The way of a release: '
-        'one small file with noisy numbers crosses from the confidential side; the release is computed from it alone" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEAD + height}" role="img" aria-label="'
+        "The way of a release: one small file with noisy numbers crosses from the confidential side; the release is computed "
+        'from it alone" '
     )
     font = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13"'
     title = _text(PAD, HEAD - 10, TITLE, 'font-size="15" font-weight="700"')

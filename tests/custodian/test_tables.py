@@ -261,7 +261,7 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert [entry.epsilon for entry in read_ledger(study)] == [2.0]
     folder = study.parents[1] / "release" / "households"
     crossing, declarations = read_crossing(folder)
-    assert crossing.statement.startswith("Epsilon at most 2. Pure epsilon-DP for every file")
+    assert crossing.statement.startswith("Epsilon at most 2. Pure epsilon-DP for every valid file")
     assert len((folder / "crossing.yaml").read_text().splitlines()) <= 300
     assert math.fsum(part.epsilon for part in crossing.tables) == pytest.approx(2.0)
     assert "id" not in declarations.schema_.columns
@@ -273,7 +273,7 @@ def test_households_are_released_and_verified(study, capsys, monkeypatch):
     assert main(["verify", "release/households", "--study", "studies/households"]) == 0, capsys.readouterr().err
     readme = " ".join((folder / "README.md").read_text().split())
     assert "is kept with noise for each of the declared pairs: region and age, " in readme
-    assert "for the population of which the file is a random sample" in readme
+    assert "They are about the population, if the file is a random sample of it." in readme
     assert "none: the pair income and weight is not declared" in readme
     code = (folder / "README.md").read_text().split("```python")[1].split("```")[0]
     monkeypatch.chdir(folder)

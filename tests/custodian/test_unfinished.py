@@ -145,7 +145,7 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     assert f"The noisy counts, which are paid for, are in {path}: they may be published" in error
     assert path.stat().st_mode & 0o777 == 0o600
     written = yaml.safe_load(path.read_text())
-    assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every file")
+    assert written["statement"].startswith("Epsilon at most 1. Pure epsilon-DP for every valid file")
     (part,) = (Part.model_validate(part) for part in written["tables"])
     assert (part.columns, part.epsilon, part.scale, len(part.numbers)) == (("income",), 1.0, 2.0, 16)
     assert abs(sum(part.numbers) - 2960) < 16 * 2 * 12  # 2,960 rows have an income; a noise above 12 scales is rare

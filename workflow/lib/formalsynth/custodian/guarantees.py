@@ -15,7 +15,7 @@ RELATION = {
 }
 RELEASE_KIND: Mapping[Neighbours, str] = {"replace": "DP (replace-one)", "add_remove": "DP (add/remove)"}
 """Kind of a strict guarantee by the declared neighbours, for which a release computes its epsilon."""
-STRICT = "Pure epsilon-DP for every file; {relation}."
+STRICT = "Pure epsilon-DP for every valid file; {relation}."
 SAMPLER = (
     "This is proven for exact draws from the posterior. The draws come from a sampler (a Markov chain of Stan) and follow the "
     "posterior only approximately: diagnostics check how closely, but no bound is known, and epsilon does not include it."

@@ -35,8 +35,8 @@ from formalsynth.stan.toolchain import CmdStanError
 if TYPE_CHECKING:
     import pandas as pd
 
-LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
-"""Libraries on which the bytes of a release depend."""
+LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib", "opendp")
+"""Libraries on which the bytes of a release depend, and the one that draws the noise."""
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop()); from formalsynth.custodian.public import main; sys.exit(main(*sys.argv[1:]))"
 )

@@ -107,6 +107,12 @@ class ReleaseFacts:
         return [part.name.replace(" by ", " and ") for part in self.crossing.tables if " by " in part.name]
 
     @property
+    def unpaired(self) -> list[str]:
+        """Columns of noisy tables that are in no pair."""
+        paired = {name for part in self.crossing.tables if len(part.columns) == 2 for name in part.columns}
+        return [name for name in self.schema.released if name not in paired]
+
+    @property
     def meaning(self) -> str:
         """Meaning of the guarantee, as in the internal report."""
         return self.declarations.meaning
@@ -136,7 +142,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     environment.filters |= {
         "cell": _cell, "columns": _columns, "counted": counted, "g": "{:g}".format, "six": "{:.6g}".format, "repr": repr,
-        "slug": _slug,
+        "slug": _slug, "certainty": _certainty,
     }  # fmt: skip
     return environment
 
@@ -151,6 +157,12 @@ def _variables(facts: ReleaseFacts) -> dict[str, object]:
 def _columns(names: Sequence[str]) -> str:
     """Join names of columns for a sentence."""
     return f"the column {names[0]}" if len(names) == 1 else f"the columns {', '.join(names)}"
+
+
+def _certainty(probability: float) -> str:
+    """Write a probability in percent, rounded up: it is a limit."""
+    decimals = 1 if probability < 0.999 else 3
+    return f"{math.ceil(probability * 100 * 10**decimals) / 10**decimals:g} %"
 
 
 def _cell(text: str) -> str:
