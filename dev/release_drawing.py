@@ -34,10 +34,10 @@ class Box:
         return (1 + len(self.lines)) * LINE + PAD
 
 
-FILE = Box("Confidential file", ("bounds and budget ε are declared,", "not computed from the file"))
+FILE = Box("Confidential file", ("one row for each person or household",))
 CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed for the synthetic rows"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
-COMPUTES = ("first the budget is charged,", "then random noise is added")
+COMPUTES = ("bounds and ε are declared without it; the", "budget is charged, then noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")
 TITLE, HEAD = "A release is computed from one small file", 30
 """Title, and the height of its band in pixels."""

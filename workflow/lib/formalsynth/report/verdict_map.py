@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from textwrap import shorten
+from textwrap import wrap
 
 from formalsynth.ledger.claims import UNCOUNTED, kind_name
 from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REFUTED, REPRODUCED, UNDETERMINED
-from formalsynth.report.findings import JUDGED
+from formalsynth.report.findings import FINDINGS, JUDGED
 from formalsynth.report.formats import slug
 from formalsynth.report.rows import ours
 
@@ -28,7 +28,11 @@ DARK = "#1c2126"
 TILE, GAP, ACROSS, TOP, LINE = 11, 2, 30, 6, 18
 """Sizes of the picture in pixels of a phone: tiles, their distance, tiles in a line, and heights."""
 WIDTH = ACROSS * (TILE + GAP)
-MEANINGS = ("Refuted: shown to be false. Misprint: printed wrongly.", "Not reproduced: this run found otherwise.")
+MEANINGS = (
+    "Refuted: shown to be false. Misprint: printed wrongly.",
+    "Not reproduced: the run shows otherwise.",
+    "Direction only: its size differs. Undetermined: within chance.",
+)
 """Lines below the legend."""
 OF_KIND = {
     "implied": "it follows from another claim", "by construction": "it checks the software", "ours": "no paper makes it",
@@ -96,7 +100,10 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     legend = _legend(tests, symbols, y)
     y += -(-len(legend) // 2) * LINE
     judged = sum(row.verdict in JUDGED for row in tests)
-    rest = [f"This run judges {judged}; the others have an erratum or no data."] if judged < len(tests) else []
+    errata = sum(row.verdict in FINDINGS for row in tests)
+    rest = [f"The headline is of {judged}: without {errata} of errata and {len(tests) - judged - errata} without data."] * (
+        judged < len(tests)
+    )
     lines = [*rest, *MEANINGS]
     parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(lines))]
     tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(lines) * LINE + TOP)
@@ -125,8 +132,9 @@ def _tiles(
     parts = []
     for label in dict.fromkeys(map(name, rows)):
         claims = sorted((row for row in rows if name(row) == label), key=lambda row: list(symbols).index(row.verdict))
-        parts.append(_text(shorten(label, LETTERS, placeholder=" …"), y))
-        y += LINE
+        for line in wrap(label, LETTERS):
+            parts.append(_text(line, y))
+            y += LINE
         for k, claim in enumerate(claims):
             parts.append(_tile(claim, symbols, k % ACROSS * (TILE + GAP), y + k // ACROSS * (TILE + GAP)))
         y += -(-len(claims) // ACROSS) * (TILE + GAP) + TOP
