@@ -35,9 +35,9 @@ class Box:
 
 
 FILE = Box("Confidential file", ("one row for each person or household",))
-CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed for the synthetic rows"), "crossing")
+CROSSING = Box("crossing.yaml", ("noisy numbers, each with its ε,", "and a seed, which is not that of the noise"), "crossing")
 RELEASE = Box("Release", ("synthetic data, texts, and the crossing",))
-COMPUTES = ("bounds and ε are declared without it; the", "budget is charged, then noise is added")
+COMPUTES = ("bounds and ε are declared without the file;", "the budget is charged, then noise is added")
 MAKES = ("another process makes the release;", "it cannot open the confidential file")
 TITLE, HEAD = "A release is computed from one small file", 30
 """Title, and the height of its band in pixels."""
