@@ -103,6 +103,14 @@ def test_what_fails_on_made_up_rows_costs_nothing(study, kind, monkeypatch, caps
     assert read_ledger(study) == []
 
 
+def test_more_rows_than_anybody_can_verify_cost_nothing(study, monkeypatch, capsys):
+    monkeypatch.setattr("formalsynth.custodian.rehearsal.MOST_RELEASED", 100)
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "rows in each of 5 sets; allowed: at most 100 together" in error
+    assert error.splitlines()[-1] == "No epsilon is spent."
+
+
 def test_a_study_without_room_for_the_crossing_costs_nothing(study, capsys, small_disk):
     """Its disk has room for a ledger, and not for what crosses."""
     shutil.rmtree(study / "confidential", ignore_errors=True)

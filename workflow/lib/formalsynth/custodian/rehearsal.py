@@ -25,6 +25,7 @@ REHEARSED = 1000
 REPLICATES = 20
 """Simulations for the intervals of a rehearsal."""
 ZEROS = bytes(65536)
+"""Part of a file by which room is tried."""
 LEDGER_BYTES = 65536
 """Room for the entries of a release in a ledger, and for what is written next to them."""
 SPARE = 1.5
@@ -46,6 +47,11 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
     Raises:
         DataError: something has to be corrected first, or there is no room.
     """
+    sets = source.declarations.release.sets
+    if rows * sets > MOST_RELEASED:
+        raise DataError(
+            f"{declared.folder / RELEASE}: {rows} rows in each of {sets} sets; allowed: at most {MOST_RELEASED} together"
+        )
     tell("Rehearsing the release with made-up rows")
     schema = declared.schema.model_copy(update={"rows": min(rows, REHEARSED), "columns": declared.schema.released})
     small, config = replace(declared, schema=schema), source.declarations.release
@@ -59,12 +65,10 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
         fill_folder(crossing, public, numbers, own, folder)
         _check_room(folder, schema.rows, rows)
         stored = sum((folder / name).stat().st_size for name in names(crossing))
-        for place in filter(None, (private_folder(declared.folder / CONFIDENTIAL), ledgers_folder())):
-            _check_space(place, int(stored / schema.rows * max(rows, schema.rows) * SPARE) + LEDGER_BYTES)
-    if rows * config.sets > MOST_RELEASED:
-        raise DataError(
-            f"{declared.folder / RELEASE}: {rows} rows in each of {config.sets} sets; allowed: at most {MOST_RELEASED} together"
-        )
+    stored = int(stored / schema.rows * max(rows, schema.rows) * SPARE)
+    _check_space(private_folder(declared.folder / CONFIDENTIAL), stored + LEDGER_BYTES)
+    if together := ledgers_folder():
+        _check_space(together, LEDGER_BYTES)
 
 
 def _check_space(folder: Path, needed: int) -> None:

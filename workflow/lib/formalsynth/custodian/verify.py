@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -77,9 +78,9 @@ def verify(release: Path, study: Path | None = None, record: Path | None = None,
 
     Args:
         release: folder of a release.
-        run_code: True to run code that belongs to the release.
         study: folder of its study, at the office: the crossing is then also compared with the ledger.
         record: file for a record in JSON, whatever the result is.
+        run_code: True to run code that belongs to the release.
 
     Returns:
         Lines to print.
@@ -165,10 +166,19 @@ def _made_with(given: Mapping[str, str]) -> Iterator[str]:
         yield f"By its crossing it was made with other software ({others}); the software here gives the same bytes."
 
 
+def _places(release: Path, study: Path | None) -> Iterator[Path]:
+    """Folders that a message may name: those of the ledgers at the office alone."""
+    yield release
+    if study is not None:
+        yield study
+        with contextlib.suppress(DataError):
+            yield from filter(None, [ledgers_folder()])
+
+
 def _record_of(release: Path, study: Path | None, findings: _Findings, problem: DataError | None) -> str:
     """Write a record; paths of this machine become the names of their folders."""
     reason = _text(str(problem))
-    for folder in filter(None, (release, study, ledgers_folder())):
+    for folder in _places(release, study):
         reason = reason.replace(str(folder), folder.resolve().name)
     record = VerificationRecord(
         date=datetime.now(UTC).isoformat(timespec="seconds"), release=release.resolve().name,
