@@ -273,6 +273,56 @@ def test_another_ledger_in_the_place_of_a_study_is_refused(tmp_path):
         start(study, entry(5.0), 1000.0, content_of(ROWS))
 
 
+def test_a_ledger_that_is_listed_and_missing_is_named_and_counts(tmp_path):
+    first, second = tmp_path / "one", tmp_path / "two"
+    start(first, entry(1.0), 1.0, content_of(ROWS))
+    for path in Path(os.environ["FORMALSYNTH_LEDGERS"]).glob("*.jsonl"):
+        if path.name != "files.jsonl":
+            path.unlink()
+    with pytest.raises(DataError, match="is listed and missing; nothing is released until it is restored"):
+        start(second, entry(1.0), 1.0, content_of(ROWS))
+    shutil.rmtree(first / "confidential")
+    with pytest.raises(DataError, match="is listed and missing"):
+        start(first, entry(1.0), 1.0, content_of(ROWS))
+
+
+def test_a_ledger_of_other_rows_has_no_say_on_their_budget(tmp_path):
+    """Copied into a new folder, or with another file named in its schema."""
+    start(tmp_path / "one", entry(1.0), 1.0, content_of(ROWS))
+    start(tmp_path / "two", entry(0.1), 100.0, content_of(ROWS + "1"))
+    (tmp_path / "three" / "confidential").mkdir(parents=True)
+    put(tmp_path / "three", lines_of(tmp_path / "two"))
+    for name in ("two", "three"):
+        with pytest.raises(DataError, match=r"budget: given 100; allowed: 1, which the ledger of the file has"):
+            start(tmp_path / name, entry(50.0), 100.0, content_of(ROWS))
+
+
+def test_studies_of_the_same_rows_may_change_places(tmp_path):
+    first, second = tmp_path / "one", tmp_path / "two"
+    start(first, entry(1.0), 5.0, content_of(ROWS))
+    start(second, entry(0.5), 5.0, content_of(ROWS))
+    first.rename(tmp_path / "other")
+    second.rename(first)
+    assert [line.epsilon for line in start(first, entry(0.25), 5.0, content_of(ROWS)).earlier] == [0.5]
+
+
+def test_equal_ledgers_of_an_earlier_version_stay_two(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name / "confidential").mkdir(parents=True)
+        put(tmp_path / name, [entry(1.0, outcome="stopped").model_dump_json(exclude={"kind"})])
+    start(tmp_path / "one", entry(1.0), 5.0, content_of(ROWS))
+    assert spent(read_ledger(tmp_path / "one")) == 2.0
+    assert spent(read_ledger(tmp_path / "two")) == 1.0
+
+
+@pytest.mark.parametrize("inside", ["", "confidential"])
+def test_a_folder_of_all_ledgers_inside_a_study_is_refused(tmp_path, monkeypatch, inside):
+    (tmp_path / "one" / inside).mkdir(parents=True)
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "one" / inside))
+    with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: is a folder of this study"):
+        start(tmp_path / "one", entry(1.0), 5.0)
+
+
 def test_a_ledger_of_an_earlier_version_has_one_head(tmp_path):
     (tmp_path / "confidential").mkdir()
     put(tmp_path, [entry(0.5, outcome="released").model_dump_json(exclude={"kind"})])

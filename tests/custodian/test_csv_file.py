@@ -76,7 +76,7 @@ def test_other_files_are_named_for_what_they_are(file, content, words):
         guess(file(content))
 
 
-@pytest.mark.parametrize("name", ["73519", "17 397", "2020-05-01", "+49 30 1234", "1,5", "12/5"])
+@pytest.mark.parametrize("name", ["73519", "17 397", "2020-05-01", "+49 30 1234", "1,5", "12/5", "1e5", "inf"])
 def test_names_without_a_letter_may_be_values_and_are_not_shown(name):
     assert listed(["Anna Smith", name]) == "(not shown, since some are numbers: is the first row a header?)"
     assert listed(["income", "a1", "Größe", "年齢"]) == "income, a1, Größe, 年齢"

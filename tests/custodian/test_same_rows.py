@@ -139,16 +139,16 @@ def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
         read_known(tmp_path)
 
 
-@pytest.mark.parametrize(("mode", "file"), [(0o2770, 0o660), (0o750, 0o600)])
-def test_a_folder_that_an_office_made_keeps_its_mode(tmp_path, monkeypatch, mode, file):
-    """Files in it are for its group where the group may write to it."""
+@pytest.mark.parametrize(("given", "mode", "file"), [(0o2770, 0o2770, 0o660), (0o775, 0o700, 0o600), (0o2750, 0o700, 0o600)])
+def test_a_folder_that_a_group_shares_keeps_its_mode(tmp_path, monkeypatch, given, mode, file):
+    """Files in it are the group's; any other folder is closed, since its files may be of a group that everybody is in."""
     folder = tmp_path / "office"
     folder.mkdir()
-    folder.chmod(mode)
+    folder.chmod(given)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(folder))
     start(tmp_path / "study", ENTRY, 2.0, content_of(rows()))
     assert stat.S_IMODE(folder.stat().st_mode) == mode
-    assert {path.suffix for path in folder.iterdir()} == {"", ".jsonl"}
+    assert {path.suffix for path in folder.iterdir()} == {"", ".jsonl", ".lock"}
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {file}
 
 

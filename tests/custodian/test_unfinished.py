@@ -112,6 +112,14 @@ def test_two_releases_at_once_lose_nothing(study, capsys):
     assert outcomes(study) == []
 
 
+def test_a_paid_crossing_without_a_ledger_is_not_to_be_thrown_away(study, capsys):
+    code = KILLED.format(module="unfinished", name="publish", after=False)
+    subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
+    (study / "confidential" / "budget.jsonl").unlink()
+    assert main(["release", "studies/income"]) == 1
+    assert "is a crossing that was paid for, and the ledger is missing" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study, capsys):
     UNFINISHED.mkdir(parents=True)
     (UNFINISHED / "release").write_text("0")

@@ -507,8 +507,12 @@ def test_the_code_of_a_release_runs_only_where_it_is_trusted(folder, monkeypatch
 
 
 def test_other_software_that_gives_the_same_bytes_is_named(folder, monkeypatch):
-    monkeypatch.setattr(command, "software", lambda: {"numpy": "0"})
+    here = command.software()
+    monkeypatch.setattr(command, "software", lambda: here | {"numpy": "0"})
     assert "By its crossing it was made with other software" in verify(folder)[2]
+    monkeypatch.setattr(command, "software", lambda: here | {"another": "1"})
+    with pytest.raises(DataError, match=r"cannot be computed here\. The release was made with other software"):
+        verify(folder)
 
 
 def test_a_name_that_is_no_text_has_a_record(folder, tmp_path):

@@ -200,6 +200,12 @@ def test_a_multiple_has_to_hold_beyond_the_errors(times, verdict):
     assert row.note.startswith("1.20 times the first, with errors at most 1.2")
 
 
+@pytest.mark.parametrize("first", [0.0, -1.0])
+def test_what_is_not_above_0_has_no_multiples(first):
+    tables = table_of(A=np.full(100, first), B=np.full(100, first))
+    assert verdict_of(claim_of({"kind": "at_most", "times": 1.1}, {"statistic": "mean"}), tables) == UNDETERMINED
+
+
 def test_a_multiple_has_to_hold_for_every_cell():
     tables = table_of(A=normal(10), B=normal(10), C=np.roll(normal(12), 1))
     for times, verdict in ((1.3, REPRODUCED), (1.1, NOT_REPRODUCED)):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.guarantees import ledger_kind
@@ -38,6 +39,7 @@ from formalsynth.custodian.hash_chain import (
     taken_over,
 )
 from formalsynth.custodian.same_rows import (
+    VARIABLE,
     Content,
     keep_known,
     known_as,
@@ -49,11 +51,13 @@ from formalsynth.custodian.same_rows import (
     read_known,
 )
 from formalsynth.plan.yaml_file import check_size
+from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
 
 FILE = "confidential/budget.jsonl"
-PAID = ("noisy-counts-*.yaml", "unfinished")
-"""Files and folders next to the ledger that a release has paid for, and has not published."""
+LOCK = ".ledger.lock"
+PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
+"""Files and folders next to the ledger that a release has paid for, and has not published; and the file of its lock."""
 TINY = 1e-9
 ALONE = "There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."
 """Sentence where the folder of all ledgers cannot be used."""
@@ -109,7 +113,7 @@ def _read(folder: Path) -> list[str]:
     if path.is_symlink():
         raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
     ours, together = _lines(path), ledgers_folder()
-    copy = together / f"{_name(ours)}.jsonl" if together and ours else None
+    copy = _copy(together, _name(ours)) if together and ours else None
     theirs = _lines(copy) if copy else []
     if ours[: len(theirs)] != theirs[: len(ours)]:
         raise DataError(
@@ -126,7 +130,7 @@ def _lines(path: Path) -> list[str]:
     try:
         lines = check_size(path).read_text(encoding="utf-8").splitlines()
         if is_former(lines):  # an empty file, which has lost its entries, has no first line
-            name = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+            name = hashlib.sha256("\n".join([str(path.resolve()), *lines]).encode()).hexdigest()[:32]
             lines = taken_over(lines, OpenedEntry(date=str(json.loads(lines[0])["date"]), ledger=name, taken_over=True))
         _releases(entries_of(lines))
     except (OSError, ValueError, LookupError, RecursionError) as error:
@@ -162,10 +166,12 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         DataError: it would go beyond the budget, or the budget is another than before.
     """
     with _alone(folder) as together:
-        lines = _known_lines(folder, together, content)
+        lines, listed = _known_lines(folder, together, content)
         entries = entries_of(lines)
-        others = _others(together, lines)
-        _check_budget(folder, budget, _budgets(entries)[-1:] or [number for other in others for number in _budgets(other)[-1:]])
+        others = _others(together, lines, content, folder)
+        of_others = [number for other in others for number in _budgets(other)[-1:]]
+        # a ledger that is not listed for these rows has no say on their budget
+        _check_budget(folder, budget, of_others if of_others and not listed else _budgets(entries)[-1:])
         releases = _releases(entries)
         earlier = [*(release for other in others for release in _releases(other)), *releases]
         before = spent(earlier)
@@ -177,6 +183,7 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         if not _budgets(entries):
             lines = added(lines, BudgetEntry(date=entry.date, budget=budget))
         _write(folder, together, added(lines, entry))
+        _keep(folder, together, lines, content)
         return Started(len(releases), tuple(releases), _budgets(entries) or (budget,))
 
 
@@ -210,50 +217,85 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
 def record_comparison(folder: Path, candidates: Sequence[str], content: Content | None = None) -> None:
     """Add an entry for a comparison before anybody can read its report."""
     with _alone(folder) as together:
-        lines = _known_lines(folder, together, content)
+        lines, _ = _known_lines(folder, together, content)
         _write(folder, together, added(lines, ComparisonEntry(date=today(), compared=tuple(candidates))))
+        _keep(folder, together, lines, content)
 
 
 def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
     """Add an entry for the outcome of a release, with the sha256 of its crossing; its epsilon stays spent."""
     with _alone(folder) as together:
         entry = OutcomeEntry.model_validate({"date": today(), "release": place, "outcome": outcome, "crossing": crossing})
-        _write(folder, together, added(_read(folder), entry))
+        if not (lines := _read(folder)):
+            raise DataError(f"{folder / FILE}: is missing: restore it from its copy among all ledgers")
+        _write(folder, together, added(lines, entry))
 
 
-def _known_lines(folder: Path, together: Path | None, content: Content | None) -> list[str]:
-    """Lines of the ledger of a study, opened if there is none, after its rows are listed among those of all ledgers."""
-    lines = _read(folder)
+def _known_lines(folder: Path, together: Path | None, content: Content | None) -> tuple[list[str], bool]:
+    """Lines of the ledger of a study, opened if there is none; True if it is listed for these rows, or nothing is."""
+    lines, listed = _read(folder), True
     if together and content is not None:
-        lines = _had(folder, together, content, lines)
-    lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
+        lines, listed = _had(folder, together, content, lines)
+    return lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16))), listed
+
+
+def _keep(folder: Path, together: Path | None, lines: Sequence[str], content: Content | None) -> None:
+    """List the rows of a study among those of all ledgers, after its ledger is there."""
     if together and content is not None:
         keep_known(together, known_as(together, _name(lines), folder, content))
-    return lines
 
 
-def _had(folder: Path, together: Path, content: Content, lines: list[str]) -> list[str]:
+def _had(folder: Path, together: Path, content: Content, lines: list[str]) -> tuple[list[str], bool]:
     """Lines of a ledger, or those that a study of the same rows in this folder had, if its own copy is missing.
 
+    Returns:
+        The lines, and True if their ledger is listed for these rows.
+
     Raises:
-        DataError: another ledger is in the place of its own.
+        DataError: a ledger of other rows is in the place of its own, or the own one is missing.
     """
     ours = known_as(together, "", folder, content)
-    names = {entry.ledger for entry in read_known(together) if (entry.study, entry.rows) == (ours.study, ours.rows)}
-    if lines and names and _name(lines) not in names:
-        raise DataError(
-            f"{folder / FILE}: is not the ledger of this study: restore it from its copy {together / f'{min(names)}.jsonl'}"
-        )
-    return lines or max((_lines(together / f"{name}.jsonl") for name in names), key=len, default=[])
+    same = [entry for entry in read_known(together) if entry.rows == ours.rows]
+    here = sorted({entry.ledger for entry in same if entry.study == ours.study})
+    if lines and here and _name(lines) not in {entry.ledger for entry in same}:
+        raise DataError(f"{folder / FILE}: is not the ledger of this study: restore it from its copy {_copy(together, here[0])}")
+    if not lines and here:
+        lines = max((_listed_lines(together, name) for name in here), key=len)
+        tell(f"{folder / FILE} is missing: it is restored from its copy {_copy(together, _name(lines))}")
+    return lines, bool(lines) and _name(lines) in {entry.ledger for entry in same}
 
 
-def _others(together: Path | None, lines: Sequence[str]) -> list[list[Entry]]:
-    """Entries of the other ledgers of the same rows."""
+def _copy(together: Path, name: str) -> Path:
+    """Path of the copy of a ledger."""
+    return together / f"{name}.jsonl"
+
+
+def _listed_lines(together: Path, name: str) -> list[str]:
+    """Lines of a ledger that is listed among all.
+
+    Raises:
+        DataError: it is missing.
+    """
+    if lines := _lines(_copy(together, name)):
+        return lines
+    raise DataError(f"{_copy(together, name)}: is listed and missing; nothing is released until it is restored from a copy")
+
+
+def _others(
+    together: Path | None, lines: Sequence[str], content: Content | None = None, folder: Path | None = None
+) -> list[list[Entry]]:
+    """Entries of the other ledgers of the same rows, by the rows where they are given.
+
+    Raises:
+        DataError: one of them is missing.
+    """
     if not together or not lines:
         return []
     known = read_known(together)
-    same = of_same_rows(known, [entry for entry in known if entry.ledger == _name(lines)])
-    return [entries_of(_lines(together / f"{name}.jsonl")) for name in same]
+    ours = [entry for entry in known if entry.ledger == _name(lines)]
+    if content is not None and folder is not None:
+        ours.append(known_as(together, _name(lines), folder, content))
+    return [entries_of(_listed_lines(together, name)) for name in of_same_rows(known, ours)]
 
 
 def spent_elsewhere(folder: Path) -> list[str]:
@@ -261,7 +303,7 @@ def spent_elsewhere(folder: Path) -> list[str]:
     together, lines = ledgers_folder(), _read(folder)
     if together and not lines and (known := read_known(together)):
         place = place_of(together, folder)
-        lost = sorted({str(together / f"{entry.ledger}.jsonl") for entry in known if entry.study == place})
+        lost = sorted({str(_copy(together, entry.ledger)) for entry in known if entry.study == place})
         return [f"A study in this folder had the ledger {path}: unless its file was another one, restore it." for path in lost]
     amounts = [spent(_releases(other)) for other in _others(together, lines)]
     return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
@@ -281,7 +323,7 @@ def overlapping(folder: Path, content: Content) -> list[str]:
     sentences = [f"the same rows have another ledger, {name}" for name in same]
     shared = overlaps(known, ours, same)
     sentences += [f"another ledger, {name}, is of rows that it shares: {what}" for name, what in shared.items()]
-    amounts = [spent(_releases(entries_of(_lines(together / f"{name}.jsonl")))) for name in (*same, *shared)]
+    amounts = [spent(_releases(entries_of(_listed_lines(together, name)))) for name in (*same, *shared)]
     counts = ["which count here"] * len(same) + ["which do not count here, but add up for the people in both"] * len(shared)
     return [
         f"{sentence}, with releases of epsilon {amount:g}, {count}"
@@ -327,7 +369,7 @@ def only_release(folder: Path) -> Iterator[None]:
     Raises:
         DataError: another one is under way.
     """
-    descriptor = os.open(folder, os.O_RDONLY)
+    descriptor = _lock_file(folder / ".release.lock", FILE_MODE)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -338,16 +380,26 @@ def only_release(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _lock_file(path: Path, mode: int) -> int:
+    """Open a file for a lock: one of a folder would not be seen by another machine, nor be taken twice by one process."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, mode)
+    with contextlib.suppress(PermissionError):  # somebody else of the group made it
+        os.fchmod(descriptor, mode)
+    return descriptor
+
+
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[Path | None]:
     """Lock the ledger and the folder of all ledgers, which it yields: two releases cannot spend the same rest of a budget."""
     together = ledgers_folder()
+    own = private_folder((folder / FILE).parent)
+    if together and together.resolve() in (own.resolve(), folder.resolve()):
+        raise DataError(f"{VARIABLE}: is a folder of this study; allowed: one of its own")
     with contextlib.ExitStack() as held:
-        for place in (private_folder((folder / FILE).parent), together):
-            if place:
-                descriptor = os.open(place, os.O_RDONLY)
-                held.callback(os.close, descriptor)
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        for place in filter(None, (own, together)):
+            descriptor = _lock_file(place / LOCK, mode_in(place))
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield together
 
 

@@ -187,7 +187,7 @@ def _header(path: Path, written: CsvFormat) -> list[str]:
 
 def listed(names: Sequence[str]) -> str:
     """List names of columns, unless some have no letter: then the first row may hold values, and is not shown."""
-    if any(not LETTER.search(name) for name in names):
+    if any(not LETTER.search(name) or _is_number(name) for name in names):
         return "(not shown, since some are numbers: is the first row a header?)"
     return ", ".join(names)
 
@@ -224,8 +224,8 @@ def _check_lengths(path: Path, written: CsvFormat, names: int) -> None:
         )
     if long:
         raise DataError(
-            f"{path}: {_rows_have(long)} more values than the header has names; correct the rows, or put values with a "
-            f"{written.delimiter!r} in double quotes"
+            f"{path}: {_rows_have(long)} more values than the header has names; correct the rows (one that ends with "
+            f"{written.delimiter!r} has a value more), or put values with it in double quotes"
         )
 
 

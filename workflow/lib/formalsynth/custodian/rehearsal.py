@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, fill_folder
 from formalsynth.custodian.budget import today
-from formalsynth.custodian.crossing import MOST_RELEASED, names
+from formalsynth.custodian.crossing import AS_IS, MOST_RELEASED, names
 from formalsynth.custodian.release_folder import unpublished_folder
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.schema import RELEASE, Declared
@@ -24,8 +25,10 @@ REHEARSED = 1000
 """Largest number of rows of a rehearsed data set."""
 REPLICATES = 20
 """Simulations for the intervals of a rehearsal."""
-ZEROS = bytes(65536)
-"""Part of a file by which room is tried."""
+BLOCK = 65536
+"""Bytes by which room is tried."""
+MORE = 4
+"""Factor by which a crossing may be longer than that of its rehearsal."""
 LEDGER_BYTES = 65536
 """Room for the entries of a release in a ledger, and for what is written next to them."""
 SPARE = 1.5
@@ -64,8 +67,9 @@ def rehearse(declared: Declared, source: Source, to: Path, rows: int) -> None:
         crossing = crossing_of(small, public, numbers, today(), "none", own=own)
         fill_folder(crossing, public, numbers, own, folder)
         _check_room(folder, schema.rows, rows)
-        stored = sum((folder / name).stat().st_size for name in names(crossing))
-    stored = int(stored / schema.rows * max(rows, schema.rows) * SPARE)
+        sizes = {name: (folder / name).stat().st_size for name in names(crossing)}
+    unchanged = sizes.pop(AS_IS, 0) / schema.rows * max(rows, schema.rows)  # the rest hardly depends on the rows
+    stored = int(SPARE * unchanged + MORE * sum(sizes.values()))
     _check_space(private_folder(declared.folder / CONFIDENTIAL), stored + LEDGER_BYTES)
     if together := ledgers_folder():
         _check_space(together, LEDGER_BYTES)
@@ -80,8 +84,10 @@ def _check_space(folder: Path, needed: int) -> None:
     with scratch_folder(folder, "room") as scratch:
         try:
             with open(scratch / "room", "wb") as file:
-                for _ in range(math.ceil(needed / len(ZEROS))):
-                    file.write(ZEROS)
+                for _ in range(math.ceil(needed / BLOCK)):
+                    file.write(os.urandom(BLOCK))  # zeros take no room on some disks
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise DataError(f"{folder}: has no room for {needed} bytes ({error.strerror}): make room") from error
 

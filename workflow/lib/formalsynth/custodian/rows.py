@@ -97,13 +97,14 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
+    content = content_of(text.mask(text == ""), schema.decimal)  # whatever is declared as missing
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
     warnings: tuple[str, ...] = ()
     if warn and table is not None:
         warnings = (*_warnings(schema, table), *_identified(schema, text), *_in_several_rows(schema, text))
-    return CheckResult(violations, cases, warnings, table, content_of(text, schema.decimal))
+    return CheckResult(violations, cases, warnings, table, content)
 
 
 def usable(declared: Declared, modelled: bool = True, warn: bool = False) -> UsableFile:

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import socket
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def ledgers_folder() -> Path | None:
         folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
         if not folder.is_absolute():
             raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
-        return folder if chosen and folder.is_dir() else private_folder(folder)
+        return folder if folder.is_dir() and _is_shared(folder) else private_folder(folder)
     except (OSError, RuntimeError) as error:
         if chosen:
             raise DataError(f"{VARIABLE}: given {chosen!r}, a folder that cannot be used: {error}") from error
@@ -114,8 +115,14 @@ def ledgers_folder() -> Path | None:
 
 
 def mode_in(folder: Path) -> int:
-    """Return the mode of files in the folder of all ledgers: for its group, too, where the group may write to the folder."""
-    return GROUP_FILE if folder.stat().st_mode & stat.S_IWGRP else FILE
+    """Return the mode of files in a folder of ledgers: for its group, too, where the folder is one that a group shares."""
+    return GROUP_FILE if _is_shared(folder) else FILE
+
+
+def _is_shared(folder: Path) -> bool:
+    """Return True for a folder that its group may write to, and whose files are the group's (``chmod 2770``)."""
+    shared = stat.S_IWGRP | stat.S_ISGID
+    return folder.stat().st_mode & shared == shared
 
 
 def _state() -> Path:
@@ -142,7 +149,7 @@ def place_of(folder: Path, study: Path) -> str:
     Raises:
         DataError: the key is damaged.
     """
-    return _keyed(_key(folder), "study", os.fsencode(study.resolve()))
+    return _keyed(_key(folder), "study", socket.gethostname().encode() + b":" + os.fsencode(study.resolve()))
 
 
 def _keyed(key: bytes, kind: str, value: bytes) -> str:
@@ -155,7 +162,10 @@ def _key(folder: Path) -> bytes:
         if (folder / INDEX).exists():
             raise DataError(f"{path}: is missing, without which {folder / INDEX} cannot be read: restore it from a copy")
         write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
-    key = path.read_bytes()
+    try:
+        key = path.read_bytes()
+    except PermissionError as error:
+        raise DataError(f"{path}: belongs to somebody else; a folder that a group shares has the mode 2770") from error
     if len(key) != 32:
         raise DataError(f"{path}: is damaged: restore it from a copy")
     return key

@@ -81,6 +81,8 @@ def unfinished(study: Path) -> Unfinished | None:
     folder, ledger = study / CONFIDENTIAL / UNFINISHED, read_ledger(study)
     if not folder.exists():
         return None
+    if not ledger and (folder / CROSSING).exists():
+        raise DataError(f"{folder}: is a crossing that was paid for, and the ledger is missing: restore the ledger from its copy")
     try:
         place = int((folder / PLACE).read_text(encoding="utf-8"))
         entry = ledger[place]
@@ -106,7 +108,8 @@ def finish_release(release: Unfinished, to: Path) -> None:
     if not _is_there(release, to):
         check_place(to)
         crossing, _ = read_crossing(release.folder)
-        if crossing.software != (present := software()):  # the public side runs with what is installed now
+        present = software() | {name: crossing.software[name] for name in ("opendp",) if name in crossing.software}
+        if crossing.software != present:  # the public side runs with what is installed now; the noise was drawn before
             write_text(release.folder / CROSSING, text_of(crossing.model_copy(update={"software": present})))
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)

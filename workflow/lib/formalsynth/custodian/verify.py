@@ -128,6 +128,8 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
             "read it, and verify again with --run-code if you trust it"
         )
     findings.checks += [f"{name}, code of the release, was run and is trusted" for name in crossing.files]
+    if set(crossing.software) != set(software()):
+        raise DataError(f"{release}: cannot be computed here. {_reason(crossing)}")
     with tempfile.TemporaryDirectory() as scratch:
         given, again = Path(scratch, "crossing"), Path(scratch, "release")
         given.mkdir()
@@ -215,9 +217,8 @@ def _attributes(path: Path) -> list[str]:
 def _reason(crossing: Crossing) -> str:
     """Explain a difference: a change, or other software."""
     ours = software()
-    others = [
-        f"{name} {given}, here {ours.get(name, 'none')}" for name, given in crossing.software.items() if ours.get(name) != given
-    ]
+    pairs = {name: (crossing.software.get(name, "none"), ours.get(name, "none")) for name in crossing.software | ours}
+    others = [f"{name} {given}, here {here}" for name, (given, here) in pairs.items() if given != here]
     if others:
         return f"The release was made with other software ({'; '.join(others)}): verify it with the same"
     return "Do not send or trust this folder: it was changed after it was made"

@@ -29,6 +29,8 @@ class AtMost(Test):
         The verdict is undetermined where the multiple is within the errors: a loss that could be larger is not excluded.
         """
         first = cells.estimates[0]
+        if not first > 0:
+            return Judgement(UNDETERMINED, "the first is not above 0, and has no multiples")
         excess = cells.estimates[1:] - self.times * first
         errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
         slack = thresholds.errors_of(len(excess), len(cells.values)) * errors
