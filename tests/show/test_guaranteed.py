@@ -64,8 +64,8 @@ def test_mechanisms_are_named_once_in_each_frame_at_their_medians(display, table
     for axis in drawing.axes:
         names = [text.get_text() for text in axis.texts]
         assert len(names) == len(set(names))
-        assert {"sampling error", "Noisy tables", "Minimum distance", "Histogram", "Risk weights (LW)"} <= set(names)
-        assert len(names) - 2 <= 8  # without the words on the line and the strip
+        assert {"sampling error", "Noisy tables", "Minimum distance", "Histogram", "Risk weights"} <= set(names)
+        assert len(names) - 3 <= 8  # without the words on the line and on both sides
         medians = table_median(table, "tables_0.2"), table_median(table, "tables_amounts_0.2")
         (line,) = [line for line in axis.lines if len(line.get_xdata()) == 3 and line.get_ydata()[0] in medians]
         assert np.exp(line.get_xdata()) == pytest.approx([0.2, 0.5, 1])
