@@ -97,6 +97,7 @@ FILES = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FILES)
 def test_a_real_file_is_released_by_the_guide(name, tmp_path, monkeypatch, capsys):
     file, header, delimiter, rows, columns, outcome, largest, pairs = FILES[name]
