@@ -153,9 +153,19 @@ def test_categories_keep_their_relation_to_an_ordered_column():
 
 
 def test_unmeasured_pairs_follow_from_the_measured_ones():
-    matrix, measured_pairs = np.array([[1, 0.5, 0], [0.5, 1, 0.6], [0, 0.6, 1]]), np.ones((3, 3), dtype=bool)
-    measured_pairs[0, 2] = measured_pairs[2, 0] = False
-    assert completed(matrix, measured_pairs)[0, 2] == pytest.approx(0.3, abs=1e-3)  # independent given the second
+    matrix = np.array([[1, 0.5, 0], [0.5, 1, 0.6], [0, 0.6, 1]])
+    full = completed(matrix, [np.array([0, 1]), np.array([1, 2])])
+    assert full[0, 2] == pytest.approx(0.3, abs=1e-3)  # independent given the second
+
+
+def test_splits_of_unmeasured_pairs_follow_from_those_of_measured_ones():
+    loadings = np.array([0.5, 0.3, 0.8, -0.4, 0.6])  # each pair is independent given the third
+    matrix = np.outer(loadings, loadings)
+    matrix[2] = matrix[:, 2] = loadings
+    np.fill_diagonal(matrix, 1)
+    pairs = [np.array([0, 1, 2]), np.array([2, 3, 4])]
+    full = completed(np.where(np.abs(np.subtract.outer(*[[0, 0, 1, 2, 2]] * 2)) == 2, 0, matrix), pairs)
+    assert full == pytest.approx(matrix, abs=1e-3)
 
 
 def test_smoothing_is_as_strong_as_the_noise_asks_for():

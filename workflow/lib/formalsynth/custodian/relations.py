@@ -112,9 +112,7 @@ def correlations(
         variances: variance of the noise of each sum.
     """
     starts = np.concatenate([[0], np.cumsum([len(variable.splits) for variable in variables])])
-    matrix, measured = np.eye(starts[-1]), np.eye(starts[-1], dtype=bool)
-    for start, end in itertools.pairwise(starts):
-        measured[start:end, start:end] = True
+    matrix = np.eye(starts[-1])
     latents = [
         (starts[i] + a, starts[j] + b, *latent)
         for (i, j), of_pair in sums.items()
@@ -123,8 +121,8 @@ def correlations(
     if latents:
         row, column, values, errors = (np.array(part) for part in zip(*latents, strict=True))
         matrix[row, column] = matrix[column, row] = shrunk(values, errors)
-        measured[row, column] = measured[column, row] = True
-    return completed(matrix, measured)
+    splits = [np.arange(start, end) for start, end in itertools.pairwise(starts)]
+    return completed(matrix, [np.concatenate([splits[i], splits[j]]) for i, j in sums])
 
 
 def errors(
@@ -216,25 +214,26 @@ def _latent(first: Array, second: Array, covariance: float, error: float) -> Lat
     return value, float(error / max(terms[0], 1e-12))
 
 
-def completed(matrix: Array, measured: Array) -> Array:
+def completed(matrix: Array, pairs: Sequence[Integers]) -> Array:
     """Make a positive definite correlation matrix; what was not measured follows from what was, with the largest entropy.
 
     Args:
         matrix: (d, d) correlations.
-        measured: (d, d) True where a correlation was measured.
+        pairs: places of the splits of each two variables whose correlations were measured.
     """
-    matrix = positive(matrix)
+    matrix, measured = positive(matrix), np.eye(len(matrix), dtype=bool)
+    for pair in pairs:
+        measured[np.ix_(pair, pair)] = True
     if measured.all():
         return matrix
     # iterative proportional scaling (Speed and Kiiveri 1986, Annals of Statistics 14, 138-150), in terms of covariances
     fitted = np.eye(len(matrix))
-    edges = [[i, j] for i, j in itertools.combinations(range(len(matrix)), 2) if measured[i, j]]
     for _ in range(50):
         before = fitted.copy()
-        for pair in edges:
-            inside = fitted[pair][:, pair]
+        for pair in pairs:
+            inside = fitted[np.ix_(pair, pair)]
             slopes = np.linalg.solve(inside, fitted[pair])
-            fitted += slopes.T @ (matrix[pair][:, pair] - inside) @ slopes
+            fitted += slopes.T @ (matrix[np.ix_(pair, pair)] - inside) @ slopes
         if np.abs(fitted - before).max() < 1e-6:
             break
     return positive(fitted)
@@ -252,24 +251,24 @@ def drawn(
     variables: Sequence[Variable], matrix: Array, rows: int, generator: np.random.Generator
 ) -> Iterator[tuple[Integers, Array]]:
     """Yield the levels (rows,) of each variable with the share of the way through them, from normal variables."""
-    normal = special.ndtr(generator.standard_normal((rows, len(matrix))) @ np.linalg.cholesky(matrix).T)
+    normal = generator.standard_normal((rows, len(matrix))) @ np.linalg.cholesky(matrix).T
     start = 0
     for variable in variables:
         end = start + len(variable.splits)
-        uniform = normal[:, start:end]
-        yield _ordered(variable, uniform[:, 0]) if variable.ordered else (_category(variable, uniform), np.zeros(rows))
+        of_splits = normal[:, start:end]
+        yield _ordered(variable, of_splits[:, 0]) if variable.ordered else (_category(variable, of_splits), np.zeros(rows))
         start = end
 
 
-def _ordered(variable: Variable, uniform: Array) -> tuple[Integers, Array]:
-    edges = np.cumsum(variable.shares)
+def _ordered(variable: Variable, normal: Array) -> tuple[Integers, Array]:
+    uniform, edges = special.ndtr(normal), np.cumsum(variable.shares)
     place = np.minimum(np.searchsorted(edges, uniform, side="right"), len(edges) - 1)
     low = np.concatenate([[0.0], edges])[place]
     share = (uniform - low) / np.maximum(variable.shares[place], 1e-12)
     return place.astype(np.int64), np.clip(share, 0.0, 1 - 1e-12)
 
 
-def _category(variable: Variable, uniform: Array) -> Integers:
+def _category(variable: Variable, normal: Array) -> Integers:
     """First category whose split is passed; the last one where none is."""
-    passed = np.column_stack([uniform > 1 - variable.splits, np.ones(len(uniform), dtype=bool)])
+    passed = np.column_stack([normal > special.ndtri(1 - variable.splits), np.ones(len(normal), dtype=bool)])
     return np.asarray(np.argmax(passed, axis=1), dtype=np.int64)
