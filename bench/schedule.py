@@ -1,7 +1,8 @@
 """Estimated time of a finished run on more cores: python <clone>/bench/schedule.py [scale] [paper ...], where it was made.
 
 The graph is that of the workflow, a job's duration the processor time in its log. A job starts when those that it needs have
-ended and a core is free, the one with the longest way to the end first; what Snakemake itself needs is left out.
+ended and a core is free, the one with the longest way to the end first. ``--delay 30`` adds to each job what Snakemake and a
+scheduler need to start it and to notice its end; 0 by default.
 
 ``--replicates 10000`` estimates a larger study from the same logs: every scenario with replicates has that many, in batches as
 the plan would make them, and each replicate takes as long as those of the finished run did on average.
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("scale", nargs="?", default="paper")
     parser.add_argument("papers", nargs="*")
     parser.add_argument("--replicates", type=int, help="estimate a run with so many replicates")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds that each job waits for Snakemake and a scheduler")
     given = parser.parse_args()
     labels, needs = graph(given.scale, given.papers)
     seconds = {job: duration(Path("logs", given.scale), label_of(job, labels, needs)) for job in labels}
@@ -52,8 +54,10 @@ def main() -> None:
     if given.replicates:
         plan = plan_of(Path("config") if Path("config").is_dir() else ROOT / "config", scale=given.scale)
         seconds, needs = enlarged(seconds, needs, batches_of(labels, needs), plan, given.replicates)
+    processor = sum(seconds.values())
+    seconds = {job: duration + given.delay for job, duration in seconds.items()}
     way = ways(seconds, needs)
-    print(f"{len(seconds)} jobs, {sum(seconds.values()):.0f} processor s, the longest way through them {max(way.values()):.0f} s")
+    print(f"{len(seconds)} jobs, {processor:.0f} processor s, the longest way through them {max(way.values()):.0f} s")
     for cores in CORES:
         print(f"  {cores:3d} cores: {schedule(seconds, needs, way, cores):6.1f} s")
 
