@@ -1,5 +1,7 @@
 """The ledger of a file: what was spent is never forgotten, by an empty file, a power cut or a command that deletes."""
 
+import errno
+import fcntl
 import os
 import re
 import shutil
@@ -29,8 +31,8 @@ from formalsynth.custodian.budget import (
     start,
     table,
 )
-from formalsynth.custodian.hash_chain import LedgerEntry, OpenedEntry, OutcomeEntry, added, head_of
-from formalsynth.custodian.same_rows import content_of
+from formalsynth.custodian.hash_chain import BudgetEntry, LedgerEntry, OpenedEntry, OutcomeEntry, added, head_of
+from formalsynth.custodian.same_rows import content_of, known_as
 
 ENTRY = LedgerEntry(
     date="2026-01-02", synthesizer="Histogram", guarantee="DP", neighbours="replace", sets=5, epsilon=1, outcome="started"
@@ -143,9 +145,27 @@ def test_the_message_counts_new_entries_only(tmp_path):
 
 
 def test_the_table_names_kinds_that_do_not_add_up():
-    assert table([], 3.0) == ["Nothing was released from this file yet.", "Together: 0 of 3."]
-    assert table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")], None)[-1] == "Together: 2."
-    assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")], None)[-1]
+    nothing = "Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows."
+    assert table([], declared=3.0) == [nothing, "Together: 0 of 3."]
+    assert table([entry(), entry(neighbours="add_remove", guarantee="DP (add/remove)")])[-1] == "Together: 2."
+    assert "not one guarantee" in table([entry(), entry(guarantee="asymptotic DP (local eps_x)")])[-1]
+
+
+def test_the_table_has_the_budgets_of_the_ledger():
+    budgets = [BudgetEntry(date="2026-11-01", budget=4), BudgetEntry(date="2026-11-02", budget=8, reason="a second wave")]
+    lines = table([entry()], budgets, declared=8)
+    assert lines[:2] == ["2026-11-01  budget 4: declared", "2026-11-02  budget 8: a second wave"]
+    assert lines[-1] == "Together: 1 of 8."
+    assert table([entry()], budgets, declared=9)[-1] == (
+        "Together: 1 of 8. release.yaml has another budget, 9, which a release refuses."
+    )
+
+
+def test_a_check_names_rows_that_are_not_those_of_earlier_releases(tmp_path):
+    start(tmp_path, entry(1.0), 3.0, content_of(ROWS))
+    assert overlapping(tmp_path, content_of(ROWS)) == []
+    changed = overlapping(tmp_path, content_of(ROWS + "1"))
+    assert "these are not the rows of this study's earlier releases, of epsilon 1, which count all the same" in changed
 
 
 def test_the_ledger_is_private(tmp_path):
@@ -409,6 +429,133 @@ def test_another_study_of_the_same_rows_does_not_start_at_zero(tmp_path):
     assert start(third, entry(2.0), 2.0, content_of(other)).earlier == ()
 
 
+def test_a_comparison_gives_a_study_no_budget_of_its_own(tmp_path):
+    """Its ledger is listed for the rows from then on, and has no budget yet."""
+    start(tmp_path / "one", entry(1.0), 1.0, content_of(ROWS))
+    record_comparison(tmp_path / "two", ["tables"], content_of(ROWS))
+    with pytest.raises(DataError, match="budget: given 1000; allowed: 1, which the ledger of the file has"):
+        start(tmp_path / "two", entry(500.0), 1000.0, content_of(ROWS))
+
+
+@pytest.mark.parametrize("first", ["a comparison", "a release"])
+def test_a_budget_for_other_rows_ends_where_these_are_used(tmp_path, first):
+    """A study of a made-up file with a large budget, in which another file is named later."""
+    study = tmp_path / "two"
+    start(tmp_path / "one", entry(1.0), 3.0, content_of(ROWS))
+    start(study, entry(0.1), 100.0, content_of(ROWS + "1"))
+    if first == "a comparison":
+        record_comparison(study, ["tables"], content_of(ROWS))
+    else:
+        assert start(study, entry(0.5), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
+    with pytest.raises(DataError, match="budget: given 100; allowed: 3, which the ledger of the file has"):
+        start(study, entry(50.0), 100.0, content_of(ROWS))
+    assert start(study, entry(0.25), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
+
+
+def test_what_cannot_be_listed_spends_nothing(tmp_path, monkeypatch):
+    """The list of all files is long, and the disk may be too full for it, but not for a ledger."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    start(tmp_path / "other", entry(1.0), 100.0, content_of(ROWS + "1"))
+    start(tmp_path / "one", entry(1.0), 3.0, content_of(ROWS))
+    with monkeypatch.context() as patched:
+        patched.setattr("formalsynth.custodian.budget.keep_known", full)
+        for name in ("other", "new"):
+            with pytest.raises(OSError, match="full"):
+                start(tmp_path / name, entry(0.5), 3.0, content_of(ROWS))
+    assert [spent(read_ledger(tmp_path / name)) for name in ("other", "new")] == [1.0, 0]
+    with pytest.raises(DataError, match="budget: given 100; allowed: 3"):
+        start(tmp_path / "other", entry(0.5), 100.0, content_of(ROWS))
+
+
+@pytest.mark.parametrize("reason", ["a wave \udcff", "x" * 2_000_000])
+def test_an_entry_that_nobody_could_read_again_is_not_written(tmp_path, reason):
+    start(tmp_path, entry(1.0), 3.0)
+    with pytest.raises(DataError, match="an entry was not written, since nobody could read it again"):
+        change_budget(tmp_path, 5.0, reason)
+    assert start(tmp_path, entry(1.0), 3.0).place == 1
+
+
+def test_another_ledger_under_the_name_of_a_listed_one_is_named(tmp_path):
+    start(tmp_path / "one", entry(2.0), 3.0, content_of(ROWS))
+    start(tmp_path / "other", entry(0.1), 3.0, content_of(ROWS + "1"))
+    listed, other = (tmp_path / name / "confidential" / "budget.jsonl" for name in ("one", "other"))
+    copy = next(path for path in Path(os.environ["FORMALSYNTH_LEDGERS"]).iterdir() if path.read_bytes() == listed.read_bytes())
+    shutil.copy(other, copy)
+    with pytest.raises(DataError, match=rf"{copy.name}: is another ledger, .*; nothing is released until it is restored"):
+        start(tmp_path / "two", entry(2.5), 3.0, content_of(ROWS))
+
+
+def test_a_missing_ledger_is_named_with_its_copy(tmp_path):
+    start(tmp_path, entry(1.0), 3.0, content_of(ROWS))
+    (tmp_path / "confidential" / "budget.jsonl").unlink()
+    for use in (
+        lambda: change_budget(tmp_path, 5.0, "a wave"),
+        lambda: finish(tmp_path, 0, "stopped"),
+        lambda: read_ledger(tmp_path, needed=True),
+    ):
+        with pytest.raises(DataError, match=r"budget\.jsonl: is missing: restore it from its copy .*[0-9a-f]{32}\.jsonl"):
+            use()
+    assert read_ledger(tmp_path) == []
+
+
+@pytest.mark.parametrize("inside", ["one/confidential/ledgers", "two/confidential", "two/ledgers"])
+def test_a_folder_of_all_ledgers_that_a_purge_would_delete_is_refused(tmp_path, monkeypatch, inside):
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "schema.yaml").touch()
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / inside))
+    with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: is a folder of this study, or of another one"):
+        start(tmp_path / "one", entry(1.0), 5.0)
+
+
+def test_a_file_system_without_locks_is_named_before_anything_is_spent(tmp_path, monkeypatch):
+    def unsupported(*_):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", unsupported)
+    with pytest.raises(DataError, match=r"\.release\.lock: cannot be locked \(Operation not supported\)"), only_release(tmp_path):
+        pass
+    with pytest.raises(DataError, match=r"\.ledger\.lock: cannot be locked"):
+        start(tmp_path, entry(1.0), 3.0)
+    assert read_ledger(tmp_path) == []
+
+
+def test_a_lock_that_is_a_link_changes_no_other_file(tmp_path):
+    other = tmp_path / "other"
+    other.touch(mode=0o644)
+    (tmp_path / ".release.lock").symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"), only_release(tmp_path):
+        pass
+    assert stat.S_IMODE(other.stat().st_mode) == 0o644
+
+
+def test_a_check_makes_the_key_under_the_lock_of_a_release(tmp_path, monkeypatch):
+    """Two keys at once: the list of one would be of no use with the other."""
+    made = []
+
+    def make(folder, *rest):
+        with open(folder / ".ledger.lock", "rb") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        made.append(known_as(folder, *rest))
+        return made[-1]
+
+    monkeypatch.setattr("formalsynth.custodian.budget.known_as", make)
+    assert overlapping(tmp_path, content_of(ROWS)) == []
+    assert len(made) == 1
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    """Also the scratch folder of a ledger whose name, drawn once, no later process has."""
+    places = [Path(os.environ["FORMALSYNTH_LEDGERS"]), tmp_path / "confidential"]
+    for place in places:
+        (place / f".{'ab' * 16}.jsonl.host-1-1").mkdir(parents=True)
+        (place / f".{'ab' * 16}.jsonl.host-1-1" / ".lock").touch()
+    start(tmp_path, entry(1.0), 3.0)
+    assert [path.name for place in places for path in place.iterdir() if path.is_dir()] == []
+
+
 def test_two_releases_at_once_cannot_spend_the_same_rest(tmp_path):
     """Eight processes ask for 1 each of a budget of 3, in two studies of the same rows."""
     code = (
@@ -437,7 +584,7 @@ def test_the_command_prints_and_checks_a_head_and_changes_a_budget(income_study,
     printed = capsys.readouterr().out
     kept = re.search(r"Head of the ledger: (3:[0-9a-f]{64})\. Let the disclosure officer keep this line", printed)[1]
     assert main(["budget", str(income_study), "--change", "5"]) == 1
-    assert "--change and --reason: allowed: both together" in capsys.readouterr().err
+    assert "--change and --reason: give both: the new budget, and why it changed" in capsys.readouterr().err
     assert main(["budget", str(income_study), "--change", "5", "--reason", "a wave", "--head", kept]) == 0
     assert "The kept head is that of entry 3: nothing up to it was changed. Entries after it: 0." in capsys.readouterr().out
     assert start(income_study, entry(1.0), 5.0).budgets == (3.0, 5.0)

@@ -50,7 +50,10 @@ def test_a_release_states_a_comparison_whose_report_was_purged(study, capsys):
     assert main(["budget", str(study)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{budget.today()}  compared on the file, for which no epsilon accounts: Histogram, Coarse"
-    assert lines[1:3] == ["Nothing was released from this file yet.", "Together: 0 of 3."]
+    assert lines[1:3] == [
+        "Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows.",
+        "Together: 0 of 3.",
+    ]
 
 
 def test_a_dry_run_is_not_a_comparison_on_the_file(study):

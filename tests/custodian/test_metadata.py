@@ -14,7 +14,7 @@ SCHEMA = Schema.model_validate({
     "file": "income.csv", "rows": 60, "protected": "person", "rows_each": 1, "neighbours": "replace", "outside_bounds": "clip",
     "missing": "refuse", "zeros": "refuse", "outcome": "income",
     "columns": {
-        "income": {"type": "number", "lower": 1000.5, "upper": 200_000},
+        "income": {"type": "number", "lower": 1000.5, "upper": 200_000, "decimals": 1},
         "age": {"type": "whole", "lower": 18, "upper": 90, "release": "as_is"},
         "region": {"type": "category", "categories": ["North", "South"], "release": "as_is"},
     },

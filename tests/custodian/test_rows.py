@@ -172,6 +172,26 @@ def test_identifiers_and_weights_that_are_released_are_asked_about(tmp_path):
     assert "weight: looks like a survey weight. No model here uses weights" in warnings
 
 
+@pytest.mark.parametrize(("pairs", "named"), [
+    ([["age", "hours"]], ["age"]), ([["age", "hours"], ["hours kind", "age"]], []), ([["hours", "income"]], ["income"]),
+    (None, []),
+])  # fmt: skip
+def test_a_pair_without_its_kind_is_named(tmp_path, pairs, named):
+    columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "own_zero": True, "release": "synthesized"}}
+    columns["age"] = {"type": "whole", "lower": 18, "upper": 80, "release": "synthesized"}
+    table = incomes_with(hours=["0", "40"] * 15, age=[str(30 + k) for k in range(30)])
+    warnings = checked(tmp_path, table, columns=columns, pairs=pairs).warnings
+    about = [warning.split()[1] for warning in warnings if "is about rows with a hours above 0" in warning]
+    assert about == named
+
+
+def test_a_wrong_delimiter_is_named(tmp_path):
+    table = incomes_with(hours=["0", "40"] * 15)
+    columns = {"hours": {"type": "whole", "lower": 0, "upper": 80, "release": "synthesized"}}
+    with pytest.raises(DataError, match=r"has one column with delimiter: ';', and the schema declares 3.* Correct delimiter"):
+        checked(tmp_path, table, columns=columns, delimiter=";")
+
+
 @pytest.mark.parametrize(("more", "pairs", "warned"), [(13, None, True), (12, None, False), (13, [["income", "age"]], False)])
 def test_many_pairs_without_a_choice_are_named(tmp_path, more, pairs, warned):
     """Fifteen columns have 105 pairs, fourteen 91."""

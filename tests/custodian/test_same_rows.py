@@ -49,6 +49,12 @@ def test_order_and_the_writing_of_numbers_change_nothing():
     assert same(pd.DataFrame({"a": ["0", "1"]}), pd.DataFrame({"a": ["-0", "+1"]}))
 
 
+@pytest.mark.parametrize("code", ["", "NA", "NaN", "null", "?", "."])
+def test_the_code_of_missing_values_changes_nothing(code):
+    table = rows().assign(income=[np.nan, np.nan, *rows()["income"][2:]])
+    assert same(table, table.fillna(code))
+
+
 CHANGES = {
     "a value": lambda table: table.assign(age=["99", *table["age"][1:]]),
     "a missing value": lambda table: table.assign(income=[np.nan, *table["income"][1:]]),
@@ -134,6 +140,10 @@ def test_a_lost_key_or_a_damaged_list_is_named(tmp_path):
     (tmp_path / "key").write_bytes(b"short")
     with pytest.raises(DataError, match="key: is damaged"):
         known_as(tmp_path, "two", tmp_path, content_of(rows()))
+    (tmp_path / "files.jsonl").unlink()
+    (tmp_path / f"{'ab' * 16}.jsonl").touch()
+    with pytest.raises(DataError, match=r"files\.jsonl: is missing, which names the rows of the ledgers there"):
+        read_known(tmp_path)
     (tmp_path / "files.jsonl").write_text("{}")
     with pytest.raises(DataError, match=r"files\.jsonl: is damaged; nothing is released"):
         read_known(tmp_path)
@@ -166,3 +176,13 @@ def test_the_folder_of_all_ledgers_can_be_chosen_and_may_be_missing(tmp_path, mo
     monkeypatch.setenv("HOME", "/dev/null")
     assert ledgers_folder() is None
     assert os.environ["HOME"] == "/dev/null" and Path.home() == Path("/dev/null")
+
+
+def test_ledgers_in_a_home_that_cannot_be_used_are_not_left_out(tmp_path, monkeypatch):
+    """A command that root once ran here, say: the warning would come after the epsilon was spent."""
+    for variable in ("FORMALSYNTH_LEDGERS", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".local").touch()
+    with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: not given, and .*ledgers is one that cannot be used"):
+        ledgers_folder()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from formalsynth.core.registry import PACKAGE
 from formalsynth.core.text import DataError
 from formalsynth.custodian import public
 from formalsynth.custodian.sandbox import holding, software
@@ -98,6 +99,7 @@ def test_what_a_release_needs_can_be_opened(tmp_path, way):
 
 def test_a_file_among_software_is_noticed():
     assert holding(Path(sys.prefix) / "income.csv")
+    assert holding(PACKAGE.parent / "income.csv")
     assert not holding(Path("/srv/income.csv"))
     assert all(path.exists() for path in software())
 

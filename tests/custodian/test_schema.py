@@ -91,6 +91,48 @@ def test_releases_without_a_finite_claim_are_refused(changes):
         a_config(**changes)
 
 
+@pytest.mark.parametrize("changes", [
+    {"upper": 90.5}, {"lower": 17.5}, {"type": "number", "decimals": 2, "lower": 0.001},
+    {"type": "number", "upper": 99.25, "decimals": 1},
+])  # fmt: skip
+def test_bounds_that_a_released_value_cannot_have_are_refused(changes):
+    with pytest.raises(ValidationError, match=r"lower and upper have to be .*, as released values are"):
+        a_schema(columns={**COLUMNS, "age": COLUMNS["age"] | changes})
+    a_schema(columns={**COLUMNS, "age": COLUMNS["age"] | changes | {"release": "suppressed"}})
+
+
+@pytest.mark.parametrize("name", ["age\n# Approved", "age\u2028x", "age\x1b[2J", "a\x00ge"])
+@pytest.mark.parametrize("place", ["column", "category", "share", "predictor"])
+def test_names_that_end_a_line_are_refused(name, place):
+    region, analyses = COLUMNS["region"], {}
+    if place == "column":
+        columns = {**COLUMNS, name: COLUMNS["age"]}
+    else:
+        columns = {**COLUMNS, "region": region | {"categories": [*region["categories"], name]}}
+        share, regression = {"column": "region", "value": name}, {"predictors": [name]}
+        analyses = {"share": {"shares": [share]}, "predictor": {"regressions": [regression]}}
+    with pytest.raises(ValidationError, match="no line break and no other control character"):
+        a_config(analyses=analyses[place]) if place in analyses else a_schema(columns=columns)
+
+
+@pytest.mark.parametrize("category", ["", "n/a"])
+def test_a_category_that_is_a_missing_value_is_refused(category):
+    region = COLUMNS["region"] | {"categories": ["North", category]}
+    with pytest.raises(ValidationError, match=r"columns\.region\.categories has .*, which is a missing value"):
+        a_schema(columns={**COLUMNS, "region": region}, missing_values=["n/a"])
+
+
+@pytest.mark.parametrize(("share", "name"), [
+    ({"value": 0}, "share of income equal to 0"), ({"above": 30000}, "share of income above 30000"),
+    ({"below": 0}, "share of income below 0"), ({"missing": True}, "share of income missing"),
+])  # fmt: skip
+def test_a_share_has_one_condition(share, name):
+    (declared,) = a_config(analyses={"shares": [{"column": "income"} | share]}).analyses.shares
+    assert declared.name == name
+    with pytest.raises(ValidationError, match="a share has a value, or above, or below, or missing: true"):
+        a_config(analyses={"shares": [{"column": "income", "value": 1, "below": 5} | share]})
+
+
 def test_texts_of_a_release_are_on_one_line():
     assert a_config(title="Incomes\n\n# of  persons").title == "Incomes # of persons"
 

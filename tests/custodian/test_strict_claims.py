@@ -190,6 +190,28 @@ def test_noise_is_released_without_an_audit_whatever_the_number_of_rows(study, c
         assert "sampler" not in words, name
 
 
+TABLES = {"mechanism": "noisy_tables", "parameters": {"epsilon": 1, "low": 0, "high": 20, "bins": 20}}
+
+
+@pytest.mark.parametrize(("parameters", "column", "words"), [
+    ({}, {"type": "number", "decimals": 1}, "a family of these values; this one takes whole numbers"),
+    ({"epsilon": 31}, {}, r"parameters\.epsilon: given 31\.0; allowed: 1e-12 to 30"),
+    ({"bins": 60_000}, {}, r"parameters: given '?60000 cells'?; allowed: at most 10000, by bins"),
+])  # fmt: skip
+def test_declarations_that_would_stop_a_release_of_noisy_tables_are_refused(study, parameters, column, words):
+    """A file of whole numbers with one fraction would have been refused when its epsilon was spent."""
+    declared = {"type": "whole", "lower": 0, "upper": 20, "decimals": 0, "scale": "linear"} | column
+    tables = TABLES | {"parameters": TABLES["parameters"] | parameters}
+    schema = {f"columns.share.{key}": value for key, value in declared.items()}
+    scenario = {"scenarios.share.family": "poisson", "scenarios.share.synthesizers": ["Tables"]}
+    written = {"synthesizers": {"Tables": tables}} | scenario
+    incomes.declare(study, {"schema.yaml": schema, "study.yaml": written})
+    with pytest.raises(ConfigError, match=words):
+        read_study(read_declared(study))
+    incomes.declare(study, {"schema.yaml": {"columns.share.type": "whole"}, "study.yaml": {"synthesizers": {"Tables": TABLES}}})
+    assert read_study(read_declared(study)).ids() == ["Tables"]
+
+
 def test_an_audit_refutes_beyond_its_own_error_alone():
     assert AuditResult(5.1, "a row is added").refutes(5)
     assert not AuditResult(5.0, "a row is added").refutes(5)
@@ -213,10 +235,10 @@ def test_strict_entries_of_a_ledger_are_of_one_kind():
         )
         for id, kind in (("Censor_uw", "DP (add/remove)"), ("Histogram", "DP (replace-one)"))
     ]
-    lines = table(entries, None)
+    lines = table(entries)
     assert [line.partition("sets, ")[2] for line in lines[:2]] == ["DP (replace), released"] * 2
     assert lines[2] == "Together: 2."
-    assert "differ" in table([*entries, entries[0].model_copy(update={"guarantee": "asymptotic DP (local eps_x)"})], None)[-1]
+    assert "differ" in table([*entries, entries[0].model_copy(update={"guarantee": "asymptotic DP (local eps_x)"})])[-1]
 
 
 OWN = """

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -236,7 +237,7 @@ CONTRADICTIONS = [
     (r"one record replaced|differ in the column", r"one record added or removed|one person more than"),
     (r"The number of rows, 2935, is that of the file", r"are rows that are not in the file|how many it has is not published"),
     (r"is in the file is, as far", r"one of two values of"),
-    (r"has no earlier entry", r"earlier entr(?!y\.)"),
+    (r"has no earlier release or attempt at one", r"earlier entr(?!y\.)"),
     (r"may depend on it", r"no comparison of candidates on the file is in the ledger|were chosen without the file"),
     (r"everything in this folder", r"columns? [\w, ]+ are those of the file"),
 ]
@@ -292,9 +293,9 @@ def test_the_first_lines_state_which_relations_are_lost(uses):
 
 
 @pytest.mark.parametrize(("missing", "zeros", "cause"), [
-    ("drop_rows", "refuse", "a missing value"),
+    ("drop_rows", "refuse", "a missing value in a released column"),
     ("refuse", "drop_rows", "an outcome of 0"),
-    ("drop_rows", "drop_rows", "a missing value or an outcome of 0"),
+    ("drop_rows", "drop_rows", "a missing value in a released column or an outcome of 0"),
 ])  # fmt: skip
 def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missing, zeros, cause):
     rules = {"missing": missing, "zeros": zeros}
@@ -306,6 +307,27 @@ def test_rows_that_are_left_out_are_not_protected_where_their_number_shows(missi
         hidden = rendered("LEGAL.md", facts_of(neighbours=neighbours, release=release, schema=rules))
         assert "is not protected" not in hidden.split("**What is not protected**")[1]
         assert "For the guarantee they are rows that are not in the file." in hidden
+
+
+def test_neighbours_are_alike_in_what_a_release_shows():
+    """The values that a row has in other columns do not come if it is left out, so that its missing value shows."""
+    shown = "a missing value in a released column"
+    for release, alike in (("as_is", True), ("synthesized", False)):
+        facts = facts_of(release=release, schema={"missing": "drop_rows", "zeros": "refuse"})
+        assert (f"neighbours have one record replaced, neither or both with {shown}." in facts.meaning) == alike
+        legal = " ".join(rendered("LEGAL.md", facts).split())
+        assert (f"of one person, whose row has {shown} in neither or in both." in legal) == alike
+        assert (f"for one person, neither or both with {shown}, is right with a probability of at most" in legal) == alike
+
+
+def test_pairs_are_those_of_two_columns_whatever_their_names_are():
+    tables = [
+        SimpleNamespace(name="margin of share by age", columns=("share by age",)),
+        SimpleNamespace(name="share by age by hours kind", columns=("share by age", "hours")),
+        SimpleNamespace(name="hours kind by share by age", columns=("hours", "share by age")),
+    ]
+    facts = SimpleNamespace(crossing=SimpleNamespace(tables=tables))
+    assert ReleaseFacts.pairs.fget(facts) == ["share by age and hours kind", "hours kind and share by age"]
 
 
 def test_what_was_refused_is_known():
@@ -330,7 +352,7 @@ def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
 
 def test_the_texts_name_earlier_releases_and_comparisons():
     plain = words_of(facts_of(compared=False))
-    assert "The ledger of this study has no earlier entry." in plain["LEGAL.md"]
+    assert "The ledger of this study has no earlier release or attempt at one." in plain["LEGAL.md"]
     assert "That they do not depend on the file cannot be checked; no comparison of candidates on" in plain["LEGAL.md"]
     assert "This release may claim epsilon 1 of a budget of 3 for all releases from the file." in plain["LEGAL.md"]
     assert "One release" in plain["deployment.yaml"]
@@ -351,7 +373,7 @@ def test_one_row_for_each_is_declared_and_not_checked(facts):
 
 def test_the_readme_states_which_values_the_file_had_and_the_release_has_not():
     words = [
-        "Rows with a missing value or an outcome of 0 were left out.",
+        "Rows with a missing value in a released column or an outcome of 0 were left out.",
         "outside the declared bounds were set to the nearest bound",
     ]
     changed = rendered("README.md", facts_of(schema={"missing": "drop_rows", "zeros": "drop_rows", "outside_bounds": "clip"}))

@@ -46,7 +46,10 @@ def test_a_full_disk_after_the_crossing_costs_nothing_more(study, monkeypatch, c
     incomes.declare(study, {"release.yaml": {"title": "Another title"}})
 
     assert main(["release", "studies/income"]) == 0
-    assert "An earlier release was finished from what had crossed; nothing was spent." in capsys.readouterr().out
+    assert (
+        "An earlier release was finished from what had crossed, with the declarations of then; nothing was spent."
+        in capsys.readouterr().out
+    )
     assert Path("release/income/crossing.yaml").read_text() == crossing
     assert "Another title" not in Path("release/income/README.md").read_text()
     assert main(["verify", "release/income", "--study", "studies/income"]) == 0, capsys.readouterr().err
@@ -117,7 +120,8 @@ def test_a_paid_crossing_without_a_ledger_is_not_to_be_thrown_away(study, capsys
     subprocess.run([sys.executable, "-c", code], env=os.environ, check=False, timeout=120, capture_output=True)
     (study / "confidential" / "budget.jsonl").unlink()
     assert main(["release", "studies/income"]) == 1
-    assert "is a crossing that was paid for, and the ledger is missing" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "is a crossing that was paid for, and the ledger is missing: restore it from its copy /" in error
 
 
 def test_a_folder_that_is_no_crossing_is_refused_before_anything_is_spent(study, capsys):
@@ -149,7 +153,7 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     assert main(["release", "studies/income"]) == 1
     path = study / "confidential/noisy-counts-0.yaml"
     error = capsys.readouterr().err
-    assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released." in error
+    assert "Tables: could not be fitted: noisy tables: 3 effective draws of 4000; nothing is released" in error
     assert f"The noisy counts, which are paid for, are in {path}: they may be published" in error
     assert path.stat().st_mode & 0o777 == 0o600
     written = yaml.safe_load(path.read_text())

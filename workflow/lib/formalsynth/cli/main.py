@@ -199,6 +199,7 @@ def _budget(options: argparse.Namespace) -> int:
         change_budget,
         check_head,
         head,
+        read_budgets,
         read_comparisons,
         read_ledger,
         spent_elsewhere,
@@ -207,11 +208,13 @@ def _budget(options: argparse.Namespace) -> int:
     from formalsynth.custodian.schema import budget_of
 
     if (options.change is None) != (not (options.reason or "").strip()):
-        raise DataError("--change and --reason: allowed: both together")
+        raise DataError("--change and --reason: give both: the new budget, and why it changed")
     checked = [check_head(options.study, options.head)] if options.head else []
     if options.change is not None:
         change_budget(options.study, options.change, options.reason)
-    lines = table(read_ledger(options.study), budget_of(options.study), read_comparisons(options.study))
+    lines = table(
+        read_ledger(options.study), read_budgets(options.study), budget_of(options.study), read_comparisons(options.study)
+    )
     _print(*lines, *spent_elsewhere(options.study), *checked, head(options.study))
     return 0
 

@@ -61,7 +61,7 @@ def _problems(schema: PublicSchema, analyses: Analyses) -> Iterator[str]:
         column = columns.get(share.column)
         if column is None:
             yield f"shares: {share.column} is none of the columns: {', '.join(columns)}"
-        elif column.categories and (share.above is not None or not (share.missing or share.value in column.categories)):
+        elif column.categories and (share.number or not (share.missing or share.value in column.categories)):
             yield f"shares: {share.name}: the column has the categories {', '.join(column.categories)}"
         elif not column.categories and isinstance(share.value, str):
             yield f"shares: {share.name}: the column has numbers"
@@ -79,7 +79,9 @@ def _inside(share: Share, values: pd.Series) -> Array:
     """1.0 for each value inside a share, otherwise 0.0; a missing value is inside no other share than its own."""
     if share.missing:
         return np.asarray(values.isna(), dtype=float)
-    return np.asarray(values > share.above if share.above is not None else values == share.value, dtype=float)
+    if share.above is not None:
+        return np.asarray(values > share.above, dtype=float)
+    return np.asarray(values < share.below if share.below is not None else values == share.value, dtype=float)
 
 
 def _mean(values: Array) -> Estimate:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -18,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
@@ -41,6 +43,7 @@ from formalsynth.custodian.hash_chain import (
 from formalsynth.custodian.same_rows import (
     VARIABLE,
     Content,
+    Known,
     keep_known,
     known_as,
     ledgers_folder,
@@ -50,9 +53,11 @@ from formalsynth.custodian.same_rows import (
     place_of,
     read_known,
 )
-from formalsynth.plan.yaml_file import check_size
+from formalsynth.custodian.schema import SCHEMA
+from formalsynth.plan.yaml_file import LONGEST, check_size
 from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
+from formalsynth.runtime.scratch import sweep
 
 FILE = "confidential/budget.jsonl"
 LOCK = ".ledger.lock"
@@ -60,7 +65,9 @@ PAID = ("noisy-counts-*.yaml", "unfinished", LOCK)
 """Files and folders next to the ledger that a release has paid for, and has not published; and the file of its lock."""
 TINY = 1e-9
 ALONE = "There is no folder for the ledgers of all studies, so that a release of the same rows by another is not seen."
-"""Sentence where the folder of all ledgers cannot be used."""
+"""Sentence where there is no folder of all ledgers."""
+OF_OTHERS = "declared for the same rows in another study"
+"""Reason for the budget of a ledger that was one of other rows."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +83,13 @@ class Started:
     """Budgets that the study had, the present one last."""
 
 
-def read_ledger(folder: Path) -> list[LedgerEntry]:
+def read_ledger(folder: Path, needed: bool = False) -> list[LedgerEntry]:
     """Read the entries of all releases in the ledger of a study, each with its outcome.
 
     Raises:
-        DataError: the ledger is damaged, or a link.
+        DataError: the ledger is damaged, or a link, or it is needed and only its copy is there.
     """
-    return _releases(entries_of(_read(folder)))
+    return _releases(entries_of(_read(folder, needed)))
 
 
 def read_comparisons(folder: Path) -> list[ComparisonEntry]:
@@ -92,6 +99,15 @@ def read_comparisons(folder: Path) -> list[ComparisonEntry]:
         DataError: the ledger is damaged, or a link.
     """
     return [entry for entry in entries_of(_read(folder)) if isinstance(entry, ComparisonEntry)]
+
+
+def read_budgets(folder: Path) -> list[BudgetEntry]:
+    """Read the entries of all budgets in the ledger of a study.
+
+    Raises:
+        DataError: the ledger is damaged, or a link.
+    """
+    return [entry for entry in entries_of(_read(folder)) if isinstance(entry, BudgetEntry)]
 
 
 def _releases(entries: Sequence[Entry]) -> list[LedgerEntry]:
@@ -107,12 +123,14 @@ def _budgets(entries: Sequence[Entry]) -> tuple[float, ...]:
     return tuple(entry.budget for entry in entries if isinstance(entry, BudgetEntry))
 
 
-def _read(folder: Path) -> list[str]:
+def _read(folder: Path, needed: bool = False) -> list[str]:
     """Read the lines of the ledger of a study: the longer of its two copies, of which one has to continue the other."""
     path = folder / FILE
     if path.is_symlink():
         raise DataError(f"{path}: is a link, and new entries would not reach the ledger that it leads to: put that ledger here")
     ours, together = _lines(path), ledgers_folder()
+    if needed and (copies := copies_of(folder)):
+        raise DataError(f"{path}: is missing: restore it from its copy {' or '.join(copies)}")
     copy = _copy(together, _name(ours)) if together and ours else None
     theirs = _lines(copy) if copy else []
     if ours[: len(theirs)] != theirs[: len(ours)]:
@@ -121,6 +139,15 @@ def _read(folder: Path) -> list[str]:
             "the same: restore the one that was changed"
         )
     return max(ours, theirs, key=len)
+
+
+def copies_of(folder: Path) -> list[str]:
+    """Paths of the copies of all ledgers that a study in this folder had, if its own is missing."""
+    together = ledgers_folder()
+    if not together or (folder / FILE).exists() or not (known := read_known(together)):
+        return []
+    place = place_of(together, folder)
+    return sorted({str(_copy(together, entry.ledger)) for entry in known if entry.study == place})
 
 
 def _lines(path: Path) -> list[str]:
@@ -166,35 +193,26 @@ def start(folder: Path, entry: LedgerEntry, budget: float, content: Content | No
         DataError: it would go beyond the budget, or the budget is another than before.
     """
     with _alone(folder) as together:
-        lines, listed = _known_lines(folder, together, content)
-        entries = entries_of(lines)
-        others = _others(together, lines, content, folder)
-        of_others = [number for other in others for number in _budgets(other)[-1:]]
-        # a ledger that is not listed for these rows has no say on their budget
-        _check_budget(folder, budget, of_others if of_others and not listed else _budgets(entries)[-1:])
-        releases = _releases(entries)
-        earlier = [*(release for other in others for release in _releases(other)), *releases]
-        before = spent(earlier)
+        book = _book(folder, together, content)
+        if book.budgets and budget not in book.budgets:
+            allowed = " or ".join(f"{number:g}" for number in sorted(set(book.budgets)))
+            raise DataError(
+                f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {allowed}, which the ledger of the file has. "
+                "A budget is declared once, before anybody looks; a change is recorded in the study that declared it, and each "
+                f"later release from there states it: formalsynth budget STUDY --change {budget:g} --reason TEXT"
+            )
+        former = entries_of(book.lines)
+        releases, budgets = _releases(former), _budgets(former)
+        before = spent([*releases, *(release for other in book.others.values() for release in _releases(other))])
         if before + entry.epsilon > budget + TINY:
             raise DataError(
                 f"{folder / 'release.yaml'}: ceiling: given {entry.epsilon:g}; of the budget of {budget:g} for all releases from "
                 f"the file {before:g} is spent: lower the ceiling, or publish no more of it"
             )
-        if not _budgets(entries):
-            lines = added(lines, BudgetEntry(date=entry.date, budget=budget))
-        _write(folder, together, added(lines, entry))
-        _keep(folder, together, lines, content)
-        return Started(len(releases), tuple(releases), _budgets(entries) or (budget,))
-
-
-def _check_budget(folder: Path, budget: float, recorded: Sequence[float]) -> None:
-    if recorded and budget not in recorded:
-        allowed = " or ".join(f"{number:g}" for number in sorted(set(recorded)))
-        raise DataError(
-            f"{folder / 'release.yaml'}: budget: given {budget:g}; allowed: {allowed}, which the ledger of the file has. "
-            "A budget is declared once, before anybody looks; a change is recorded in the study that declared it, and each later "
-            f"release from there states it: formalsynth budget STUDY --change {budget:g} --reason TEXT"
-        )
+        declared = BudgetEntry(date=entry.date, budget=budget, reason=OF_OTHERS if budgets else "")
+        added_now: list[Entry] = [entry] if budgets[-1:] == (budget,) else [declared, entry]
+        _add(folder, together, book, *added_now)
+        return Started(len(releases), tuple(releases), (*budgets, *_budgets(added_now)))
 
 
 def change_budget(folder: Path, budget: float, reason: str) -> None:
@@ -206,7 +224,7 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
     if not 0 < budget < math.inf:
         raise DataError(f"--change: given {budget:g}; allowed: a number above 0")
     with _alone(folder) as together:
-        lines = _read(folder)
+        lines = _read(folder, needed=True)
         former = _budgets(entries_of(lines))
         if not former or former[-1] == budget:
             declared = f"it is {former[-1]:g}" if former else "the ledger has none before the first release"
@@ -217,52 +235,75 @@ def change_budget(folder: Path, budget: float, reason: str) -> None:
 def record_comparison(folder: Path, candidates: Sequence[str], content: Content | None = None) -> None:
     """Add an entry for a comparison before anybody can read its report."""
     with _alone(folder) as together:
-        lines, _ = _known_lines(folder, together, content)
-        _write(folder, together, added(lines, ComparisonEntry(date=today(), compared=tuple(candidates))))
-        _keep(folder, together, lines, content)
+        book = _book(folder, together, content)
+        compared: list[Entry] = [ComparisonEntry(date=today(), compared=tuple(candidates))]
+        if not {*_budgets(entries_of(book.lines))[-1:]} <= {*book.budgets}:  # it was one of other rows
+            compared.insert(0, BudgetEntry(date=today(), budget=min(book.budgets), reason=OF_OTHERS))
+        _add(folder, together, book, *compared)
 
 
 def finish(folder: Path, place: int, outcome: str, crossing: str = "") -> None:
     """Add an entry for the outcome of a release, with the sha256 of its crossing; its epsilon stays spent."""
     with _alone(folder) as together:
         entry = OutcomeEntry.model_validate({"date": today(), "release": place, "outcome": outcome, "crossing": crossing})
-        if not (lines := _read(folder)):
-            raise DataError(f"{folder / FILE}: is missing: restore it from its copy among all ledgers")
+        if not (lines := _read(folder, needed=True)):
+            raise DataError(f"{folder / FILE}: is missing: restore it from a copy")
         _write(folder, together, added(lines, entry))
 
 
-def _known_lines(folder: Path, together: Path | None, content: Content | None) -> tuple[list[str], bool]:
-    """Lines of the ledger of a study, opened if there is none; True if it is listed for these rows, or nothing is."""
-    lines, listed = _read(folder), True
-    if together and content is not None:
-        lines, listed = _had(folder, together, content, lines)
-    return lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16))), listed
+class _Book(NamedTuple):
+    """Ledger of a study, with what all ledgers have on its rows: read once, under a lock where it is written."""
+
+    lines: list[str]
+    known: list[Known]
+    """Files of all ledgers."""
+    ours: Known | None
+    """File of the study; None where its rows are not given."""
+    others: dict[str, list[Entry]]
+    """Other ledgers of the same rows, by name."""
+    budgets: Sequence[float]
+    """Budgets of which the rows may have each: that of a ledger that is listed for them, else those of others; none at first."""
 
 
-def _keep(folder: Path, together: Path | None, lines: Sequence[str], content: Content | None) -> None:
-    """List the rows of a study among those of all ledgers, after its ledger is there."""
-    if together and content is not None:
-        keep_known(together, known_as(together, _name(lines), folder, content))
-
-
-def _had(folder: Path, together: Path, content: Content, lines: list[str]) -> tuple[list[str], bool]:
-    """Lines of a ledger, or those that a study of the same rows in this folder had, if its own copy is missing.
-
-    Returns:
-        The lines, and True if their ledger is listed for these rows.
+def _book(folder: Path, together: Path | None, content: Content | None = None) -> _Book:
+    """Read the ledger of a study, or the copy of one that a study of the same rows in this folder had, or open one.
 
     Raises:
-        DataError: a ledger of other rows is in the place of its own, or the own one is missing.
+        DataError: a ledger of other rows is in the place of its own, or a ledger is missing.
     """
-    ours = known_as(together, "", folder, content)
-    same = [entry for entry in read_known(together) if entry.rows == ours.rows]
-    here = sorted({entry.ledger for entry in same if entry.study == ours.study})
-    if lines and here and _name(lines) not in {entry.ledger for entry in same}:
-        raise DataError(f"{folder / FILE}: is not the ledger of this study: restore it from its copy {_copy(together, here[0])}")
-    if not lines and here:
-        lines = max((_listed_lines(together, name) for name in here), key=len)
-        tell(f"{folder / FILE} is missing: it is restored from its copy {_copy(together, _name(lines))}")
-    return lines, bool(lines) and _name(lines) in {entry.ledger for entry in same}
+    lines, known, ours = _read(folder), read_known(together) if together else [], None
+    if together and content is not None:
+        ours = known_as(together, "", folder, content)
+        same = [entry for entry in known if entry.rows == ours.rows]
+        here = sorted({entry.ledger for entry in same if entry.study == ours.study})
+        if lines and here and _name(lines) not in {entry.ledger for entry in same}:
+            copy = _copy(together, here[0])
+            raise DataError(f"{folder / FILE}: is not the ledger of this study: restore it from its copy {copy}")
+        if not lines and here:
+            lines = max((_listed_lines(together, name) for name in here), key=len)
+            tell(f"{folder / FILE} is missing: its copy {_copy(together, _name(lines))} takes its place")
+    lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
+    ours = ours and ours.model_copy(update={"ledger": _name(lines)})
+    files = [entry for entry in known if entry.ledger == _name(lines)] + ([ours] if ours else [])
+    others = {name: entries_of(_listed_lines(together, name)) for name in of_same_rows(known, files)} if together else {}
+    budgets: Sequence[float] = _budgets(entries_of(lines))[-1:]
+    if ours and not (budgets and _is_listed(ours, known)):
+        budgets = [number for other in others.values() for number in _budgets(other)[-1:]] or budgets
+    return _Book(lines, known, ours, others, budgets)
+
+
+def _is_listed(ours: Known, known: Sequence[Known]) -> bool:
+    """Return True if a ledger is listed for the rows of a file."""
+    return any((entry.ledger, entry.rows) == (ours.ledger, ours.rows) for entry in known)
+
+
+def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> None:
+    """Write entries, and list the file before the last of them, after its ledger is there: what is spent is always listed."""
+    *lines, last = itertools.accumulate(entries, added, initial=book.lines)
+    if together and book.ours and book.ours not in book.known:
+        _write(folder, together, lines[-1])
+        keep_known(together, book.ours)
+    _write(folder, together, last)
 
 
 def _copy(together: Path, name: str) -> Path:
@@ -274,38 +315,21 @@ def _listed_lines(together: Path, name: str) -> list[str]:
     """Lines of a ledger that is listed among all.
 
     Raises:
-        DataError: it is missing.
+        DataError: it is missing, or another one is in its place.
     """
-    if lines := _lines(_copy(together, name)):
-        return lines
-    raise DataError(f"{_copy(together, name)}: is listed and missing; nothing is released until it is restored from a copy")
-
-
-def _others(
-    together: Path | None, lines: Sequence[str], content: Content | None = None, folder: Path | None = None
-) -> list[list[Entry]]:
-    """Entries of the other ledgers of the same rows, by the rows where they are given.
-
-    Raises:
-        DataError: one of them is missing.
-    """
-    if not together or not lines:
-        return []
-    known = read_known(together)
-    ours = [entry for entry in known if entry.ledger == _name(lines)]
-    if content is not None and folder is not None:
-        ours.append(known_as(together, _name(lines), folder, content))
-    return [entries_of(_listed_lines(together, name)) for name in of_same_rows(known, ours)]
+    path = _copy(together, name)
+    if not (lines := _lines(path)):
+        raise DataError(f"{path}: is listed and missing; nothing is released until it is restored from a copy")
+    if _name(lines) != name:
+        raise DataError(f"{path}: is another ledger, {_name(lines)}; nothing is released until it is restored from a copy")
+    return lines
 
 
 def spent_elsewhere(folder: Path) -> list[str]:
     """Describe what other ledgers of the same rows have spent, and a ledger of the study whose own copy is missing."""
-    together, lines = ledgers_folder(), _read(folder)
-    if together and not lines and (known := read_known(together)):
-        place = place_of(together, folder)
-        lost = sorted({str(_copy(together, entry.ledger)) for entry in known if entry.study == place})
-        return [f"A study in this folder had the ledger {path}: unless its file was another one, restore it." for path in lost]
-    amounts = [spent(_releases(other)) for other in _others(together, lines)]
+    if copies := copies_of(folder):
+        return [f"A study in this folder had the ledger {path}: unless its file was another one, restore it." for path in copies]
+    amounts = [spent(_releases(other)) for other in _book(folder, ledgers_folder()).others.values()]
     return [f"Other ledgers of the same rows: epsilon {math.fsum(amounts):g}, which counts here, too."] if any(amounts) else []
 
 
@@ -315,19 +339,25 @@ def overlapping(folder: Path, content: Content) -> list[str]:
     Raises:
         DataError: a ledger is damaged.
     """
-    together, lines = ledgers_folder(), _read(folder)
-    if not together:
-        return [ALONE]
-    known, ours = read_known(together), known_as(together, _name(lines) if lines else "", folder, content)
-    same = of_same_rows(known, [ours])
-    sentences = [f"the same rows have another ledger, {name}" for name in same]
-    shared = overlaps(known, ours, same)
-    sentences += [f"another ledger, {name}, is of rows that it shares: {what}" for name, what in shared.items()]
-    amounts = [spent(_releases(entries_of(_listed_lines(together, name)))) for name in (*same, *shared)]
-    counts = ["which count here"] * len(same) + ["which do not count here, but add up for the people in both"] * len(shared)
-    return [
-        f"{sentence}, with releases of epsilon {amount:g}, {count}"
-        for sentence, amount, count in zip(sentences, amounts, counts, strict=True)
+    with _alone(folder) as together:  # it may make the key
+        if not together:
+            return [ALONE]
+        book = _book(folder, together, content)
+        assert book.ours is not None
+        shared = overlaps(book.known, book.ours, list(book.others))
+        ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
+    releases, sentences = spent(_releases(entries_of(book.lines))), []
+    if releases and not _is_listed(book.ours, book.known):
+        sentences.append(
+            f"these are not the rows of this study's earlier releases, of epsilon {releases:g}, which count all the same"
+        )
+    amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
+    counts = "which do not count here, but add up for the people in both"
+    return sentences + [
+        f"another ledger, {name}, is of rows that it shares: {shared[name]}, with releases of epsilon {amount:g}, {counts}"
+        if name in shared
+        else f"the same rows have another ledger, {name}, with releases of epsilon {amount:g}, which count here"
+        for name, amount in amounts.items()
         if amount
     ]
 
@@ -369,23 +399,31 @@ def only_release(folder: Path) -> Iterator[None]:
     Raises:
         DataError: another one is under way.
     """
-    descriptor = _lock_file(folder / ".release.lock", FILE_MODE)
+    with _locked(folder / ".release.lock", FILE_MODE, "another release of this study is under way: wait for its end"):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(path: Path, mode: int, busy: str = "") -> Iterator[None]:
+    """Lock a file: one of a folder would not be seen by another machine, nor be taken twice by one process.
+
+    Raises:
+        DataError: it is locked and ``busy`` states it, or its file system has no locks.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
+        with contextlib.suppress(PermissionError):  # somebody else of the group made it
+            os.fchmod(descriptor, mode)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError:
-            raise DataError(f"{folder}: another release of this study is under way: wait for its end") from None
+            raise DataError(f"{path.parent}: {busy}") from None
+        except OSError as error:
+            why = "two releases could spend the same: take a folder on a file system that has locks"
+            raise DataError(f"{path}: cannot be locked ({error.strerror}), and {why}") from error
         yield
     finally:
         os.close(descriptor)
-
-
-def _lock_file(path: Path, mode: int) -> int:
-    """Open a file for a lock: one of a folder would not be seen by another machine, nor be taken twice by one process."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, mode)
-    with contextlib.suppress(PermissionError):  # somebody else of the group made it
-        os.fchmod(descriptor, mode)
-    return descriptor
 
 
 @contextlib.contextmanager
@@ -393,13 +431,13 @@ def _alone(folder: Path) -> Iterator[Path | None]:
     """Lock the ledger and the folder of all ledgers, which it yields: two releases cannot spend the same rest of a budget."""
     together = ledgers_folder()
     own = private_folder((folder / FILE).parent)
-    if together and together.resolve() in (own.resolve(), folder.resolve()):
-        raise DataError(f"{VARIABLE}: is a folder of this study; allowed: one of its own")
+    above = [together.resolve(), *together.resolve().parents] if together else []
+    if folder.resolve() in above or any((place / SCHEMA).exists() for place in above):
+        raise DataError(f"{VARIABLE}: is a folder of this study, or of another one; allowed: one of its own")
     with contextlib.ExitStack() as held:
         for place in filter(None, (own, together)):
-            descriptor = _lock_file(place / LOCK, mode_in(place))
-            held.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            held.enter_context(_locked(place / LOCK, mode_in(place)))
+            sweep(place, "")  # a killed process leaves some of which no later one has the name
         yield together
 
 
@@ -445,15 +483,37 @@ def today() -> str:
 
 
 def _write(folder: Path, together: Path | None, lines: Sequence[str]) -> None:
-    """Write both copies, the one among all ledgers first: what is in one of them counts."""
+    """Write both copies, the one among all ledgers first: what is in one of them counts.
+
+    Raises:
+        DataError: an entry could not be read again; nothing was written.
+    """
     text = "".join(f"{line}\n" for line in lines)
+    try:
+        _releases(entries_of(lines))
+        if len(text) > LONGEST:
+            raise ValueError(f"more than {LONGEST} bytes")
+    except (ValueError, LookupError) as error:
+        raise DataError(f"{folder / FILE}: an entry was not written, since nobody could read it again ({error})") from error
     if together:
-        write_private(together / f"{_name(lines)}.jsonl", text, mode_in(together))
+        write_private(_copy(together, _name(lines)), text, mode_in(together))
     write_private(folder / FILE, text)
 
 
-def table(ledger: Sequence[LedgerEntry], budget: float | None, comparisons: Sequence[ComparisonEntry] = ()) -> list[str]:
-    """Format the ledger, a line for each entry."""
+def table(
+    ledger: Sequence[LedgerEntry], budgets: Sequence[BudgetEntry] = (), declared: float | None = None,
+    comparisons: Sequence[ComparisonEntry] = (),
+) -> list[str]:  # fmt: skip
+    """Format the ledger, a line for each entry.
+
+    Args:
+        ledger: releases.
+        budgets: budgets, the present one last.
+        declared: budget in ``release.yaml``; None for none.
+        comparisons: comparisons on the file.
+    """
+    changed = [f"{entry.date}  budget {entry.budget:g}: {entry.reason or 'declared'}" for entry in budgets]
+    budget = budgets[-1].budget if budgets else declared
     compared = [
         f"{entry.date}  compared on the file, for which no epsilon accounts: {', '.join(entry.compared)}" for entry in comparisons
     ]
@@ -461,9 +521,11 @@ def table(ledger: Sequence[LedgerEntry], budget: float | None, comparisons: Sequ
         f"{entry.date}  {entry.synthesizer}: epsilon at most {entry.epsilon:g} for {entry.sets} sets, "
         f"{ledger_kind(entry.guarantee)} ({entry.neighbours}), {entry.outcome}"
         for entry in ledger
-    ] or ["Nothing was released from this file yet."]
+    ] or ["Nothing was released in this study yet. formalsynth check shows whether other studies have released the same rows."]
     total = f"Together: {spent(ledger):g}" + ("." if budget is None else f" of {budget:g}.")
+    if declared is not None and budget != declared:
+        total += f" release.yaml has another budget, {declared:g}, which a release refuses."
     kinds = {ledger_kind(entry.guarantee) for entry in ledger}
     if len(kinds) > 1:
         total += " The kinds of guarantee differ, so the sum is what is claimed, not one guarantee of one kind."
-    return [*compared, *lines, total]
+    return [*changed, *compared, *lines, total]

@@ -16,7 +16,7 @@ from formalsynth.core.family import FAMILIES, Predictor, StanData, program
 from formalsynth.core.job import SamplerSettings, Synthesizer, with_parents
 from formalsynth.core.mechanism import MECHANISMS, PER_BOUND, STRICT_KINDS, Context, DirectRelease
 from formalsynth.core.neighbours import Neighbours
-from formalsynth.core.private import PublicTables
+from formalsynth.core.private import SCALES, PublicTables
 from formalsynth.core.registry import REPOSITORY
 from formalsynth.core.streams import Address
 from formalsynth.core.text import DataError
@@ -37,6 +37,10 @@ HISTOGRAM = "perturbed_histogram"
 """Mechanism whose noise a release draws again."""
 TRIALS = 3
 """Largest number of times that a fit to public tables is tried: it costs no privacy."""
+TRIED = 10_007
+"""Number of values between the declared bounds that a family has to take; of a prime number of steps hardly any is whole."""
+CELLS = 10_000
+"""Largest number of cells of a noisy table to which a family is fitted."""
 UNIT = {"x_low": 0.0, "x_high": 1.0, "x_closed": 1.0, "x_discrete": 0.0}
 """Bins of a predictor, which a design has on the scale of its declared bounds, and which is within them."""
 MOVE = 1e-10
@@ -167,7 +171,7 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
 def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
     """Check that the family takes all declared values, that histograms have the declared bounds, and that strict claims apply."""
     low, high = declared.schema.target.ends
-    inside = np.array([low, (low + high) / 2, high])
+    inside = np.linspace(low, high, TRIED)
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
@@ -204,11 +208,22 @@ def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesize
         ends = ", ".join(f"{key}: {value:g}" for key, value in wanted.items())
         scale = "; the predictor is on a scale on which its declared bounds are 0 and 1" if predictors else ""
         raise refusal(study.file, f"{where}.parameters", given, [f"{ends}: the declared bounds{scale}"])
+    bins = synthesizer.parameters.get("bins", 0) * (synthesizer.parameters.get("x_bins", 0) if predictors else 1)
+    if bins > CELLS:
+        raise refusal(
+            study.file, f"{where}.parameters", f"{bins:g} cells", [f"at most {CELLS}, by bins{' and x_bins' * bool(predictors)}"]
+        )
+    least, most = SCALES
+    if not least <= 1 / synthesizer.parameters["epsilon"] <= most:
+        raise refusal(
+            study.file, f"{where}.parameters.epsilon", synthesizer.parameters["epsilon"], [f"{1 / most:g} to {1 / least:g}"]
+        )
 
 
 def fit(
-    declared: Declared, study: StudySetup, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings
-) -> dict[str, Candidate]:
+    declared: Declared, study: StudySetup, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings,
+    drawn: dict[str, PublicTables] | None = None,
+) -> dict[str, Candidate]:  # fmt: skip
     """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
 
     Args:
@@ -218,6 +233,7 @@ def fit(
         executable: the compiled Stan program of the family.
         ids: ids of the synthesizers to fit.
         sampler: settings of the sampler.
+        drawn: takes the noisy tables by id as soon as they are drawn; they are paid for, whatever happens after.
 
     Returns:
         Candidates by id, without those that are parents only.
@@ -228,7 +244,7 @@ def fit(
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(records.x):
         raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
-    chain, failed, public = study.chain(ids), dict[str, str](), dict[str, PublicTables]()
+    chain, failed, public = study.chain(ids), dict[str, str](), {} if drawn is None else drawn
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
         if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):

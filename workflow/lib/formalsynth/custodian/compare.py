@@ -47,7 +47,8 @@ def compare(declared: Declared) -> list[str]:
     return [
         f"The internal report is {declared.folder / REPORT}: CONFIDENTIAL, only you can read it.",
         head(declared.folder),
-        f"Next: read it, choose in {declared.folder / RELEASE}, then formalsynth release {declared.folder}",
+        f"Next: read it, then formalsynth release {declared.folder}. What you change in {declared.folder / RELEASE} from now on "
+        "may depend on the file, and the texts of the release state that candidates were compared.",
     ]
 
 

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class NoFitError(DataError):
-    """Noisy counts were drawn, and the family could not be fitted to them."""
-
-    def __init__(self, words: str, counts: Part) -> None:
-        super().__init__(words)
-        self.counts = counts
-
-
 CELLS = 100_000
 """Largest number of cells of a table of synthesized predictors."""
 
@@ -47,12 +39,10 @@ def crossed(schema: Schema, draft: ReleaseDraft | ReleaseConfig, table: pd.DataF
 
     Raises:
         DataError: something that it needs is not declared, it failed, or its noise is not safe.
-        NoFitError: its family could not be fitted to its noisy counts.
     """
     check_draft(schema, draft)
     if candidate.reason:
-        words = f"{candidate.synthesizer.id}: could not be fitted: {candidate.reason}; nothing is released"
-        raise NoFitError(words, fitted_part(schema, candidate.public)) if candidate.public else DataError(words)
+        raise DataError(f"{candidate.synthesizer.id}: could not be fitted: {candidate.reason}; nothing is released")
     generator, rows, as_is = np.random.default_rng(), rows_of(schema, draft, len(table)), None
     tables = [_predictors(schema, draft, table)] if schema.synthesized else []
     if schema.predictors and not schema.synthesized:

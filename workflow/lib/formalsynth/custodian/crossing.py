@@ -198,7 +198,8 @@ class Declarations(Model):
     @property
     def meaning(self) -> str:
         """Meaning of the guarantee."""
-        return guarantee_sentence(self.guarantee, self.schema_.neighbours, self.noisy, self.own_mechanism)
+        shown = self.schema_.shown
+        return guarantee_sentence(self.guarantee, self.schema_.neighbours, self.noisy, self.own_mechanism, shown)
 
     @property
     def pure(self) -> bool:

@@ -40,7 +40,7 @@ def ledger_kind(kind: str) -> str:
     return "DP" if kind in STRICT_KINDS else kind
 
 
-def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str | None = None) -> str:
+def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str | None = None, shown: str = "") -> str:
     """Describe a guarantee.
 
     Args:
@@ -48,9 +48,11 @@ def guarantee_sentence(kind: str, neighbours: Neighbours, noisy: bool, own: str 
         neighbours: the declared neighbour relation.
         noisy: True if the synthetic sets come from noisy counts, False for posterior draws of the rows.
         own: file of a user's own mechanism; None for one of the package.
+        shown: what a release shows of rows in any case, so that neighbours are alike in it; empty for nothing.
     """
+    relation = RELATION[neighbours] + (f", neither or both with {shown}" if shown else "")
     if kind in STRICT_KINDS and own:
-        return OWN.format(file=own, relation=RELATION[neighbours])
+        return OWN.format(file=own, relation=relation)
     if kind in STRICT_KINDS:
-        return STRICT.format(relation=RELATION[neighbours]) + ("" if noisy else f" {SAMPLER}")
+        return STRICT.format(relation=relation) + ("" if noisy else f" {SAMPLER}")
     return LOCAL.format(meaning=guarantee(kind).meaning)

@@ -83,7 +83,7 @@ class Levels:
             values = np.where(places > self.below, np.maximum(values, step), values)
             values = np.where(places < self.below, np.minimum(values, -step), values)
             values = np.where(places == self.below, 0.0, values)
-        return np.clip(values, *self.column.ends)
+        return np.clip(values, *self.column.ends) + 0.0  # no -0.0
 
 
 def levels_of(column: Column) -> Levels:

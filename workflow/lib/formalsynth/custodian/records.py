@@ -104,4 +104,5 @@ def made_up(schema: Schema, generator: np.random.Generator) -> pd.DataFrame:
 def finished(schema: PublicSchema, outcomes: Array) -> Array:
     """Synthetic outcomes as they are released: inside the declared bounds and rounded as declared; both without the data."""
     low, high = schema.target.ends
-    return np.clip(np.round(np.clip(outcomes, low, high), schema.target.places), low, high)
+    rounded = np.round(np.clip(outcomes, low, high), schema.target.places)
+    return np.asarray(np.clip(rounded, low, high) + 0.0)  # no -0.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import crossing_of, earlier_of
 from formalsynth.custodian.budget import ALONE, finish, head, only_release, start, today
-from formalsynth.custodian.cross import NoFitError, rows_of
+from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.crossing import CROSSING
 from formalsynth.custodian.hash_chain import LedgerEntry
 from formalsynth.custodian.rehearsal import rehearse
@@ -47,7 +47,8 @@ def _release(declared: Declared, to: Path) -> list[str]:
     chosen = source(declared, config)
     _check_confinement(declared)
     if stored := unfinished(declared.folder):
-        return ["An earlier release was finished from what had crossed; nothing was spent.", *_finished(stored, to)]
+        finished = "An earlier release was finished from what had crossed, with the declarations of then; nothing was spent."
+        return [finished, *_finished(stored, to)]
     check_place(to)
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
@@ -67,9 +68,9 @@ def _release(declared: Declared, to: Path) -> list[str]:
         except BaseException as error:  # whatever it was, it may have depended on the data
             with contextlib.suppress(OSError, DataError):
                 finish(declared.folder, started.place, "stopped")
-            if isinstance(error, NoFitError):
-                path = store_counts(declared.folder, started.place, public, error.counts)
-                raise DataError(f"{error}. The noisy counts, which are paid for, are in {path}: they may be published") from error
+            if counts := chosen.paid():
+                path = store_counts(declared.folder, started.place, public, counts)
+                error.add_note(f"The noisy counts, which are paid for, are in {path}: they may be published.")
             raise
     return _finished(stored, to)
 
@@ -92,10 +93,11 @@ def _finished(stored: Unfinished, to: Path) -> list[str]:
 
 
 def _check_confinement(declared: Declared) -> None:
-    """Check that the public side cannot read the file.
+    """Check that the public side can read neither the file nor the study.
 
     Raises:
-        DataError: the file is in a folder with software, which every process may read.
+        DataError: one of them is in a folder with software, which every process may read.
     """
-    if folders := holding(declared.csv):
-        raise DataError(f"{declared.schema.file}: is in {folders[0]}, which holds software and can be read: move the file")
+    for path in (declared.csv, declared.folder):
+        if folders := holding(path):
+            raise DataError(f"{path}: is in {folders[0]}, which holds software and can be read: move it")

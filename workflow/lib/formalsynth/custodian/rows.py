@@ -15,7 +15,7 @@ from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text, with_points
 from formalsynth.custodian.same_rows import Content, content_of
-from formalsynth.custodian.schema import Column, Declared, Schema
+from formalsynth.custodian.schema import KIND, Column, Declared, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ SURVEY_WEIGHT = (
     "column only if analysts need it."
 )
 MISSING = "filled in"
-NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """Number as files have it."""
 
 
@@ -97,7 +97,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
-    content = content_of(text.mask(text == ""), schema.decimal)  # whatever is declared as missing
+    content = content_of(text, schema.decimal)
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)
@@ -144,6 +144,11 @@ def _check_shape(declared: Declared, text: pd.DataFrame) -> None:
     schema, file = declared.schema, declared.csv
     absent = [name for name in schema.columns if name not in text.columns]
     more = [name for name in text.columns if name not in schema.columns]
+    if absent and len(text.columns) == 1:
+        raise DataError(
+            f"{file}: has one column with delimiter: {schema.delimiter!r}, and the schema declares {len(schema.columns)}: its "
+            f"first line is {listed(list(text.columns))}. Correct delimiter in the schema"
+        )
     if absent:
         raise DataError(
             f"{file}: has no column {', '.join(absent)}; its columns are {listed(list(text.columns))}: correct the schema"
@@ -284,6 +289,11 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
             f"pairs is not declared: a release of all columns divides its epsilon among {pairs} pairs of columns, and takes "
             "long. Declare those that analysts need."
         )
+    for first, second in _without_kinds(schema):
+        yield (
+            f"pairs: {first} with {second} is about rows with a {second} above 0. Declare {first} with {second}{KIND}, too, if "
+            f"analysts need who has none."
+        )
     if len(table) < LEAST_ROWS:
         yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables keep hardly anything of so few."
     if len(table):
@@ -293,6 +303,16 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     if len(schema.predictors) and table.duplicated().any():
         again = int(table.duplicated().sum())
         yield f"{again} row{'s are' if again != 1 else ' is'} equal to another one: is somebody in the file twice?"
+
+
+def _without_kinds(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yield declared pairs of a column with one in which 0 has a level of its own, where the kind of the latter is in no pair."""
+    declared = {frozenset(pair) for pair in schema.pairs or []}
+    for pair in schema.pairs or []:
+        for first, second in (pair, pair[::-1]):
+            column = schema.columns.get(second)
+            if column and column.own_zero and frozenset((first, second + KIND)) not in declared:
+                yield first, second
 
 
 def _identified(schema: Schema, text: pd.DataFrame) -> Iterator[str]:

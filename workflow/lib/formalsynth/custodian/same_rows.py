@@ -6,6 +6,7 @@ confidential all the same, and only their owner can read them.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
@@ -37,6 +38,8 @@ SAMPLE = 512
 """Number of rows by which files that differ a little are recognized: those with the smallest hashes."""
 FEW_VALUES = 20
 """Number of different values from which on equal columns are a sign of equal records."""
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".", "-")
+"""Usual codes of missing values, which are one value here, whatever is declared."""
 SHARED = 0.05
 """Share of the sampled rows above which two files are named as overlapping."""
 
@@ -65,18 +68,18 @@ class Known(Model):
 def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
     """Compute hashes of the rows of a file.
 
-    Neither the names nor the order of rows and columns matter, nor how numbers are written: 1, 1.0 and 1e0 are one value. Columns
-    with one value do not count.
+    Neither the names nor the order of rows and columns matter, nor how numbers and missing values are written: 1, 1.0 and 1e0 are
+    one value. Columns with one value do not count.
 
     Args:
-        text: all values as text; missing ones are NaN.
+        text: all values as text.
         decimal: point or comma of decimal numbers.
     """
     import pandas as pd
 
     columns, rows = {}, np.zeros(len(text), dtype=np.uint64)
     for name in text.columns:
-        column = _comparable(text[name], decimal)
+        column = _comparable(text[name].mask(text[name].isin(MISSING)), decimal)
         hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
         different = len(np.unique(hashes))
         if different >= FEW_VALUES:
@@ -97,21 +100,29 @@ def _comparable(column: pd.Series, decimal: str) -> pd.Series:
 
 
 def ledgers_folder() -> Path | None:
-    """Folder of the ledgers of all studies of the user; None where there is no home.
+    """Folder of the ledgers of all studies of the user; None where the user has no home.
 
     Raises:
-        DataError: the variable names a folder that cannot be used.
+        DataError: it cannot be used.
     """
     chosen = os.environ.get(VARIABLE)
+    if chosen and not Path(chosen).is_absolute():
+        raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
     try:
         folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
-        if not folder.is_absolute():
-            raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
         return folder if folder.is_dir() and _is_shared(folder) else private_folder(folder)
     except (OSError, RuntimeError) as error:
-        if chosen:
-            raise DataError(f"{VARIABLE}: given {chosen!r}, a folder that cannot be used: {error}") from error
+        if chosen or _has_home():
+            what = f"given {chosen!r}, a folder" if chosen else f"not given, and {folder} is one"
+            raise DataError(f"{VARIABLE}: {what} that cannot be used: {error}") from error
         return None
+
+
+def _has_home() -> bool:
+    """Return True for a user whose home is there: what is wrong with the ledgers in it can be corrected."""
+    with contextlib.suppress(OSError, RuntimeError):
+        return Path.home().is_dir() and Path.home().stat().st_uid == os.getuid()
+    return False
 
 
 def mode_in(folder: Path) -> int:
@@ -159,8 +170,9 @@ def _keyed(key: bytes, kind: str, value: bytes) -> str:
 def _key(folder: Path) -> bytes:
     path = folder / KEY
     if not path.exists():
-        if (folder / INDEX).exists():
+        if read_known(folder):
             raise DataError(f"{path}: is missing, without which {folder / INDEX} cannot be read: restore it from a copy")
+        write_private(folder / INDEX, "", mode_in(folder))  # there from now on, so that a lost list is noticed
         write_private_bytes(path, secrets.token_bytes(32), mode_in(folder))
     try:
         key = path.read_bytes()
@@ -179,6 +191,8 @@ def read_known(folder: Path) -> list[Known]:
     """
     path = folder / INDEX
     if not path.exists():
+        if (folder / KEY).exists() and any(folder.glob("*.jsonl")):
+            raise DataError(f"{path}: is missing, which names the rows of the ledgers there: restore it from a copy")
         return []
     try:
         return [Known.model_validate_json(line, strict=True) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -50,7 +50,7 @@ def modules() -> list[Path]:
 def holding(path: Path) -> list[Path]:
     """Folders with software that hold a path; a confidential file in one of them could be read by a confined process."""
     whole = path.resolve()
-    return [folder for folder in software() if whole.is_relative_to(folder)]
+    return [folder for folder in (*software(), PACKAGE.parent.resolve()) if whole.is_relative_to(folder)]
 
 
 def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:

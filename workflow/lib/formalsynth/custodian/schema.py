@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from formalsynth.core.constraints import Finite
 from formalsynth.core.model import Identifier, Model, WholeNumber, each_once, ordered
+from formalsynth.core.words import counted
 from formalsynth.plan.messages import ConfigError, validated
 from formalsynth.plan.yaml_file import load_yaml
 
@@ -18,6 +19,8 @@ DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files in the folder of a study."""
+SHARE = "share of "
+"""Start of the names of analyses that are shares of rows."""
 KIND = " kind"
 """End of the name of what tells whether a value is missing, below 0, 0 or above it."""
 TABLES = "tables"
@@ -26,7 +29,22 @@ FITTED = "noisy_tables"
 """Mechanism that fits a family to noisy tables; a release draws their noise, and the draws cost nothing more."""
 SETS = 5
 """Number of synthetic sets where a draft gives none."""
-Categories = Annotated[list[str], Field(min_length=2), AfterValidator(each_once)]
+
+
+def _printable(text: str) -> str:
+    """Return a name or category as it is, if it cannot end a line of a text or of a program.
+
+    Raises:
+        ValueError: it has a line break or another control character.
+    """
+    if not text.isprintable():
+        raise ValueError("Input should have no line break and no other control character")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
+Categories = Annotated[list[Text], Field(min_length=2), AfterValidator(each_once)]
 Treatment = Literal["as_is", "suppressed", "synthesized"]
 Sector = Literal["Technology", "Healthcare", "Education", "Government", "Energy", "Finance"]
 """Sectors that OpenDP's registry of deployments knows."""
@@ -37,7 +55,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
+Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line), AfterValidator(_printable)]
 
 
 LARGEST = 1e100
@@ -82,8 +100,14 @@ class Column(Model):
         for key, value in given.items():
             if (value is not None) != (key in wanted) and self.release != "suppressed":
                 raise ValueError(f"a column of type {self.type} has {' and '.join(sorted(wanted))}; see {key}")
-        if any(abs(end) > LARGEST for end in (self.lower, self.upper) if end is not None):
+        bounds = [end for end in (self.lower, self.upper) if end is not None]
+        if any(abs(end) > LARGEST for end in bounds):
             raise ValueError(f"lower and upper have to be between {-LARGEST:g} and {LARGEST:g}")
+        if self.release != "suppressed" and any(round(end, self.places) != end for end in bounds):
+            allowed = (
+                "whole numbers" if self.type == "whole" else f"of at most {counted(self.places, 'decimal place')} (decimals)"
+            )
+            raise ValueError(f"lower and upper have to be {allowed}, as released values are")
         if self.scale == "log" and (self.lower is None or self.lower < 1 / LARGEST):
             raise ValueError(f"scale can be log only for numbers with a lower bound above 0, of at least {1 / LARGEST:g}")
         if (self.scale == "signed_log") != (self.unit is not None):
@@ -137,14 +161,14 @@ class PublicSchema(Model):
     outside_bounds: Literal["clip", "refuse"] = Field(description="Treatment of numbers outside the declared bounds.")
     missing: Literal["drop_rows", "refuse"] = Field(description="Treatment of rows with a missing value.")
     zeros: Literal["keep", "drop_rows", "refuse"] = Field(description="Treatment of outcomes of 0.")
-    outcome: str = Field(min_length=1, description="The column that is confidential and made synthetic.")
-    pairs: list[tuple[str, str]] | None = Field(
+    outcome: Name = Field(description="The column that is confidential and made synthetic.")
+    pairs: list[tuple[Name, Name]] | None = Field(
         None, description="Pairs of columns whose association noisy tables keep; by default all pairs. Fewer are kept better."
     )
     margins: Annotated[float, Field(ge=0.01, le=0.99)] = Field(
         0.4, description="Share of the budget of noisy tables for the distributions of single columns; the rest is for pairs."
     )
-    columns: dict[str, Column] = Field(min_length=1, description="The columns of the file, in its order.")
+    columns: dict[Name, Column] = Field(min_length=1, description="The columns of the file, in its order.")
 
     @model_validator(mode="after")
     def _treatments(self) -> Self:
@@ -189,14 +213,27 @@ class PublicSchema(Model):
         return self
 
     @property
+    def dropped(self) -> str:
+        """Reasons for which rows are left out, as declared; empty if none are."""
+        causes = {"a missing value in a released column": self.missing, "an outcome of 0": self.zeros}
+        return " or ".join(cause for cause, treatment in causes.items() if treatment == "drop_rows")
+
+    @property
+    def shown(self) -> str:
+        """Reasons for which rows are left out and seen to be: their values in columns released as they are do not come.
+
+        Neighbours are alike in it: what a release shows in any case has no guarantee.
+        """
+        return self.dropped if any(column.release == "as_is" for column in self.columns.values()) else ""
+
+    @property
     def hides_rows(self) -> bool:
         """True if the number of rows that can be used is confidential.
 
         It is where presence is protected, and where a row with a missing value or an outcome of 0 is left out: the value that
         replaces another one may be such. Columns that are released as they are show the rows that are left out all the same.
         """
-        unchanged = any(column.release == "as_is" for column in self.columns.values())
-        return self.neighbours == "add_remove" or (not unchanged and "drop_rows" in (self.missing, self.zeros))
+        return self.neighbours == "add_remove" or (bool(self.dropped) and not self.shown)
 
     @property
     def target(self) -> Column:
@@ -229,6 +266,13 @@ class Schema(PublicSchema):
     missing_values: list[str] = Field(default_factory=lambda: [""], description="Texts for a missing value.")
     rows: int = Field(ge=2, le=10**9, description="Rows of the file without its header; public where neighbours is replace.")
 
+    @model_validator(mode="after")
+    def _present_categories(self) -> Self:
+        for name, column in self.columns.items():
+            for category in {"", *self.missing_values} & set(column.categories or []):
+                raise ValueError(f"columns.{name}.categories has {category!r}, which is a missing value: see missing_values")
+        return self
+
     @property
     def public(self) -> PublicSchema:
         """The part that may be published: suppressed columns, the file, and a confidential number of rows are left out."""
@@ -248,7 +292,7 @@ class Curator(Model):
 class Regression(Model):
     """A linear regression that the internal report compares."""
 
-    predictors: list[str] = Field(min_length=1, description="Predictors.")
+    predictors: list[Name] = Field(min_length=1, description="Predictors.")
     log: bool = Field(False, description="Whether it is the logarithm of the outcome that is explained.")
 
     def label(self, outcome: str) -> str:
@@ -259,28 +303,43 @@ class Regression(Model):
 class Share(Model):
     """Share of rows with a certain value, of all rows."""
 
-    column: str = Field(description="The column.")
-    value: float | str | None = Field(None, description="Rows with this value or category.")
+    column: Name = Field(description="The column.")
+    value: float | Text | None = Field(None, description="Rows with this value or category.")
     above: Finite | None = Field(None, description="Rows with a number above this one.")
+    below: Finite | None = Field(None, description="Rows with a number below this one.")
     missing: bool = Field(False, description="Rows whose value is missing.")
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        if (self.value is not None) + (self.above is not None) + self.missing != 1:
-            raise ValueError("a share has a value, or above, or missing: true")
+        if sum(given is not None for given in (self.value, self.above, self.below)) + self.missing != 1:
+            raise ValueError("a share has a value, or above, or below, or missing: true")
         return self
 
     @property
     def name(self) -> str:
         """Name of the analysis."""
-        end = "missing" if self.missing else f"above {self.above:g}" if self.above is not None else f"equal to {self.value}"
-        return f"share of {self.column} {end}"
+        return f"{SHARE}{self.column} {self._which}"
+
+    @property
+    def number(self) -> bool:
+        """True if it compares numbers."""
+        return self.above is not None or self.below is not None
+
+    @property
+    def _which(self) -> str:
+        if self.missing:
+            return "missing"
+        if self.above is not None:
+            return f"above {self.above:g}"
+        if self.below is not None:
+            return f"below {self.below:g}"
+        return f"equal to {self.value:g}" if isinstance(self.value, float) else f"equal to {self.value}"
 
 
 class Analyses(Model):
     """Analyses that the internal report compares, and for which noisy tables have intervals."""
 
-    means: list[str] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
+    means: list[Name] = Field(default_factory=list, description="Columns of numbers whose means are compared.")
     shares: list[Share] = Field(default_factory=list, description="Shares of rows.")
     quantiles: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
         default_factory=lambda: [0.15, 0.5, 0.9], description="Levels of quantiles of the outcome."
@@ -292,9 +351,7 @@ class Analyses(Model):
 class ReleaseConfig(Model):
     """``release.yaml``: content and budget of a release."""
 
-    synthesizer: str = Field(
-        min_length=1, description="Which synthesizer of study.yaml is released, or tables: noisy tables of all columns."
-    )
+    synthesizer: Name = Field(description="Which synthesizer of study.yaml is released, or tables: noisy tables of all columns.")
     sets: int = Field(ge=1, le=100, description="Synthetic data sets, m.")
     rows: WholeNumber | None = Field(
         None,

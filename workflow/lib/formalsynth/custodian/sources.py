@@ -15,13 +15,22 @@ from formalsynth.contract.family import LENGTHS, RECORDS
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings, Synthesizer
 from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
+from formalsynth.core.private import PublicTables
 from formalsynth.core.registry import is_own
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.analyses import check_analyses
 from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
-from formalsynth.custodian.cross import check_claim, check_draft, check_rows_declared, crossed, crossed_tables, with_predictors
-from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode
+from formalsynth.custodian.cross import (
+    check_claim,
+    check_draft,
+    check_rows_declared,
+    crossed,
+    crossed_tables,
+    fitted_part,
+    with_predictors,
+)
+from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode, Part
 from formalsynth.custodian.guarantees import RELEASE_KIND, Audit, release_kind
 from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
 from formalsynth.custodian.program import compiled
@@ -54,6 +63,9 @@ class Source(Protocol):
 
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
         """Numbers from the confidential rows, and the outcome of their audit."""
+
+    def paid(self) -> Part | None:
+        """Noisy counts that were drawn before a failure, and are paid for; None for none."""
 
 
 def source(declared: Declared, config: ReleaseConfig) -> Source:
@@ -88,6 +100,9 @@ class TablesSource:
         """Count the rows; the guarantee has a proof and an exact test, and no audit."""
         return crossed_tables(self.declared.schema, self.config, table), "none"
 
+    def paid(self) -> None:
+        """Return nothing: after the noise nothing can fail but the disk."""
+
 
 def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
     """Return the source of noisy tables.
@@ -121,6 +136,8 @@ class CandidateSource:
     declarations: Declarations
     executable: Path = field(default=Path(), init=False)
     """Compiled Stan program of the family, while it is ready."""
+    drawn: dict[str, PublicTables] = field(default_factory=dict, init=False, repr=False)
+    """Noisy tables of the rows, once they are drawn."""
 
     @property
     def direct(self) -> bool:
@@ -176,13 +193,18 @@ class CandidateSource:
         """
         schema, id = self.declared.schema, self.synthesizer.id
         records = records_of(schema, table)
-        candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings())[id]
+        candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings(), self.drawn)[id]
         numbers = crossed(schema, self.config, table, candidate)
         check_claim(schema, self.config, candidate)
         if candidate.noisy:
             return numbers, "none"
         audited = audit_chosen(self.declared, self.study, table, candidate, self.executable, self.config.sets)
         return numbers, _audit(self.config, candidate, audited)
+
+    def paid(self) -> Part | None:
+        """Noisy counts of the rows that were drawn; None for none."""
+        tables = self.drawn.get(self.synthesizer.id)
+        return None if tables is None else fitted_part(self.declared.schema, tables)
 
 
 def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:

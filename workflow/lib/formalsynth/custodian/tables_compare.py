@@ -63,7 +63,8 @@ class Tried:
     def differences(self) -> Array:
         """Root mean square (analyses,) of the difference from the file, in standard errors of the file."""
         estimate, error = np.array(list(self.file.values())).T
-        return np.asarray(np.sqrt(((self.synthetic - estimate) ** 2).mean(axis=0)) / error)
+        apart = np.sqrt(((self.synthetic - estimate) ** 2).mean(axis=0))
+        return np.asarray(np.divide(apart, error, out=np.full_like(apart, np.nan), where=error > 0))
 
 
 def compare_tables(schema: Schema, config: ReleaseConfig, table: pd.DataFrame) -> str:

@@ -21,7 +21,7 @@ from formalsynth.custodian.crossing import Crossing, Declarations
 from formalsynth.custodian.guarantees import DELTA
 from formalsynth.custodian.intervals import Analysed
 from formalsynth.custodian.metadata import CONTEXT, CSVW
-from formalsynth.custodian.schema import Column, PublicSchema, ReleaseConfig
+from formalsynth.custodian.schema import KIND, Column, PublicSchema, ReleaseConfig
 from formalsynth.inference.intervals import contradicted
 
 DATA_PACKAGE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -104,7 +104,9 @@ class ReleaseFacts:
     @property
     def pairs(self) -> list[str]:
         """Pairs of columns of which noisy tables keep a correlation."""
-        return [part.name.replace(" by ", " and ") for part in self.crossing.tables if " by " in part.name]
+        names = [(part.name, part.columns[0]) for part in self.crossing.tables if len(part.columns) == 2]
+        firsts = [(name, first + KIND if name.startswith(f"{first}{KIND} by ") else first) for name, first in names]
+        return [f"{first} and {name.removeprefix(f'{first} by ')}" for name, first in firsts]
 
     @property
     def unpaired(self) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from formalsynth.core.progress import tell
 from formalsynth.core.text import DataError
 from formalsynth.custodian.assemble import write_files
-from formalsynth.custodian.budget import finish, read_ledger
+from formalsynth.custodian.budget import copies_of, finish, read_ledger
 from formalsynth.custodian.crossing import CROSSING, Crossing, Declarations, Part, part_text, read_crossing, statement_of, text_of
 from formalsynth.custodian.public import compute_release, software
 from formalsynth.custodian.release_folder import check_place, differences, publish, unpublished_folder
@@ -82,7 +82,10 @@ def unfinished(study: Path) -> Unfinished | None:
     if not folder.exists():
         return None
     if not ledger and (folder / CROSSING).exists():
-        raise DataError(f"{folder}: is a crossing that was paid for, and the ledger is missing: restore the ledger from its copy")
+        copies = " or ".join(copies_of(study)) or "among all ledgers"
+        raise DataError(
+            f"{folder}: is a crossing that was paid for, and the ledger is missing: restore it from its copy {copies}"
+        )
     try:
         place = int((folder / PLACE).read_text(encoding="utf-8"))
         entry = ledger[place]

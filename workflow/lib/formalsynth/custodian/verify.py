@@ -30,12 +30,18 @@ ACCESS = "system.posix_acl"
 """Beginning of the names of access lists, which have numbers of users; others that begin with system. are of file systems."""
 
 
+ADVICE = (
+    "Do not send or trust this folder: delete what was added to it (Python adds __pycache__), or take a copy that was verified, "
+    "and verify again. A release need not be made again for it"
+)
+
+
 class FileRecord(Model):
     """File of a release and the one that its crossing explains."""
 
     name: str
     sha256: str | None
-    """Checksum of the file; None if it is missing."""
+    """Checksum of the file; None if it is missing, or does not belong to the release."""
     computed: str | None
     """Checksum of the file that was computed again; None if the crossing does not explain it."""
 
@@ -117,8 +123,8 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
     if release.is_symlink() or not release.is_dir():
         raise DataError(f"{release}: is not a folder; give the folder of a release")
     if problem := next(_odd(release), None):
-        raise DataError(f"{problem}. Do not send this folder: release again, or take a copy that was verified")
-    findings.checks.append("plain files alone, with the modes of a release and no extended attributes")
+        raise DataError(f"{problem}. {ADVICE}")
+    findings.checks.append("plain files alone, which cannot be run, without extended attributes but those that systems set")
     crossing, _ = read_crossing(release)
     findings.crossing, findings.made_with = checksum(release / CROSSING), dict(crossing.software)
     findings.checks.append(f"{CROSSING} is whole and agrees with the declarations")
@@ -149,10 +155,11 @@ def _examine(release: Path, study: Path | None, findings: _Findings, run_code: b
 
 def _compared(release: Path, again: Path) -> list[FileRecord]:
     """Checksums of the files of a release, and of the same files computed again."""
-    of_folder = [{path.name: checksum(path) for path in folder.iterdir()} for folder in (release, again)]
+    there, computed = {path.name for path in release.iterdir()}, {path.name: checksum(path) for path in again.iterdir()}
+    sums = {name: checksum(release / name) for name in there & computed.keys()}  # a file that was added may be of any size
     return [
-        FileRecord(name=_text(name), sha256=of_folder[0].get(name), computed=of_folder[1].get(name))
-        for name in sorted({*of_folder[0], *of_folder[1]})
+        FileRecord(name=_text(name), sha256=sums.get(name), computed=computed.get(name))
+        for name in sorted(there | computed.keys())
     ]
 
 
@@ -230,7 +237,7 @@ def _check_ledger(study: Path, release: Path, total: str) -> None:
     Raises:
         DataError: it is not.
     """
-    if total not in {entry.crossing for entry in read_ledger(study)}:
+    if total not in {entry.crossing for entry in read_ledger(study, needed=True)}:
         raise DataError(
             f"{release / CROSSING}: is not the crossing of a release in the ledger of {study}: all of it was changed, "
             "or it belongs to another study"
