@@ -116,6 +116,21 @@ def test_a_declared_file_passes_with_its_warnings(folder, capsys):
     assert out.splitlines()[-1] == "The file matches the schema. Next: formalsynth plan studies/income"
 
 
+@pytest.mark.parametrize(("changes", "problem"), [
+    ({}, None), ({"synthesizer": "Tables"}, "release.yaml: synthesizer: given 'Tables'"),
+    ({"ceiling": 50, "budget": 60, "synthesizer": "tables"}, "columns.age.release: given 'as_is'"),
+    ({"ceiling": 5, "budget": 2}, "ceiling has to be at most budget"),
+])  # fmt: skip
+def test_a_check_names_what_a_release_would_be_refused_for(folder, capsys, changes, problem):
+    inspected()
+    incomes.declare("studies/income", incomes.DECLARED | {"release.yaml": incomes.DECLARED["release.yaml"] | changes})
+    capsys.readouterr()
+    assert main(["check", "studies/income"]) == 0
+    refused = [line for line in capsys.readouterr().out.splitlines() if "a release would be refused" in line]
+    assert len(refused) == (problem is not None)
+    assert all(problem in line for line in refused), refused
+
+
 def test_an_outcome_that_is_not_there_and_a_study_that_is(folder, capsys):
     assert main(["inspect", "income.csv", "--outcome", "wage"]) == 1
     assert "allowed: person, income, age, region, sector" in capsys.readouterr().err

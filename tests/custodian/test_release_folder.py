@@ -26,6 +26,9 @@ def test_a_folder_is_private_until_it_moves_to_its_place(tmp_path):
 
 def test_an_existing_folder_is_never_overwritten(tmp_path):
     check_place(tmp_path / "new")
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=r"file/new: cannot be made \(.*\): choose another folder with --to"):
+        check_place(tmp_path / "file" / "new")
     with pytest.raises(DataError, match="is there already"):
         check_place(tmp_path)
     link = tmp_path / "link"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+from formalsynth.core.text import DataError
 from formalsynth.custodian.budget import overlapping
 from formalsynth.custodian.rows import CheckResult, check_file
-from formalsynth.custodian.schema import Declared
+from formalsynth.custodian.schema import RELEASE, Declared, read_release, undeclared
+from formalsynth.custodian.sources import source
+from formalsynth.plan.messages import ConfigError
+from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.private import private_folder, write_private
 
 FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.,]*$)")
@@ -35,7 +39,20 @@ def check(declared: Declared) -> tuple[CheckResult, list[str]]:
         lines += [f"Which rows and values they are is in {path} (CONFIDENTIAL). Correct the file or the schema, and check again."]
         return checked, lines
     lines += [f"Warning: {warning}" for warning in (*checked.warnings, *overlapping(declared.folder, checked.content))]
+    lines += [f"Warning: a release would be refused: {problem}" for problem in release_problems(declared)]
     return checked, [*lines, f"The file matches the schema. Next: formalsynth plan {declared.folder}"]
+
+
+def release_problems(declared: Declared) -> list[str]:
+    """List what a release would be refused for, where its settings are filled in; nothing of the file is used."""
+    path = declared.folder / RELEASE
+    if not path.exists() or any(undeclared(load_yaml(path))):
+        return []
+    try:
+        source(declared, read_release(declared.folder))
+    except (ConfigError, DataError) as error:
+        return str(error).splitlines()
+    return []
 
 
 def _harmless(value: object) -> object:

@@ -34,15 +34,17 @@ def check_place(to: Path) -> None:
     """Check, before anything counts as spent, that a folder can be made.
 
     Raises:
-        DataError: it exists.
-        OSError: it cannot be created.
+        DataError: it exists, or cannot be made.
     """
     if os.path.lexists(to):
         raise DataError(
             f"{to}: is there already; a release is never written over: move it away, or choose another folder with --to"
         )
-    with unpublished_folder(to):
-        pass
+    try:
+        with unpublished_folder(to):
+            pass
+    except OSError as error:
+        raise DataError(f"{to}: cannot be made ({error.strerror}): choose another folder with --to") from error
 
 
 @contextlib.contextmanager

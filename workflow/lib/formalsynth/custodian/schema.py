@@ -379,6 +379,12 @@ class ReleaseConfig(Model):
     figure: bool = Field(False, description="Whether a PNG of the synthetic outcomes comes with them.")
     analyses: Analyses = Field(default_factory=Analyses, description="What the internal report compares.")
 
+    @model_validator(mode="after")
+    def _within_budget(self) -> Self:
+        if self.ceiling > self.budget:
+            raise ValueError("ceiling has to be at most budget")
+        return self
+
 
 @dataclass(frozen=True)
 class ReleaseDraft:
