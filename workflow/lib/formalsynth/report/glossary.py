@@ -85,8 +85,8 @@ TERMS = {
     ),
     "Privacy loss, ε": (
         "How much more likely a release is with a person's record than without it, or the other way round, on a log "
-        "scale. With ε = 1 an outcome is at most e = 2.7 times as likely. With ε = 5 it is at most 148 times, with ε = 10 "
-        "at most 22,000 times. Small is good."
+        "scale. With ε = 1 an outcome is at most e = 2.72 times as likely. With ε = 5 it is at most 149 times, with ε = 10 "
+        "at most 22,027 times. Small is good."
     ),
     "δ": ("The probability with which the limit ε may be exceeded, roughly speaking."),
     "Pseudo posterior": (
