@@ -234,7 +234,7 @@ def pi_of(task: tuple[int, int]) -> list[tuple[object, ...]]:
     results: list[tuple[object, ...]] = []
     for id in {row.synthesizer for row in audited}:
         rows = [row for row in audited if row.synthesizer == id and row.neighbour in ("add", "remove") and row.worst]
-        results += [(n, id, row.neighbour, row.audited, row.claimed) for row in rows]
+        results += [(n, id, row.neighbour, row.audited, row.claimed, row.claimed_larger) for row in rows]
     return results
 
 
