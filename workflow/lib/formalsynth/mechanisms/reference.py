@@ -65,7 +65,7 @@ def censored_centred(
 
     ``theta1`` and so on are the declared ``theta_0``: the family's parameters in their order, coefficients of a regression first.
     Strict for adding or removing a record, 2 epsilon for replacing one, whatever ``theta_0`` is; a good guess clips few records.
-    No unit of the outcome matters. A factor below 1 helps where epsilon is small. ``affected`` counts the records without a
+    A factor below 1 helps where epsilon is small. ``affected`` counts the records without a
     density at ``theta_0``, which have weight 0. Source: ours.
     """
     draws = reference_draws(context, (theta1, theta2, theta3, theta4, theta5, theta6))
