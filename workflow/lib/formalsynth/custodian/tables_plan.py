@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from formalsynth.core.arrays import Array
-from formalsynth.core.progress import tell
+from formalsynth.core.progress import in_turn
 from formalsynth.custodian.analyses import names
 from formalsynth.custodian.cross import rows_of
 from formalsynth.custodian.intervals import SETS, Way, lost_relation, values
@@ -62,7 +62,7 @@ def predicted(way: Way, population: Model, generator: np.random.Generator) -> Pr
     """
     truth = _value(way, population, generator)
     files, errors, replicates = [], [], []
-    for _ in range(REPLICATES):
+    for _ in in_turn(range(REPLICATES), f"Epsilon {way.epsilon:g}: simulating a release of made-up rows,"):
         file, model = way.file(population, generator)
         _, again = way.file(model, generator)
         files.append(file)
@@ -111,9 +111,7 @@ def plan_tables(schema: Schema, config: ReleaseConfig, to: Path) -> list[str]:
     way, results = Way(public, config.analyses, config.ceiling, schema.rows, drawn), []
     lost = {name: reason for name in names(public, config.analyses) if (reason := lost_relation(public, config.analyses, name))}
     for factor in FACTORS:
-        epsilon = factor * config.ceiling
-        tell(f"Simulating {REPLICATES} releases of made-up rows with epsilon {epsilon:g}")
-        results.append(predicted(replace(way, epsilon=epsilon), population, generator))
+        results.append(predicted(replace(way, epsilon=factor * config.ceiling), population, generator))
     share, correlations = expected_errors(public, config.ceiling, made_up(schema, generator))
     write_private(to, _page(way, lost, results, correlations))
     at_ceiling = results[FACTORS.index(1.0)]
