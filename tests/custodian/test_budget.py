@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -339,7 +340,7 @@ def test_equal_ledgers_of_an_earlier_version_stay_two(tmp_path):
 def test_a_folder_of_all_ledgers_inside_a_study_is_refused(tmp_path, monkeypatch, inside):
     (tmp_path / "one" / inside).mkdir(parents=True)
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "one" / inside))
-    with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: is a folder of this study"):
+    with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: .* is in the folder of a study"):
         start(tmp_path / "one", entry(1.0), 5.0)
 
 
@@ -452,6 +453,17 @@ def test_a_budget_for_other_rows_ends_where_these_are_used(tmp_path, first):
     assert start(study, entry(0.25), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
 
 
+def test_another_declared_format_of_a_file_is_no_other_file(tmp_path):
+    """Its encoding or its decimal point, read in another way, changes all rows and no byte."""
+    first, again = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))
+    start(tmp_path / "one", entry(1.0), 1.5, first)
+    with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
+        start(tmp_path / "two", entry(1.0), 100.0, again)
+    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1 is spent"):
+        start(tmp_path / "two", entry(1.0), 1.5, again)
+    assert start(tmp_path / "other", entry(1.0), 100.0, replace(again, file="1" * 64)).budgets == (100.0,)
+
+
 def test_what_cannot_be_listed_spends_nothing(tmp_path, monkeypatch):
     """The list of all files is long, and the disk may be too full for it, but not for a ledger."""
 
@@ -504,9 +516,10 @@ def test_a_missing_ledger_is_named_with_its_copy(tmp_path):
 @pytest.mark.parametrize("inside", ["one/confidential/ledgers", "two/confidential", "two/ledgers"])
 def test_a_folder_of_all_ledgers_that_a_purge_would_delete_is_refused(tmp_path, monkeypatch, inside):
     (tmp_path / "two").mkdir()
-    (tmp_path / "two" / "schema.yaml").touch()
+    for name in ("schema.yaml", "release.yaml"):
+        (tmp_path / "two" / name).touch()
     monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / inside))
-    with pytest.raises(DataError, match="FORMALSYNTH_LEDGERS: is a folder of this study, or of another one"):
+    with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: .* is in the folder of a study"):
         start(tmp_path / "one", entry(1.0), 5.0)
 
 
@@ -588,3 +601,45 @@ def test_the_command_prints_and_checks_a_head_and_changes_a_budget(income_study,
     assert main(["budget", str(income_study), "--change", "5", "--reason", "a wave", "--head", kept]) == 0
     assert "The kept head is that of entry 3: nothing up to it was changed. Entries after it: 0." in capsys.readouterr().out
     assert start(income_study, entry(1.0), 5.0).budgets == (3.0, 5.0)
+
+
+def _of_rows(seed):
+    return content_of(pd.DataFrame({"a": [str(seed * 1000 + k) for k in range(30)]}))
+
+
+@pytest.mark.parametrize("between", ["release", "compare", "another study"])
+def test_a_file_in_between_does_not_raise_the_budget_of_rows(tmp_path, between):
+    ours, others = _of_rows(1), _of_rows(2)
+    start(tmp_path / "c", ENTRY, 1, ours)
+    start(tmp_path / "d", ENTRY, 100, others)
+    if between == "release":
+        with pytest.raises(DataError, match="budget: given 100; allowed: 1,"):
+            start(tmp_path / "c", ENTRY, 100, others)
+    else:
+        record_comparison(tmp_path / "c", ["x"], others)
+    study = tmp_path / ("e" if between == "another study" else "c")
+    with pytest.raises(DataError, match="budget: given 100; allowed: 1,"):
+        start(study, ENTRY, 100, ours)
+
+
+def test_a_ledger_of_former_rows_has_no_say_on_the_budget_of_others(tmp_path):
+    ours, others = _of_rows(1), _of_rows(2)
+    start(tmp_path / "a", ENTRY, 1, ours)
+    for name in "bc":
+        start(tmp_path / name, ENTRY, 100, others)
+    with pytest.raises(DataError, match="budget: given 100; allowed: 1,"):
+        start(tmp_path / "b", ENTRY, 100, ours)
+
+
+def test_a_comparison_of_rows_with_a_budget_limits_the_first_one_of_its_study(tmp_path):
+    ours, others = _of_rows(1), _of_rows(2)
+    start(tmp_path / "d", ENTRY.model_copy(update={"epsilon": 0.5}), 1, ours)
+    record_comparison(tmp_path / "a", ["x"], ours)
+    with pytest.raises(DataError, match="budget: given 100; allowed: 1,"):
+        start(tmp_path / "a", ENTRY, 100, others)
+
+
+def test_a_ledger_from_elsewhere_is_not_said_to_be_of_other_rows(tmp_path, monkeypatch):
+    start(tmp_path / "a", ENTRY, 1, _of_rows(1))
+    monkeypatch.setenv("FORMALSYNTH_LEDGERS", str(tmp_path / "office"))
+    assert overlapping(tmp_path / "a", _of_rows(1)) == []

@@ -49,7 +49,7 @@ def test_order_and_the_writing_of_numbers_change_nothing():
     assert same(pd.DataFrame({"a": ["0", "1"]}), pd.DataFrame({"a": ["-0", "+1"]}))
 
 
-@pytest.mark.parametrize("code", ["", "NA", "NaN", "null", "?", "."])
+@pytest.mark.parametrize("code", ["", "NA", "na", "NaN", "n/a", "#N/A", "null", "None", "?", "."])
 def test_the_code_of_missing_values_changes_nothing(code):
     table = rows().assign(income=[np.nan, np.nan, *rows()["income"][2:]])
     assert same(table, table.fillna(code))
@@ -186,3 +186,12 @@ def test_ledgers_in_a_home_that_cannot_be_used_are_not_left_out(tmp_path, monkey
     (tmp_path / ".local").touch()
     with pytest.raises(DataError, match=r"FORMALSYNTH_LEDGERS: not given, and .*ledgers is one that cannot be used"):
         ledgers_folder()
+
+
+def test_a_relative_folder_of_the_system_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORMALSYNTH_LEDGERS", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    with pytest.raises(DataError, match="XDG_STATE_HOME: given 'state'; allowed: the absolute path"):
+        ledgers_folder()
+    assert not (tmp_path / "state").exists()

@@ -147,3 +147,7 @@ def test_a_draft_takes_what_is_declared(release):
     draft = read_draft(release(sets=3, ceiling=2, rows=100, predictors_epsilon=0.5, analyses={"quantiles": [0.25]}))
     assert (draft.sets, draft.ceiling, draft.rows, draft.predictors_epsilon) == (3, 2.0, 100, 0.5)
     assert draft.analyses.quantiles == [0.25]
+
+
+def test_a_category_may_have_a_space_that_does_not_break():
+    assert Column(type="category", categories=["1\u00a0000", "more"], release="synthesized").categories == ["1\u00a0000", "more"]

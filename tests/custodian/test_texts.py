@@ -341,7 +341,8 @@ def test_what_was_refused_is_known():
 
 def test_conditions_of_a_release_that_depend_on_the_file_are_named(facts):
     text = " ".join(rendered("LEGAL.md", facts).split())
-    modelled = ", enough rows with different outcomes for a model" if not facts.noisy else ""
+    modelled = ", values that the family of the study takes" if not facts.declarations.tables else ""
+    modelled += ", enough rows with different outcomes for a model" if not facts.noisy else ""
     shown = f"It also shows that the file can be read, has the declared columns, types and categories{modelled}"
     more = "no repeated value in a column named person, if there is one; and that enough of the budget was left."
     assert f"{shown}, and {more}" in text

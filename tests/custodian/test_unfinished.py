@@ -164,3 +164,41 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     assert outcomes(study) == ["stopped"]
     assert main(["purge", "studies/income"]) == 0
     assert path.exists()
+
+
+def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    incomes.declare(study, PAID)
+    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", interrupted)
+    monkeypatch.setattr("formalsynth.custodian.release.finish", interrupted)
+    assert main(["release", "studies/income"]) == 1
+    assert (study / "confidential/noisy-counts-0.yaml").exists()
+
+
+def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("formalsynth.custodian.release.store", interrupted)
+    assert main(["release", "studies/income"]) == 1
+    error = capsys.readouterr().err
+    assert "run the command again" not in error
+    assert "The same command would begin another release, and spend as much again." in error
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [({"x_discrete": 1, "x_closed": 1}, "a predictor with x_discrete: 1 has no x_closed: 1 too"), ({}, "at most at 2000")],
+)
+def test_a_family_that_cannot_be_fitted_to_its_tables_costs_nothing(study, capsys, parameters, problem):
+    tables = {"mechanism": "noisy_tables", "parameters": TABLES | parameters}
+    whole = {"columns.income.type": "whole", "zeros": "keep"}
+    family = "lognormal" if parameters else "poisson"
+    changes = {"study.yaml": {"synthesizers": {"Tables": tables}, "scenarios.income.family": family}}
+    incomes.declare(study, PAID | {"study.yaml": PAID["study.yaml"] | changes["study.yaml"]})
+    incomes.declare(study, {"schema.yaml": whole})
+    assert main(["release", "studies/income"]) == 1
+    assert problem in capsys.readouterr().err
+    assert outcomes(study) == []

@@ -51,7 +51,8 @@ def _messages(error: BaseException) -> Sequence[object]:
     if isinstance(error, OSError):
         return [f"{error.filename or 'formalsynth'}: {error.strerror or error}"]
     if isinstance(error, KeyboardInterrupt):
-        return ["interrupted: the output is incomplete and was not written; run the command again"]
+        again = "" if getattr(error, "__notes__", ()) else "; run the command again"  # notes say what that would do
+        return [f"interrupted: the output is incomplete and was not written{again}"]
     return [_unexpected(error)] if isinstance(error, Exception) else []
 
 

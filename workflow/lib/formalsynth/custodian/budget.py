@@ -15,7 +15,7 @@ import math
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,8 +52,9 @@ from formalsynth.custodian.same_rows import (
     overlaps,
     place_of,
     read_known,
+    recognized,
 )
-from formalsynth.custodian.schema import SCHEMA
+from formalsynth.custodian.schema import RELEASE, SCHEMA
 from formalsynth.plan.yaml_file import LONGEST, check_size
 from formalsynth.runtime.private import FILE as FILE_MODE
 from formalsynth.runtime.private import private_folder, write_private
@@ -273,7 +274,7 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     """
     lines, known, ours = _read(folder), read_known(together) if together else [], None
     if together and content is not None:
-        ours = known_as(together, "", folder, content)
+        ours = recognized(known_as(together, "", folder, content), known)
         same = [entry for entry in known if entry.rows == ours.rows]
         here = sorted({entry.ledger for entry in same if entry.study == ours.study})
         if lines and here and _name(lines) not in {entry.ledger for entry in same}:
@@ -288,8 +289,28 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     others = {name: entries_of(_listed_lines(together, name)) for name in of_same_rows(known, files)} if together else {}
     budgets: Sequence[float] = _budgets(entries_of(lines))[-1:]
     if ours and not (budgets and _is_listed(ours, known)):
-        budgets = [number for other in others.values() for number in _budgets(other)[-1:]] or budgets
+        budgets = _of_these_rows(ours, {entry.rows for entry in files}, budgets, known, others)
     return _Book(lines, known, ours, others, budgets)
+
+
+def _of_these_rows(
+    ours: Known, files: set[str], own: Sequence[float], known: Sequence[Known], others: Mapping[str, Sequence[Entry]]
+) -> list[float]:
+    """Budgets that a ledger may have for rows for which it is not listed with one: only a recorded change makes a budget larger.
+
+    Args:
+        ours: file of the study.
+        files: rows of all files that its ledger ever had.
+        own: its budget, if it has one.
+        known: files of all ledgers.
+        others: other ledgers of these files, by name.
+    """
+    of_file: dict[str, list[float]] = {rows: [] for rows in files}
+    for rows, name in {(entry.rows, entry.ledger) for entry in known if entry.rows in files and entry.ledger in others}:
+        of_file[rows] += _budgets(others[name])[-1:]
+    of_ours = of_file.pop(ours.rows)
+    most = min([*own, *map(max, filter(None, of_file.values()))], default=math.inf)
+    return [min(number, most) for number in of_ours] or ([most] if most < math.inf else [])
 
 
 def _is_listed(ours: Known, known: Sequence[Known]) -> bool:
@@ -347,16 +368,18 @@ def overlapping(folder: Path, content: Content) -> list[str]:
         shared = overlaps(book.known, book.ours, list(book.others))
         ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
     releases, sentences = spent(_releases(entries_of(book.lines))), []
-    if releases and not _is_listed(book.ours, book.known):
+    listed = any(entry.ledger == book.ours.ledger for entry in book.known)  # not where they were made with other ledgers
+    if releases and listed and not _is_listed(book.ours, book.known):
         sentences.append(
             f"these are not the rows of this study's earlier releases, of epsilon {releases:g}, which count all the same"
         )
     amounts = {name: spent(_releases(entries)) for name, entries in ledgers.items()}
     counts = "which do not count here, but add up for the people in both"
+    equal = "these rows, or former ones of this study, have another ledger"
     return sentences + [
         f"another ledger, {name}, is of rows that it shares: {shared[name]}, with releases of epsilon {amount:g}, {counts}"
         if name in shared
-        else f"the same rows have another ledger, {name}, with releases of epsilon {amount:g}, which count here"
+        else f"{equal}, {name}, with releases of epsilon {amount:g}, which count here"
         for name, amount in amounts.items()
         if amount
     ]
@@ -432,8 +455,11 @@ def _alone(folder: Path) -> Iterator[Path | None]:
     together = ledgers_folder()
     own = private_folder((folder / FILE).parent)
     above = [together.resolve(), *together.resolve().parents] if together else []
-    if folder.resolve() in above or any((place / SCHEMA).exists() for place in above):
-        raise DataError(f"{VARIABLE}: is a folder of this study, or of another one; allowed: one of its own")
+    studies = [
+        place for place in above if place == folder.resolve() or all((place / name).exists() for name in (SCHEMA, RELEASE))
+    ]
+    if studies:
+        raise DataError(f"{VARIABLE}: {together} is in the folder of a study, {studies[0]}; allowed: a folder outside of studies")
     with contextlib.ExitStack() as held:
         for place in filter(None, (own, together)):
             held.enter_context(_locked(place / LOCK, mode_in(place)))

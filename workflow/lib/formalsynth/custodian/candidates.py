@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +39,7 @@ HISTOGRAM = "perturbed_histogram"
 TRIALS = 3
 """Largest number of times that a fit to public tables is tried: it costs no privacy."""
 TRIED = 10_007
-"""Number of values between the declared bounds that a family has to take; of a prime number of steps hardly any is whole."""
+"""Number of values between the declared bounds that a family has to take; evenly spaced, and as many others."""
 CELLS = 10_000
 """Largest number of cells of a noisy table to which a family is fitted."""
 UNIT = {"x_low": 0.0, "x_high": 1.0, "x_closed": 1.0, "x_discrete": 0.0}
@@ -171,7 +172,9 @@ def _check_program(declared: Declared, name: str, use: OwnStan, file: Path, wher
 def _check(declared: Declared, study: StudySetup, chosen: Collection[Synthesizer]) -> None:
     """Check that the family takes all declared values, that histograms have the declared bounds, and that strict claims apply."""
     low, high = declared.schema.target.ends
-    inside = np.linspace(low, high, TRIED)
+    shares = np.linspace(0, 1, TRIED)
+    shares = np.concatenate([shares, np.modf(shares * math.sqrt(2))[0]])  # bounds cannot make these all whole
+    inside = np.clip(low + (high - low) * shares, low, high)
     allowed = FAMILIES[study.family].outcomes
     if not allowed.holds(inside if declared.schema.target.type == "number" else np.round(inside)):
         ends = f"{study.family}, with outcomes declared from {low:g} to {high:g}"
@@ -208,7 +211,8 @@ def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesize
         ends = ", ".join(f"{key}: {value:g}" for key, value in wanted.items())
         scale = "; the predictor is on a scale on which its declared bounds are 0 and 1" if predictors else ""
         raise refusal(study.file, f"{where}.parameters", given, [f"{ends}: the declared bounds{scale}"])
-    bins = synthesizer.parameters.get("bins", 0) * (synthesizer.parameters.get("x_bins", 0) if predictors else 1)
+    filled = MECHANISMS[FITTED].parameters(**synthesizer.parameters).model_dump()  # with x_bins, where it is left out
+    bins = filled["bins"] * (filled["x_bins"] if predictors else 1)
     if bins > CELLS:
         raise refusal(
             study.file, f"{where}.parameters", f"{bins:g} cells", [f"at most {CELLS}, by bins{' and x_bins' * bool(predictors)}"]
@@ -241,9 +245,7 @@ def fit(
     Raises:
         DataError: the family cannot take the outcomes, or a release cannot use a mechanism.
     """
-    allowed = FAMILIES[study.family].outcomes
-    if not allowed.holds(records.x):
-        raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
+    check_outcomes(declared, study, records)
     chain, failed, public = study.chain(ids), dict[str, str](), {} if drawn is None else drawn
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
@@ -259,6 +261,17 @@ def fit(
         for synthesizer in chain
         if synthesizer.id in ids
     }
+
+
+def check_outcomes(declared: Declared, study: StudySetup, records: Records) -> None:
+    """Check that a family takes the outcomes of some records.
+
+    Raises:
+        DataError: it does not take one.
+    """
+    allowed = FAMILIES[study.family].outcomes
+    if not allowed.holds(records.x):
+        raise DataError(f"{declared.schema.outcome}: has values that {study.family} does not take: it takes {allowed.what}")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from formalsynth.core.arrays import Array
 from formalsynth.custodian.analyses import estimates, names
-from formalsynth.custodian.schema import SHARE, Analyses, PublicSchema
+from formalsynth.custodian.schema import Analyses, PublicSchema
 from formalsynth.custodian.tables import Model, measured
 from formalsynth.inference.intervals import Interval
 
@@ -136,7 +136,7 @@ def _reason(way: Way, name: str, result: Analysed) -> str:
         return "too few rows for it in some simulations"
     if abs(result.bias) > MOST_BIAS * result.error:
         return "the bias is larger than what the noise leaves certain"
-    if name.startswith(SHARE) and not 0 <= result.estimate - result.bias <= 1:
+    if name in {share.name for share in way.analyses.shares} and not 0 <= result.estimate - result.bias <= 1:
         return "too few rows for the noise"
     return lost_relation(way.schema, way.analyses, name)
 

@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 
 from formalsynth.core.text import DataError
+from formalsynth.core.words import counted
 from formalsynth.custodian.assemble import crossing_of, earlier_of
 from formalsynth.custodian.budget import ALONE, finish, head, only_release, start, today
 from formalsynth.custodian.cross import rows_of
@@ -17,8 +18,11 @@ from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import Declared, read_release
-from formalsynth.custodian.sources import source
-from formalsynth.custodian.unfinished import Unfinished, finish_release, store, store_counts, unfinished
+from formalsynth.custodian.sources import Source, source
+from formalsynth.custodian.unfinished import CONFIDENTIAL, UNFINISHED, Unfinished, finish_release, store, store_counts, unfinished
+
+LEAST = 2
+"""Smallest number of rows of a synthetic set."""
 
 
 def release(declared: Declared, to: Path) -> list[str]:
@@ -52,13 +56,16 @@ def _release(declared: Declared, to: Path) -> list[str]:
     check_place(to)
     public = chosen.declarations
     file = usable(declared, modelled=not public.noisy)
+    chosen.check(file.table)
+    if (rows := rows_of(declared.schema, config, len(file.table))) < LEAST:
+        raise DataError(f"{declared.csv}: {counted(rows, 'row')} can be used, and their number is published; needed: {LEAST}")
     entry = LedgerEntry(
         date=today(), synthesizer=config.synthesizer, guarantee=public.guarantee, neighbours=declared.schema.neighbours,
         sets=config.sets, epsilon=config.ceiling, outcome="started",
     )  # fmt: skip
     # own code that breaks its contract, and what is declared, stop a release before anything counts as spent
     with chosen.ready():
-        rehearse(declared, chosen, to, rows_of(declared.schema, config, len(file.table)))
+        rehearse(declared, chosen, to, rows)
         started = start(declared.folder, entry, config.budget, file.content)
         try:
             numbers, audit = chosen.crossed(file.table)
@@ -66,13 +73,25 @@ def _release(declared: Declared, to: Path) -> list[str]:
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
         except BaseException as error:  # whatever it was, it may have depended on the data
+            _keep_paid(declared.folder, started.place, chosen, error)  # first: somebody may interrupt twice
             with contextlib.suppress(OSError, DataError):
                 finish(declared.folder, started.place, "stopped")
-            if counts := chosen.paid():
-                path = store_counts(declared.folder, started.place, public, counts)
-                error.add_note(f"The noisy counts, which are paid for, are in {path}: they may be published.")
             raise
     return _finished(stored, to)
+
+
+def _keep_paid(study: Path, place: int, chosen: Source, error: BaseException) -> None:
+    """Store what a failed release has paid for, and add to its error where that is, and what the same command would do now."""
+    if (study / CONFIDENTIAL / UNFINISHED).exists():
+        error.add_note("The same command finishes the release from what crossed, and costs nothing more.")
+        return
+    try:
+        if counts := chosen.paid():
+            path = store_counts(study, place, chosen.declarations, counts)
+            error.add_note(f"The noisy counts, which are paid for, are in {path}: they may be published.")
+    except OSError as full:
+        error.add_note(f"The noisy counts, which are paid for, could not be stored: {full.strerror}.")
+    error.add_note("The same command would begin another release, and spend as much again.")
 
 
 def _finished(stored: Unfinished, to: Path) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from formalsynth.core.words import counted
 from formalsynth.custodian.csv_file import CsvFormat, listed, read_text, with_points
 from formalsynth.custodian.same_rows import Content, content_of
 from formalsynth.custodian.schema import KIND, Column, Declared, Schema
+from formalsynth.runtime.files import checksum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,7 @@ def check_file(declared: Declared, warn: bool = True) -> CheckResult:
     _check_shape(declared, text)
     if len(text) > MANY_ROWS:
         tell(f"Checking {len(text)} rows")
-    content = content_of(text, schema.decimal)
+    content = replace(content_of(text, schema.decimal), file=checksum(declared.csv))
     text = text.mask(text.isin(schema.missing_values))
     violations, cases = _violations(schema, text)
     table = None if violations else typed(schema, text)

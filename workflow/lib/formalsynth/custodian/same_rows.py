@@ -38,7 +38,8 @@ SAMPLE = 512
 """Number of rows by which files that differ a little are recognized: those with the smallest hashes."""
 FEW_VALUES = 20
 """Number of different values from which on equal columns are a sign of equal records."""
-MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", ".", "-")
+CODES = ("", "na", "n/a", "nan", "null", "none", "#n/a", "<na>", "?", ".", "-")
+MISSING = {"NaN", *(spelled for code in CODES for spelled in (code, code.upper(), code.title()))}
 """Usual codes of missing values, which are one value here, whatever is declared."""
 SHARED = 0.05
 """Share of the sampled rows above which two files are named as overlapping."""
@@ -52,6 +53,8 @@ class Content:
     """Sorted hashes of the rows, uint64."""
     columns: dict[str, bytes]
     """Digest of the sorted values of each column with many different values."""
+    file: str = ""
+    """Sha256 of the file itself; empty where it is not known."""
 
 
 class Known(Model):
@@ -63,6 +66,8 @@ class Known(Model):
     rows: str
     sample: tuple[str, ...]
     columns: tuple[str, ...]
+    file: str = ""
+    """The file itself, whatever format is declared for it; empty in lists of earlier versions."""
 
 
 def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
@@ -110,6 +115,8 @@ def ledgers_folder() -> Path | None:
         raise DataError(f"{VARIABLE}: given {chosen!r}; allowed: the absolute path of a folder")
     try:
         folder = Path(chosen) if chosen else _state() / "formalsynth" / "ledgers"
+        if not folder.is_absolute():
+            raise DataError(f"XDG_STATE_HOME: given {os.environ.get('XDG_STATE_HOME')!r}; allowed: the absolute path of a folder")
         return folder if folder.is_dir() and _is_shared(folder) else private_folder(folder)
     except (OSError, RuntimeError) as error:
         if chosen or _has_home():
@@ -151,7 +158,14 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
         ledger=ledger, study=place_of(folder, study), rows=_keyed(key, "rows", content.rows.tobytes()),
         sample=tuple(_keyed(key, "row", row.tobytes()) for row in np.unique(content.rows)[:SAMPLE]),
         columns=tuple(_keyed(key, "column", digest) for digest in content.columns.values()),
+        file=_keyed(key, "file", content.file.encode()) if content.file else "",
     )  # fmt: skip
+
+
+def recognized(ours: Known, known: Sequence[Known]) -> Known:
+    """Give a file the rows under which the same bytes are listed: another declared format makes no other file."""
+    same = next((entry for entry in known if ours.file and entry.file == ours.file), ours)
+    return ours.model_copy(update={"rows": same.rows})
 
 
 def place_of(folder: Path, study: Path) -> str:

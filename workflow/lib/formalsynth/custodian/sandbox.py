@@ -7,6 +7,7 @@ itself opens, lists, removes, connects or starts.
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -50,7 +51,14 @@ def modules() -> list[Path]:
 def holding(path: Path) -> list[Path]:
     """Folders with software that hold a path; a confidential file in one of them could be read by a confined process."""
     whole = path.resolve()
-    return [folder for folder in (*software(), PACKAGE.parent.resolve()) if whole.is_relative_to(folder)]
+    return [folder for folder in (*software(), PACKAGE.parent.resolve(), *_isolated()) if whole.is_relative_to(folder)]
+
+
+def _isolated() -> list[Path]:
+    """Folders from which an isolated process imports modules: a ``.pth`` file of an installed package may add others."""
+    command = [sys.executable, "-I", "-c", "import sys; print(*sys.path, sep=chr(0), end='')"]
+    paths = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
+    return [Path(path).resolve() for path in paths if Path(path).is_dir()]
 
 
 def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ def _printable(text: str) -> str:
     Raises:
         ValueError: it has a line break or another control character.
     """
-    if not text.isprintable():
+    if not all(character.isprintable() or unicodedata.category(character) == "Zs" for character in text):  # no-break spaces
         raise ValueError("Input should have no line break and no other control character")
     return text
 

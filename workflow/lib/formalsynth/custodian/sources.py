@@ -14,13 +14,13 @@ import numpy as np
 from formalsynth.contract.family import LENGTHS, RECORDS
 from formalsynth.core.family import FAMILIES
 from formalsynth.core.job import SamplerSettings, Synthesizer
-from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS
-from formalsynth.core.private import PublicTables
+from formalsynth.core.mechanism import MECHANISMS, STRICT_KINDS, Context
+from formalsynth.core.private import PrivateFit, PublicTables
 from formalsynth.core.registry import is_own
 from formalsynth.core.text import DataError
 from formalsynth.core.words import counted
 from formalsynth.custodian.analyses import check_analyses
-from formalsynth.custodian.candidates import Candidate, StudySetup, fit, read_study, strict_claim
+from formalsynth.custodian.candidates import Candidate, StudySetup, check_outcomes, fit, fresh_address, read_study, strict_claim
 from formalsynth.custodian.cross import (
     check_claim,
     check_draft,
@@ -33,9 +33,10 @@ from formalsynth.custodian.cross import (
 from formalsynth.custodian.crossing import REHEARSED, ROUNDING, Declarations, OwnCode, Part
 from formalsynth.custodian.guarantees import RELEASE_KIND, Audit, release_kind
 from formalsynth.custodian.internal_audit import AuditResult, audit_chosen
+from formalsynth.custodian.noise import with_safe_noise
 from formalsynth.custodian.program import compiled
 from formalsynth.custodian.records import made_up, records_of
-from formalsynth.custodian.schema import RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
+from formalsynth.custodian.schema import FITTED, RELEASE, SCHEMA, TABLES, Declared, ReleaseConfig, Schema
 from formalsynth.custodian.synthetic_sets import Crossed, MadeUpOutcomes
 from formalsynth.plan.messages import refusal
 from formalsynth.runtime.files import checksum
@@ -60,6 +61,13 @@ class Source(Protocol):
 
     def rehearsed(self, schema: Schema, config: ReleaseConfig) -> tuple[Crossed, Declarations]:
         """Numbers from made-up rows, with declarations for their release."""
+
+    def check(self, table: pd.DataFrame) -> None:
+        """Check, before anything counts as spent, that the rows can be taken.
+
+        Raises:
+            DataError: they cannot.
+        """
 
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
         """Numbers from the confidential rows, and the outcome of their audit."""
@@ -96,12 +104,15 @@ class TablesSource:
         rows = made_up(schema, np.random.default_rng())
         return crossed_tables(schema, config, rows), self.declarations
 
+    def check(self, table: pd.DataFrame) -> None:
+        """Check nothing: all declared values are taken."""
+
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
         """Count the rows; the guarantee has a proof and an exact test, and no audit."""
         return crossed_tables(self.declared.schema, self.config, table), "none"
 
     def paid(self) -> None:
-        """Return nothing: after the noise nothing can fail but the disk."""
+        """Return nothing: what was drawn is stored at once."""
 
 
 def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
@@ -162,6 +173,8 @@ class CandidateSource:
         Noisy tables of so few rows are not fitted, as the sampler would be at it for minutes.
         """
         candidate, public = None if self.declarations.noisy else self._fitted(), self.declarations
+        if self.synthesizer.mechanism == FITTED:
+            self._tabled()
         if candidate is None or candidate.reason:
             candidate = self._made_up()
             public = public.model_copy(update={"own": None} | ({} if self.direct else {"family": REHEARSED}))
@@ -173,6 +186,22 @@ class CandidateSource:
         records = records_of(schema, made_up(schema, np.random.default_rng()))
         return fit(self.declared, self.study, records, self.executable, [id], LENGTHS)[id]
 
+    def _tabled(self) -> None:
+        """Count a few made-up rows, with noise, as far as the sampler.
+
+        Raises:
+            DataError: the family cannot be fitted to the declared tables.
+        """
+        schema = self.declared.schema.model_copy(update={"rows": RECORDS})
+        records = records_of(schema, made_up(schema, np.random.default_rng()))
+        context = Context(FAMILIES[self.study.family], records, fresh_address(len(records)))
+        try:
+            tables = MECHANISMS[FITTED].apply(context, self.synthesizer.parameters)
+            assert isinstance(tables, PrivateFit)
+            tables.model.stan_data(with_safe_noise(tables).public, self.study.priors)
+        except (ValueError, RuntimeError) as error:
+            raise DataError(f"{self.synthesizer.id}: {self.study.family} cannot be fitted to its tables: {error}") from error
+
     def _made_up(self) -> Candidate:
         """Candidate with outcomes that are uniform between the declared bounds."""
         schema, draws = self.declared.schema, {"made_up": np.zeros((self.config.sets, 1))}
@@ -181,6 +210,14 @@ class CandidateSource:
             self.synthesizer, self.declarations.guarantee, "", claim or 0.0, draws,
             MadeUpOutcomes(schema.target), None if self.declarations.noisy else np.zeros(schema.rows), None,
         )  # fmt: skip
+
+    def check(self, table: pd.DataFrame) -> None:
+        """Check the outcomes by the family: a value that it does not take may be between those that were tried.
+
+        Raises:
+            DataError: it does not take one.
+        """
+        check_outcomes(self.declared, self.study, records_of(self.declared.schema, table))
 
     def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
         """Fit the rows, draw the noise, and audit a synthesizer with posterior draws of the rows.
