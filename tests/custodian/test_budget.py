@@ -453,6 +453,41 @@ def test_a_budget_for_other_rows_ends_where_these_are_used(tmp_path, first):
     assert start(study, entry(0.25), 3.0, content_of(ROWS)).budgets == (100.0, 3.0)
 
 
+def test_equal_rows_count_together_whatever_format_one_of_their_files_had(tmp_path):
+    """A file that was read in a wrong format first is listed under other rows, and later has those of another file."""
+    plain = content_of(ROWS)
+    right, wrong = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))
+    start(tmp_path / "one", entry(1.0), 1.5, plain)  # of a list without files, or another file with these rows
+    start(tmp_path / "two", entry(1.0), 100.0, wrong)
+    for study in ("two", "three"):
+        with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
+            start(tmp_path / study, entry(1.0), 100.0, right)
+        with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 2 is spent"):
+            start(tmp_path / study, entry(1.0), 1.5, right)
+
+
+def test_what_was_spent_on_a_file_in_two_formats_counts_for_another_file_of_its_rows(tmp_path):
+    right, wrong = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))
+    start(tmp_path / "one", entry(0.5), 1.5, wrong)
+    start(tmp_path / "two", entry(1.0), 1.5, right)
+    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1\.5 is spent"):
+        start(tmp_path / "three", entry(1.0), 1.5, replace(right, file="1" * 64))
+
+
+@pytest.mark.parametrize("code", ["NA", "nan", "?"])
+def test_rows_with_missing_values_are_recognized_in_the_list_of_version_0_3_0(tmp_path, code):
+    """For it only an empty value was missing, so that a column of numbers with another code was text."""
+    content = replace(content_of(ROWS.assign(b=[code, *ROWS["a"][1:]])), file="0" * 64)
+    assert content.former is not None
+    start(tmp_path / "one", entry(1.0), 1.5, replace(content, rows=content.former, former=None, file=""))
+    with pytest.raises(DataError, match=r"budget: given 100; allowed: 1\.5"):
+        start(tmp_path / "two", entry(1.0), 100.0, content)
+    start(tmp_path / "two", entry(0.5), 1.5, content)
+    written_else = replace(content_of(ROWS.assign(b=["", *ROWS["a"][1:]])), file="1" * 64)
+    with pytest.raises(DataError, match=r"of the budget of 1\.5 for all releases from the file 1\.5 is spent"):
+        start(tmp_path / "three", entry(0.5), 1.5, written_else)
+
+
 def test_another_declared_format_of_a_file_is_no_other_file(tmp_path):
     """Its encoding or its decimal point, read in another way, changes all rows and no byte."""
     first, again = (replace(content_of(rows), file="0" * 64) for rows in (ROWS, ROWS + "1"))

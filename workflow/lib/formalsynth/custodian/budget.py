@@ -44,15 +44,16 @@ from formalsynth.custodian.same_rows import (
     VARIABLE,
     Content,
     Known,
+    as_formerly,
     keep_known,
     known_as,
     ledgers_folder,
+    linked,
     mode_in,
     of_same_rows,
     overlaps,
     place_of,
     read_known,
-    recognized,
 )
 from formalsynth.custodian.schema import RELEASE, SCHEMA
 from formalsynth.plan.yaml_file import LONGEST, check_size
@@ -260,6 +261,8 @@ class _Book(NamedTuple):
     """Files of all ledgers."""
     ours: Known | None
     """File of the study; None where its rows are not given."""
+    former: list[Known]
+    """The same file by the rows under which an earlier version listed it."""
     others: dict[str, list[Entry]]
     """Other ledgers of the same rows, by name."""
     budgets: Sequence[float]
@@ -272,10 +275,12 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
     Raises:
         DataError: a ledger of other rows is in the place of its own, or a ledger is missing.
     """
-    lines, known, ours = _read(folder), read_known(together) if together else [], None
+    lines, known, ours, former = _read(folder), read_known(together) if together else [], None, list[Known]()
     if together and content is not None:
-        ours = recognized(known_as(together, "", folder, content), known)
-        same = [entry for entry in known if entry.rows == ours.rows]
+        ours = known_as(together, "", folder, content)
+        former = as_formerly(together, ours, content, known)
+        rows = linked([*known, *former], [ours])
+        same = [entry for entry in known if entry.rows in rows]
         here = sorted({entry.ledger for entry in same if entry.study == ours.study})
         if lines and here and _name(lines) not in {entry.ledger for entry in same}:
             copy = _copy(together, here[0])
@@ -285,12 +290,13 @@ def _book(folder: Path, together: Path | None, content: Content | None = None) -
             tell(f"{folder / FILE} is missing: its copy {_copy(together, _name(lines))} takes its place")
     lines = lines or added([], OpenedEntry(date=today(), ledger=secrets.token_hex(16)))
     ours = ours and ours.model_copy(update={"ledger": _name(lines)})
-    files = [entry for entry in known if entry.ledger == _name(lines)] + ([ours] if ours else [])
+    former = [entry.model_copy(update={"ledger": _name(lines)}) for entry in former]
+    files = [entry for entry in known if entry.ledger == _name(lines)] + former + ([ours] if ours else [])
     others = {name: entries_of(_listed_lines(together, name)) for name in of_same_rows(known, files)} if together else {}
     budgets: Sequence[float] = _budgets(entries_of(lines))[-1:]
-    if ours and not (budgets and _is_listed(ours, known)):
-        budgets = _of_these_rows(ours, {entry.rows for entry in files}, budgets, known, others)
-    return _Book(lines, known, ours, others, budgets)
+    if ours and not (budgets and _is_listed(ours, known, former)):
+        budgets = _of_these_rows(ours, linked(known, files), budgets, known, others)
+    return _Book(lines, known, ours, former, others, budgets)
 
 
 def _of_these_rows(
@@ -300,7 +306,7 @@ def _of_these_rows(
 
     Args:
         ours: file of the study.
-        files: rows of all files that its ledger ever had.
+        files: rows of all files that its ledger ever had, in all declared formats.
         own: its budget, if it has one.
         known: files of all ledgers.
         others: other ledgers of these files, by name.
@@ -313,9 +319,9 @@ def _of_these_rows(
     return [min(number, most) for number in of_ours] or ([most] if most < math.inf else [])
 
 
-def _is_listed(ours: Known, known: Sequence[Known]) -> bool:
-    """Return True if a ledger is listed for the rows of a file."""
-    return any((entry.ledger, entry.rows) == (ours.ledger, ours.rows) for entry in known)
+def _is_listed(ours: Known, known: Sequence[Known], former: Sequence[Known]) -> bool:
+    """Return True if a ledger is listed for the rows of a file, in all formats in which it is listed."""
+    return linked([*known, *former], [ours]) <= {entry.rows for entry in known if entry.ledger == ours.ledger}
 
 
 def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> None:
@@ -323,7 +329,8 @@ def _add(folder: Path, together: Path | None, book: _Book, *entries: Entry) -> N
     *lines, last = itertools.accumulate(entries, added, initial=book.lines)
     if together and book.ours and book.ours not in book.known:
         _write(folder, together, lines[-1])
-        keep_known(together, book.ours)
+        for file in (*book.former, book.ours):
+            keep_known(together, file)
     _write(folder, together, last)
 
 
@@ -368,8 +375,8 @@ def overlapping(folder: Path, content: Content) -> list[str]:
         shared = overlaps(book.known, book.ours, list(book.others))
         ledgers = {name: entries_of(_listed_lines(together, name)) for name in (*book.others, *shared)}
     releases, sentences = spent(_releases(entries_of(book.lines))), []
-    listed = any(entry.ledger == book.ours.ledger for entry in book.known)  # not where they were made with other ledgers
-    if releases and listed and not _is_listed(book.ours, book.known):
+    listed = {entry.rows for entry in book.known if entry.ledger == book.ours.ledger}  # none for those made with other ledgers
+    if releases and listed and not listed & linked([*book.known, *book.former], [book.ours]):
         sentences.append(
             f"these are not the rows of this study's earlier releases, of epsilon {releases:g}, which count all the same"
         )

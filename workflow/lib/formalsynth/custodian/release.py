@@ -74,7 +74,7 @@ def _release(declared: Declared, to: Path) -> list[str]:
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
         except BaseException as error:  # whatever it was, it may have depended on the data
             _keep_paid(declared.folder, started.place, chosen, error)  # first: somebody may interrupt twice
-            with contextlib.suppress(OSError, DataError):
+            with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the first error has the notes
                 finish(declared.folder, started.place, "stopped")
             raise
     return _finished(stored, to)

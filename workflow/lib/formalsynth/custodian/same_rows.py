@@ -13,8 +13,8 @@ import os
 import secrets
 import socket
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,8 @@ class Content:
     """Digest of the sorted values of each column with many different values."""
     file: str = ""
     """Sha256 of the file itself; empty where it is not known."""
+    former: Array | None = None
+    """Rows as version 0.3.0 hashed them, where that differs; None for no difference."""
 
 
 class Known(Model):
@@ -71,6 +73,14 @@ class Known(Model):
 
 
 def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
+    """Compute hashes of the rows of a file, and those of version 0.3.0, for which only an empty value was a missing one."""
+    content = _content(text, decimal, MISSING)
+    if not text.isin(MISSING - {""}).any(axis=None):
+        return content
+    return replace(content, former=_content(text, decimal, {""}).rows)
+
+
+def _content(text: pd.DataFrame, decimal: str, missing: Collection[str]) -> Content:
     """Compute hashes of the rows of a file.
 
     Neither the names nor the order of rows and columns matter, nor how numbers and missing values are written: 1, 1.0 and 1e0 are
@@ -79,12 +89,13 @@ def content_of(text: pd.DataFrame, decimal: str = ".") -> Content:
     Args:
         text: all values as text.
         decimal: point or comma of decimal numbers.
+        missing: codes of missing values.
     """
     import pandas as pd
 
     columns, rows = {}, np.zeros(len(text), dtype=np.uint64)
     for name in text.columns:
-        column = _comparable(text[name].mask(text[name].isin(MISSING)), decimal)
+        column = _comparable(text[name].mask(text[name].isin(missing)), decimal)
         hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
         different = len(np.unique(hashes))
         if different >= FEW_VALUES:
@@ -162,10 +173,19 @@ def known_as(folder: Path, ledger: str, study: Path, content: Content) -> Known:
     )  # fmt: skip
 
 
-def recognized(ours: Known, known: Sequence[Known]) -> Known:
-    """Give a file the rows under which the same bytes are listed: another declared format makes no other file."""
-    same = next((entry for entry in known if ours.file and entry.file == ours.file), ours)
-    return ours.model_copy(update={"rows": same.rows})
+def as_formerly(folder: Path, ours: Known, content: Content, known: Sequence[Known]) -> list[Known]:
+    """Describe a file by the rows under which version 0.3.0 listed it; empty where it did not."""
+    rows = "" if content.former is None else _keyed(_key(folder), "rows", content.former.tobytes())
+    return [ours.model_copy(update={"rows": rows})] if any(entry.rows == rows for entry in known) else []
+
+
+def linked(known: Sequence[Known], ours: Sequence[Known]) -> set[str]:
+    """Rows of some files, and all under which the same bytes are listed: another declared format makes no other file."""
+    rows, before = {entry.rows for entry in ours}, set[str]()
+    while rows != before:
+        files = {entry.file for entry in (*known, *ours) if entry.rows in rows} - {""}
+        before, rows = rows, rows | {entry.rows for entry in known if entry.file in files}
+    return rows
 
 
 def place_of(folder: Path, study: Path) -> str:
@@ -224,7 +244,7 @@ def keep_known(folder: Path, known: Known) -> None:
 
 def of_same_rows(known: Sequence[Known], ours: Sequence[Known]) -> list[str]:
     """Names of the other ledgers of the same rows."""
-    names, rows = {entry.ledger for entry in ours}, {entry.rows for entry in ours}
+    names, rows = {entry.ledger for entry in ours}, linked(known, ours)
     return sorted({entry.ledger for entry in known if entry.rows in rows} - names)
 
 
