@@ -257,7 +257,7 @@ def fit(
     return {
         synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
         if synthesizer.id in results
-        else _failed(declared, synthesizer, data, failed[synthesizer.id], public.get(synthesizer.id))
+        else _failed(declared, synthesizer, data, failed[synthesizer.id])
         for synthesizer in chain
         if synthesizer.id in ids
     }
@@ -315,9 +315,9 @@ def fresh_address(n: int) -> Address:
     return Address(root=secrets.randbits(256), paper=1, scenario=1, n=n, replicate=0)
 
 
-def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason: str, public: PublicTables | None) -> Candidate:
+def _failed(declared: Declared, synthesizer: Synthesizer, data: Context, reason: str) -> Candidate:
     guarantee, unknown = _guarantee(declared, synthesizer), np.full(len(data.records), np.nan)
-    return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None, public)
+    return Candidate(synthesizer, guarantee, reason, float("nan"), {}, data.family, unknown, None)
 
 
 def _candidate(declared: Declared, synthesizer: Synthesizer, data: Context, result: Result[Fit]) -> Candidate:

@@ -293,7 +293,7 @@ def _warnings(schema: Schema, table: pd.DataFrame) -> Iterator[str]:
     for first, second in _without_kinds(schema):
         yield (
             f"pairs: {first} with {second} is about rows with a {second} above 0. Declare {first} with {second}{KIND}, too, if "
-            f"analysts need who has none."
+            "analysts need who has none."
         )
     if len(table) < LEAST_ROWS:
         yield f"{len(table)} rows can be used; a model needs {LEAST_ROWS}, and noisy tables keep hardly anything of so few."

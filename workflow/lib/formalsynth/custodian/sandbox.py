@@ -6,6 +6,7 @@ itself opens, lists, removes, connects or starts.
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -54,11 +55,12 @@ def holding(path: Path) -> list[Path]:
     return [folder for folder in (*software(), PACKAGE.parent.resolve(), *_isolated()) if whole.is_relative_to(folder)]
 
 
-def _isolated() -> list[Path]:
+@functools.cache
+def _isolated() -> tuple[Path, ...]:
     """Folders from which an isolated process imports modules: a ``.pth`` file of an installed package may add others."""
     command = [sys.executable, "-I", "-c", "import sys; print(*sys.path, sep=chr(0), end='')"]
     paths = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
-    return [Path(path).resolve() for path in paths if Path(path).is_dir()]
+    return tuple(Path(path).resolve() for path in paths if Path(path).is_dir())
 
 
 def confine(readable: Iterable[Path], writable: Iterable[Path]) -> str:

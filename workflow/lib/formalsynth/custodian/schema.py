@@ -20,8 +20,6 @@ DECLARE = "DECLARE"
 """Mark of a value that the author still has to declare."""
 SCHEMA, STUDY, RELEASE = "schema.yaml", "study.yaml", "release.yaml"
 """Files in the folder of a study."""
-SHARE = "share of "
-"""Start of the names of analyses that are shares of rows."""
 KIND = " kind"
 """End of the name of what tells whether a value is missing, below 0, 0 or above it."""
 TABLES = "tables"
@@ -319,7 +317,7 @@ class Share(Model):
     @property
     def name(self) -> str:
         """Name of the analysis."""
-        return f"{SHARE}{self.column} {self._which}"
+        return f"share of {self.column} {self._which}"
 
     @property
     def number(self) -> bool:
