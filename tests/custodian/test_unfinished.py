@@ -166,6 +166,24 @@ def test_noisy_counts_without_a_fit_stay_with_their_owner(study, monkeypatch, ca
     assert path.exists()
 
 
+def test_noisy_counts_are_stored_before_a_family_is_fitted_to_them(study, monkeypatch, capsys):
+    """A process that is killed in the minutes of a fit stores nothing more."""
+    path = study / "confidential/noisy-counts-0.yaml"
+
+    def killed(*_):
+        there.append(path.exists())
+        raise ValueError
+
+    there = []
+    incomes.declare(study, PAID)
+    monkeypatch.setattr("formalsynth.steps.fit.StanPosteriors.given_public", killed)
+    assert main(["release", "studies/income"]) == 1
+    assert there[0]
+    capsys.readouterr()
+    assert main(["budget", "studies/income"]) == 0
+    assert f"Paid for and not published: the noisy counts in {path}." in capsys.readouterr().out
+
+
 def test_noisy_counts_are_kept_when_somebody_interrupts_twice(study, monkeypatch, capsys):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -207,6 +207,7 @@ def _budget(options: argparse.Namespace) -> int:
         table,
     )
     from formalsynth.custodian.schema import budget_of
+    from formalsynth.custodian.unfinished import unpublished
 
     if (options.change is None) != (not (options.reason or "").strip()):
         raise DataError("--change and --reason: give both: the new budget, and why it changed")
@@ -216,7 +217,7 @@ def _budget(options: argparse.Namespace) -> int:
     lines = table(
         read_ledger(options.study), read_budgets(options.study), budget_of(options.study), read_comparisons(options.study)
     )
-    _print(*lines, *spent_elsewhere(options.study), *checked, head(options.study))
+    _print(*lines, *unpublished(options.study), *spent_elsewhere(options.study), *checked, head(options.study))
     return 0
 
 

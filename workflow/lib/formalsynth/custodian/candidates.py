@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -226,7 +226,7 @@ def _check_tables(declared: Declared, study: StudySetup, synthesizer: Synthesize
 
 def fit(
     declared: Declared, study: StudySetup, records: Records, executable: Path, ids: Collection[str], sampler: SamplerSettings,
-    drawn: dict[str, PublicTables] | None = None,
+    keep: Callable[[PublicTables], None] | None = None,
 ) -> dict[str, Candidate]:  # fmt: skip
     """Fit synthesizers, and all that they build on, with fresh randomness of the operating system.
 
@@ -237,7 +237,7 @@ def fit(
         executable: the compiled Stan program of the family.
         ids: ids of the synthesizers to fit.
         sampler: settings of the sampler.
-        drawn: takes the noisy tables by id as soon as they are drawn; they are paid for, whatever happens after.
+        keep: stores noisy tables as soon as they are drawn: they are paid for, whatever happens after.
 
     Returns:
         Candidates by id, without those that are parents only.
@@ -246,13 +246,13 @@ def fit(
         DataError: the family cannot take the outcomes, or a release cannot use a mechanism.
     """
     check_outcomes(declared, study, records)
-    chain, failed, public = study.chain(ids), dict[str, str](), {} if drawn is None else drawn
+    chain, failed = study.chain(ids), dict[str, str]()
     for synthesizer in chain:
         mechanism = MECHANISMS[synthesizer.mechanism]
         if mechanism.selects or mechanism.staged or (mechanism.fits_public and mechanism.name != FITTED):
             raise DataError(f"{synthesizer.id}: {synthesizer.mechanism} is for studies: a release draws no noise for it yet")
     data = Context(FAMILIES[study.family], records, fresh_address(len(records)))
-    posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved, public)
+    posteriors = ReleasePosteriors(executable, study.priors, sampler, secretly_moved, keep)
     results = run_chain(chain, data, posteriors, ids, failed=failed, task="Fitting candidate", published=with_safe_noise)
     return {
         synthesizer.id: _candidate(declared, synthesizer, data, results[synthesizer.id])
@@ -278,8 +278,8 @@ def check_outcomes(declared: Declared, study: StudySetup, records: Records) -> N
 class ReleasePosteriors(StanPosteriors):
     """Posteriors of a release: a fit to public tables has a program of its own, and is tried again where it fails."""
 
-    public: dict[str, PublicTables] = field(default_factory=dict)
-    """Public tables that were drawn, by id of their synthesizer."""
+    keep: Callable[[PublicTables], None] | None = None
+    """Stores public tables as soon as they are drawn; None for tables that nothing is paid for."""
 
     def given_public(self, request: PublicRequest) -> Fit:
         """Fit to public tables that passed the gate of diagnostics.
@@ -288,7 +288,8 @@ class ReleasePosteriors(StanPosteriors):
             NoPosterior: it did not pass.
             ValueError: the model refuses the tables, or has too few effective draws.
         """
-        self.public[request.synthesizer.id] = request.public
+        if self.keep:
+            self.keep(request.public)
         own = StanPosteriors(self.executable.with_name(request.model.program), self.priors, self.settings, self.moved)
         words = request.synthesizer.words
         first, *others = (request.synthesizer.model_copy(update={"words": (*words, trial)}) for trial in range(TRIALS))

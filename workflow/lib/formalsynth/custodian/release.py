@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from pathlib import Path
 
 from formalsynth.core.text import DataError
@@ -18,8 +19,16 @@ from formalsynth.custodian.rows import usable
 from formalsynth.custodian.same_rows import ledgers_folder
 from formalsynth.custodian.sandbox import holding
 from formalsynth.custodian.schema import Declared, read_release
-from formalsynth.custodian.sources import Source, source
-from formalsynth.custodian.unfinished import CONFIDENTIAL, UNFINISHED, Unfinished, finish_release, store, store_counts, unfinished
+from formalsynth.custodian.sources import source
+from formalsynth.custodian.unfinished import (
+    Unfinished,
+    counts_path,
+    crossing_folder,
+    finish_release,
+    store,
+    store_counts,
+    unfinished,
+)
 
 LEAST = 2
 """Smallest number of rows of a synthetic set."""
@@ -67,30 +76,27 @@ def _release(declared: Declared, to: Path) -> list[str]:
     with chosen.ready():
         rehearse(declared, chosen, to, rows)
         started = start(declared.folder, entry, config.budget, file.content)
+        counts_file = counts_path(declared.folder, started.place)
         try:
-            numbers, audit = chosen.crossed(file.table)
+            numbers, audit = chosen.crossed(file.table, partial(store_counts, counts_file, public))
             earlier = earlier_of(started, public)
             crossing = crossing_of(declared, public, numbers, entry.date, audit, earlier, chosen.own)
             stored = store(declared.folder, started.place, crossing, public, numbers, chosen.own)
         except BaseException as error:  # whatever it was, it may have depended on the data
-            _keep_paid(declared.folder, started.place, chosen, error)  # first: somebody may interrupt twice
+            _add_notes(error, declared.folder, counts_file)
             with contextlib.suppress(OSError, DataError, KeyboardInterrupt):  # the first error has the notes
                 finish(declared.folder, started.place, "stopped")
             raise
     return _finished(stored, to)
 
 
-def _keep_paid(study: Path, place: int, chosen: Source, error: BaseException) -> None:
-    """Store what a failed release has paid for, and add to its error where that is, and what the same command would do now."""
-    if (study / CONFIDENTIAL / UNFINISHED).exists():
+def _add_notes(error: BaseException, study: Path, counts: Path) -> None:
+    """Add to the error of a release what it has paid for, and what the same command would do now."""
+    if crossing_folder(study).exists():
         error.add_note("The same command finishes the release from what crossed, and costs nothing more.")
         return
-    try:
-        if counts := chosen.paid():
-            path = store_counts(study, place, chosen.declarations, counts)
-            error.add_note(f"The noisy counts, which are paid for, are in {path}: they may be published.")
-    except OSError as full:
-        error.add_note(f"The noisy counts, which are paid for, could not be stored: {full.strerror}.")
+    if counts.exists():
+        error.add_note(f"The noisy counts, which are paid for, are in {counts}: they may be published.")
     error.add_note("The same command would begin another release, and spend as much again.")
 
 

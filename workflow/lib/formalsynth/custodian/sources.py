@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,11 +69,13 @@ class Source(Protocol):
             DataError: they cannot.
         """
 
-    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
-        """Numbers from the confidential rows, and the outcome of their audit."""
+    def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
+        """Numbers from the confidential rows, and the outcome of their audit.
 
-    def paid(self) -> Part | None:
-        """Noisy counts that were drawn before a failure, and are paid for; None for none."""
+        Args:
+            table: the confidential rows.
+            keep: stores noisy counts before a family is fitted to them: from then on they are paid for.
+        """
 
 
 def source(declared: Declared, config: ReleaseConfig) -> Source:
@@ -107,12 +109,10 @@ class TablesSource:
     def check(self, table: pd.DataFrame) -> None:
         """Check nothing: all declared values are taken."""
 
-    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
+    def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
         """Count the rows; the guarantee has a proof and an exact test, and no audit."""
+        del keep  # the counts are the crossing, which is stored at once
         return crossed_tables(self.declared.schema, self.config, table), "none"
-
-    def paid(self) -> None:
-        """Return nothing: what was drawn is stored at once."""
 
 
 def _tables(declared: Declared, config: ReleaseConfig) -> TablesSource:
@@ -147,8 +147,6 @@ class CandidateSource:
     declarations: Declarations
     executable: Path = field(default=Path(), init=False)
     """Compiled Stan program of the family, while it is ready."""
-    drawn: dict[str, PublicTables] = field(default_factory=dict, init=False, repr=False)
-    """Noisy tables of the rows, once they are drawn."""
 
     @property
     def direct(self) -> bool:
@@ -219,7 +217,7 @@ class CandidateSource:
         """
         check_outcomes(self.declared, self.study, records_of(self.declared.schema, table))
 
-    def crossed(self, table: pd.DataFrame) -> tuple[Crossed, Audit]:
+    def crossed(self, table: pd.DataFrame, keep: Callable[[Part], None]) -> tuple[Crossed, Audit]:
         """Fit the rows, draw the noise, and audit a synthesizer with posterior draws of the rows.
 
         The guarantee of noisy counts has a proof and an exact test. An audit on the file would add nothing, and whether it can be
@@ -230,18 +228,17 @@ class CandidateSource:
         """
         schema, id = self.declared.schema, self.synthesizer.id
         records = records_of(schema, table)
-        candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings(), self.drawn)[id]
+
+        def keep_tables(tables: PublicTables) -> None:
+            keep(fitted_part(schema, tables))
+
+        candidate = fit(self.declared, self.study, records, self.executable, [id], SamplerSettings(), keep_tables)[id]
         numbers = crossed(schema, self.config, table, candidate)
         check_claim(schema, self.config, candidate)
         if candidate.noisy:
             return numbers, "none"
         audited = audit_chosen(self.declared, self.study, table, candidate, self.executable, self.config.sets)
         return numbers, _audit(self.config, candidate, audited)
-
-    def paid(self) -> Part | None:
-        """Noisy counts of the rows that were drawn; None for none."""
-        tables = self.drawn.get(self.synthesizer.id)
-        return None if tables is None else fitted_part(self.declared.schema, tables)
 
 
 def _candidate(declared: Declared, config: ReleaseConfig) -> CandidateSource:

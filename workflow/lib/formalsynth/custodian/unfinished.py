@@ -24,6 +24,8 @@ from formalsynth.runtime.private import private_folder, write_private
 from formalsynth.runtime.scratch import scratch_folder
 
 CONFIDENTIAL, UNFINISHED = "confidential", "unfinished"
+COUNTS = "noisy-counts-{}.yaml"
+"""File with the noisy counts of a release, by its index in the ledger."""
 PLACE = "release"
 """File with the index of the release in the ledger, in the folder of its crossing."""
 
@@ -78,7 +80,7 @@ def unfinished(study: Path) -> Unfinished | None:
     Raises:
         DataError: the folder is not the one of a release in the ledger.
     """
-    folder, ledger = study / CONFIDENTIAL / UNFINISHED, read_ledger(study)
+    folder, ledger = crossing_folder(study), read_ledger(study)
     if not folder.exists():
         return None
     if not ledger and (folder / CROSSING).exists():
@@ -117,6 +119,7 @@ def finish_release(release: Unfinished, to: Path) -> None:
         with unpublished_folder(to) as folder:
             compute_release(release.folder, folder)
             publish(folder, to)
+    counts_path(release.study, release.place).unlink(missing_ok=True)  # the crossing has them
     finish(release.study, release.place, "released", checksum(release.folder / CROSSING))
     _remove(release.folder)
 
@@ -143,12 +146,26 @@ def _is_there(release: Unfinished, to: Path) -> bool:
     return True
 
 
-def store_counts(study: Path, place: int, declarations: Declarations, counts: Part) -> Path:
-    """Write noisy counts that were paid for, and to which no family could be fitted, for their owner alone.
+def crossing_folder(study: Path) -> Path:
+    """Folder with the crossing of a release that is not published yet."""
+    return study / CONFIDENTIAL / UNFINISHED
 
-    Returns:
-        The file, which may be published as it is.
-    """
-    path = private_folder(study / CONFIDENTIAL) / f"noisy-counts-{place}.yaml"
+
+def unpublished(study: Path) -> list[str]:
+    """Describe what releases that were not finished have paid for."""
+    crossing, counts = crossing_folder(study), sorted((study / CONFIDENTIAL).glob(COUNTS.format("*")))
+    return [
+        *([f"Paid for and not published: {crossing}. The next formalsynth release publishes it."] * crossing.exists()),
+        *(f"Paid for and not published: the noisy counts in {path}. They may be published as they are." for path in counts),
+    ]
+
+
+def counts_path(study: Path, place: int) -> Path:
+    """File for the noisy counts of a release of the ledger, while a family is fitted to them and where that failed."""
+    return study / CONFIDENTIAL / COUNTS.format(place)
+
+
+def store_counts(path: Path, declarations: Declarations, counts: Part) -> None:
+    """Write noisy counts for their owner alone, as a file that may be published as it is."""
+    private_folder(path.parent)
     write_private(path, part_text(statement_of(declarations, "none"), counts))
-    return path
