@@ -87,6 +87,7 @@ DICTIONARY = {
                                     "properties": {
                                         "name": {"type": "string", "pattern": r"^(?!_)\S+$"},
                                         "titles": TEXT,
+                                        "dc:description": TEXT,
                                         "required": {"type": "boolean"},
                                         "datatype": {"properties": {"base": {"enum": ["string", "integer", "double"]}}},
                                     },
@@ -102,7 +103,8 @@ DICTIONARY = {
 
 
 def of_households(folder):
-    schema = Schema.model_validate(households.DECLARED | {"columns": households.COLUMNS, "rows": 500})
+    columns = households.COLUMNS | {"size": households.COLUMNS["size"] | {"description": "Number of members"}}
+    schema = Schema.model_validate(households.DECLARED | {"columns": columns, "rows": 500})
     rows = typed(schema, households.households(500).replace("", np.nan))
     return made_tables(folder, schema, rows, analyses={"replicates": 20})
 

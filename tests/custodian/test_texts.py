@@ -15,6 +15,7 @@ from conftest import REPOSITORY
 from formalsynth.custodian.comparison import combined
 from formalsynth.custodian.crossing import Crossing, Declarations, Earlier, ReleasedDraws, Unchanged, statement_of
 from formalsynth.custodian.public import software
+from formalsynth.custodian.schema import Answers
 from formalsynth.custodian.texts import ReleaseFacts, texts_of
 from formalsynth.inference.intervals import without_draws
 from small_release import COLUMNS, a_config, a_schema
@@ -455,7 +456,7 @@ def answers(facts):
 
 def test_every_question_of_the_nist_publication_has_an_answer(facts):
     given = answers(facts)
-    assert len(given) == 21
+    assert len(given) == 26
     for question, answer in given.items():
         assert question.endswith("?")
         assert re.search(r"\w\w.*[.!]$", answer), question
@@ -472,6 +473,28 @@ def test_the_answers_about_the_guarantee_are_those_of_the_release(facts):
     noisy = facts.declarations.mechanism in ("perturbed_histogram", "noisy_tables")
     assert ("noise is a whole number" in given["Where does randomness come from, and is floating point safe?"]) == noisy
     assert ("docs/proofs/" in given["Which mechanism is it, and where is its proof?"]) == strict
+
+
+def test_the_publisher_answers_what_only_they_can():
+    facts, said = facts_of(), {"epsilon": "The board decided it | on 3 March."}
+    answered = facts.declarations.release.model_copy(update={"answers": Answers(**said)})
+    facts = replace(facts, declarations=facts.declarations.model_copy(update={"release": answered}))
+    assert answers(facts_of())["Why is epsilon 1 acceptable, and who decided it?"] == "Not answered."
+    assert r"| The board decided it \| on 3 March. |" in rendered("NIST-SP-800-226.md", facts)
+
+
+def test_columns_are_described_as_declared():
+    facts = facts_of()
+    columns = dict(facts.schema.columns)
+    columns["age"] = columns["age"].model_copy(update={"description": "Age in years"})
+    schema = facts.schema.model_copy(update={"columns": columns})
+    described = replace(facts, declarations=facts.declarations.model_copy(update={"schema_": schema}))
+    assert "| age | Age in years | whole | as in the file |" in rendered("README.md", described)
+    assert "| age | whole | as in the file |" in rendered("README.md", facts)
+    fields = json.loads(rendered("datapackage.json", described))["resources"][0]["schema"]["fields"]
+    assert {field["name"]: field.get("description") for field in fields}["age"] == "Age in years"
+    listed = json.loads(rendered("metadata.json", described))["tables"][0]["tableSchema"]["columns"]
+    assert {column["name"]: column.get("dc:description") for column in listed}["age"] == "Age in years"
 
 
 def test_an_own_mechanism_has_no_proof_of_ours():

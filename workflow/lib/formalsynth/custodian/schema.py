@@ -65,6 +65,7 @@ class Column(Model):
     """Column of the file."""
 
     type: Literal["number", "whole", "category"] = Field(description="Numbers, whole numbers, or one of some categories.")
+    description: Line | None = Field(None, description="Meaning and unit of the values, for the dictionaries of a release.")
     lower: Finite | None = Field(None, description="Declared lower bound, known without the data.")
     upper: Finite | None = Field(None, description="Declared upper bound, known without the data.")
     decimals: int = Field(0, ge=0, le=10, description="Decimal places of a number in a release.")
@@ -288,6 +289,16 @@ class Curator(Model):
     contact: Line = Field(description="Where analysts may ask.")
 
 
+class Answers(Model):
+    """Answers of the publisher to the questions that only they can answer, for the page for NIST SP 800-226."""
+
+    collection: Line | None = Field(None, description="Who saw the values when they were collected, sent and stored.")
+    access: Line | None = Field(None, description="Who can read the file today, and when it will be deleted.")
+    one_row: Line | None = Field(None, description="How it is known that each protected person is in one row only.")
+    epsilon: Line | None = Field(None, description="Why the epsilon is acceptable, and who decided it.")
+    others: Line | None = Field(None, description="Other publications about the same people.")
+
+
 class Regression(Model):
     """A linear regression that the internal report compares."""
 
@@ -375,6 +386,7 @@ class ReleaseConfig(Model):
     sector: Sector | None = Field(None, description="Sector in OpenDP's registry of deployments; left out where none fits.")
     licence: Line = Field(description="Under which licence they are published.")
     curator: Curator = Field(description="Who publishes.")
+    answers: Answers = Field(default_factory=Answers, description="Answers of the publisher, for the page for NIST SP 800-226.")
     figure: bool = Field(False, description="Whether a PNG of the synthetic outcomes comes with them.")
     analyses: Analyses = Field(default_factory=Analyses, description="What the internal report compares.")
 

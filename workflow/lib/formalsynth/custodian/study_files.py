@@ -76,7 +76,7 @@ outcome: {outcome}
 
 # Types (guesses), bounds, decimals and categories are published: declare what everybody knows without the file. release:
 #   synthesized: drawn from noisy tables; suppressed: left out; as_is: as in the file, outside the guarantee.
-# More keys, all in docs/OWN_STUDY.md: ordered, bins, own_zero, may_be_missing, scale with unit, weight.
+# More keys, all in docs/OWN_STUDY.md: description, ordered, bins, own_zero, may_be_missing, scale with unit, weight.
 columns:"""
 
 _STUDY = """\
@@ -119,6 +119,8 @@ sector: {declare} # Technology, Healthcare, Education, Government, Energy or Fin
 licence: {declare}
 curator: {{ name: {declare}, type: Government, contact: {declare} }}
 figure: false # true adds a PNG of the synthetic outcomes
+# Answers of the publisher, for the page with the questions of NIST SP 800-226: collection, access, one_row, epsilon, others.
+answers: {{}}
 # What analysts will do, for the internal report: quantiles of the outcome and linear regressions on released predictors.
 analyses: {{ quantiles: [0.15, 0.5, 0.9], regressions: [] }}
 """

@@ -197,6 +197,7 @@ def _dictionary(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]:
     """Describe the columns in CSVW."""
     columns = [
         {"name": name, "titles": name, "datatype": _datatype(column), "required": not column.may_be_missing}
+        | ({"dc:description": column.description} if column.description else {})
         for name, column in facts.schema.released.items()
     ]
     description = f"{sentences.relations} {sentences.promise} {sentences.guarantee}"
@@ -218,9 +219,9 @@ def _datapackage(facts: ReleaseFacts, sentences: Sentences) -> dict[str, object]
     config, fields = facts.config, []
     for name, column in facts.schema.released.items():
         limits = {"enum": column.categories} if column.categories else {"minimum": column.lower, "maximum": column.upper}
-        fields.append(
-            {"name": name, "type": FRICTIONLESS[column.type], "constraints": {"required": not column.may_be_missing, **limits}}
-        )
+        described = {"description": column.description} if column.description else {}
+        constraints = {"required": not column.may_be_missing, **limits}
+        fields.append({"name": name, "type": FRICTIONLESS[column.type], **described, "constraints": constraints})
     resources = [
         {"name": name.removesuffix(".csv").replace("_", "-"), "type": "table", "path": name, "format": "csv",
          "mediatype": "text/csv", "encoding": "utf-8", "schema": {"fields": fields}}
