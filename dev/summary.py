@@ -97,7 +97,7 @@ def pages(plan: Plan, folder: Path) -> list[Page]:
     first.text(_plain(headline(findings(rows, plan.errata), headline_error(rows, read_table(folder / STEADINESS)))))
     first.text("What to do, by what you can declare without looking at the data", 11, bold=True)
     for declared, taken, costs, kept in answer((folder / COST).read_text(encoding="utf-8")):
-        first.text(f"• {declared[:1].upper()}{declared[1:]}. Take: {taken}. Cost: {costs}. You keep: {kept}.")
+        first.text(f"• {declared[:1].upper()}{declared[1:]}. Use: {taken}. Privacy cost: {costs}. Quality: {kept}.")
     _show(first, rows, folder, 1)
     _show(second, rows, folder, 0, right=MIDDLE - 0.02)
     second.y = TOP
