@@ -76,12 +76,12 @@ ERRATUM = {
 TERMS = {
     "Record": ("One person's row in the confidential data."),
     "Synthesizer": (
-        "A mechanism with its settings and the model that it is applied to. It takes the confidential data and releases "
+        "A mechanism with its settings and the model that it is applied to. It uses the confidential data and releases "
         "synthetic data."
     ),
     "Neighbour": (
         "A data set that differs in one record. *Add/remove*: one has an additional record. *Replace-one*: they have the same "
-        "number of records, and one record differs. A guarantee of ε for add/remove is one of 2 ε for replace-one."
+        "number of records, and one record differs. A guarantee of ε for add/remove implies one of 2 ε for replace-one."
     ),
     "Privacy loss, ε": (
         "How much more likely a release is with a person's record than without it, or the other way round, on a log "
@@ -98,12 +98,12 @@ TERMS = {
         "a large risk."
     ),
     "LW (min-max) weights": (
-        "The record of the largest risk gets weight 0, that of the smallest risk weight 1, and the others are between in "
-        "proportion. All weights therefore depend on two records of the data."
+        "The record with the largest risk gets weight 0, the one with the smallest risk weight 1, and the others are in between, "
+        "in proportion. All weights therefore depend on two records of the data."
     ),
-    "CW weights": ("Weights from the share of records that are near a record."),
+    "CW weights": ("Weights computed from the share of records that are near each record."),
     "Lipschitz bound, Δ": (
-        "The largest absolute value that a weighted log-likelihood takes, over records and draws. For a mechanism that "
+        "The largest absolute value of a weighted log-likelihood, over records and draws. For a mechanism that "
         "draws from the pseudo posterior, ε is twice Δ."
     ),
     "Local ε": ("2 Δ of the data set at hand. It holds for this data set only: another data set has another Δ."),
@@ -111,23 +111,25 @@ TERMS = {
         "One that holds as the number of records grows without end. It means that the chance of a data set with a larger ε "
         "goes to 0."
     ),
-    "Contraction": ("The Δ of data sets of one size come closer together as the size grows."),
+    "Contraction": ("The values of Δ for data sets of the same size come closer together as the size grows."),
     "Sensitive range": (
         "The values around a record that must not be learned: [a x, b x] for a record x. A guarantee for the sensitive "
-        "range protects only inside it. Somebody may still learn that the record is there."
+        "range protects only inside it. Someone may still learn that the record is there."
     ),
-    "Censoring": ("A record's weighted log-likelihood is cut at −ε/2 and ε/2, so that no record contributes more."),
+    "Censoring": ("A record's weighted log-likelihood is cut off at −ε/2 and ε/2, so no record contributes more."),
     "Perturbed histogram (PH)": (
         "Counts in bins with random noise. It needs no model, and its guarantee holds for every data set."
     ),
-    "Replicate": ("One simulated data set, with everything that is done to it."),
+    "Replicate": ("One simulated data set, with everything computed from it."),
     "Scenario": ("Replicates of one population and sample size, or of one real data file."),
     "Monte Carlo error (MCSE)": ("How far an estimate would move if the run had used other random numbers."),
     "Audited ε": (
         "The loss that the audit found between a data set and its neighbours. It is a lower bound: a neighbour that was "
         "not tried may cost more."
     ),
-    "zCDP, ρ": ("Another way to count privacy loss, in which losses of several releases add up. Gaussian noise has a simple ρ."),
-    "Stand-in": ("Made-up records in place of confidential ones that are not public. Numbers computed from them prove nothing."),
+    "zCDP, ρ": ("Another measure of privacy loss; the losses of several releases add up. Gaussian noise has a simple ρ."),
+    "Stand-in": (
+        "Made-up records used instead of confidential ones that are not public. Numbers computed from them prove nothing."
+    ),
 }
-"""The words that a reader has to know, in plain words; docs/GLOSSARY.md is written from them."""
+"""Terms that a reader has to know, each with its meaning; docs/GLOSSARY.md is written from them."""
