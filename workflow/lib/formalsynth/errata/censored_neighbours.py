@@ -20,7 +20,7 @@ def losses(arm: str, n: int) -> Mapping[str, float]:
         n: number of records of the larger of two neighbours.
 
     Returns:
-        ``add_remove`` and ``replace_one`` over the complete support, and with ``_region`` over the region with the mass.
+        ``add_remove`` and ``replace_one`` over the complete support; with ``_region``, over the region with 99.9 % of the mass.
     """
     key = ScenarioKey(paper="censor", paper_id=2, scenario="neighbours", number=1, n=n, root=5)
     chosen = ChosenArm(arm, arm, {"epsilon": EPSILON} if ARMS[arm].parameters.model_fields else {})

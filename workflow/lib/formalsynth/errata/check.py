@@ -65,7 +65,7 @@ class Comparison:
 
     quantity: str
     value: Interval
-    """Value by the formula: a number, or a bound."""
+    """Value from the formula: a number, or a bound."""
     reference: Interval
     """Reference value by another method, with its error."""
     method: str

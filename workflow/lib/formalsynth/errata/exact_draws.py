@@ -1,4 +1,4 @@
-"""Exact posterior draws of the lognormal regression, and the bounds of an LW synthesizer with them."""
+"""Exact posterior draws of the lognormal regression, and the bounds of an LW synthesizer computed from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def simulated_records(generator: np.random.Generator, n: int) -> Records:
 
 
 def draws(records: Records, weights: Array, generator: np.random.Generator, size: int) -> Draws:
-    """Draws of the pseudo posterior with these weights (n,), ``size`` of them."""
+    """Draw ``size`` times from the pseudo posterior with these weights (n,)."""
     exact = exact_posteriors(family(), records, family().priors)
     return exact.draws(exact.posterior(weights), generator.random((size, exact.dimension)))
 
@@ -38,6 +38,6 @@ def min_max_weights(records: Records, generator: np.random.Generator, size: int)
 
 
 def min_max_bound(records: Records, generator: np.random.Generator, size: int) -> float:
-    """Lipschitz bound of LW weights, with draws of both posteriors."""
+    """Lipschitz bound of LW weights, from draws of both posteriors."""
     alpha = min_max_weights(records, generator, size)
     return record_bounds(family(), records, draws(records, alpha, generator, size), [Sensitive(alpha)])[0].delta

@@ -1,4 +1,4 @@
-"""Pair of data sets for E3, E9 and E10, as in the zcdp paper, that differ in one record, in mean and in variance."""
+"""Pair of data sets for E3, E9 and E10, as in the zcdp paper: they differ in one record, and in mean and variance."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One module for each erratum, found by folder."""
+"""One module for each erratum; the register finds them in this folder."""

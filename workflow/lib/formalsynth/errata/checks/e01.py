@@ -12,7 +12,7 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, nea
 from formalsynth.errata.exact_draws import draws, family, min_max_weights, simulated_records
 
 N, DRAWS, DATA_SETS = 1000, 500, 3
-"""Number of records, draws and data sets; half of the paper's n and draws change the ratios by a few hundredths at most."""
+"""Number of records, draws and data sets; half of the paper's n and draws change the ratios by at most a few hundredths."""
 WIDE, NARROW = (0.4, 1.8), (0.6, 1.2)
 RangeWeights = Callable[[Array], Array]
 """Function from the weights of the records to the weights of their log γ."""
@@ -32,7 +32,7 @@ def _inside(alpha: Array) -> Array:
     derived=Reading("max |α (f − log γ)|", _inside),
 )
 def bound_of_a_truncated_likelihood(formula: RangeWeights) -> Sequence[Comparison]:
-    """Compare the range-truncated bound with the statements of the paper on it."""
+    """Compare the range-truncated bound with the paper's statements about it."""
     rows = np.array([_ratios(np.random.default_rng([1, k]), formula) for k in range(DATA_SETS)])
     wide, narrow, matched = rows.T
     below, how = Interval(0.0, 1.0), "the paper's order, in each of three data sets with exact posteriors"

@@ -19,7 +19,7 @@ ORDER = 3.0
 
 @dataclass(frozen=True)
 class PostProcessing:
-    """Rho of post-processing, and the number of synthetic records from which on it is smaller."""
+    """Rho of post-processing, and the number of synthetic records above which it is smaller."""
 
     rho: Callable[[Setting], float]
     break_even: Callable[[int], float]
@@ -28,11 +28,11 @@ class PostProcessing:
 @numeric_check(
     "E2",
     printed=Reading(
-        "rho = 4 d² n / (2 σ²); cheaper from m n_syn = n² (n + 1) on",
+        "rho = 4 d² n / (2 σ²); cheaper above m n_syn = n² (n + 1)",
         PostProcessing(lambda setting: float(rho_postprocessing_printed(setting)), lambda n: n**2 * (n + 1)),
     ),
     derived=Reading(
-        "rho = (2d/n)² / (2 σ²/n) = 4 d² / (2 n σ²); cheaper from m n_syn = n + 1 on",
+        "rho = (2d/n)² / (2 σ²/n) = 4 d² / (2 n σ²); cheaper above m n_syn = n + 1",
         PostProcessing(lambda setting: float(rho_postprocessing(setting)), lambda n: n + 1),
     ),
 )
@@ -43,7 +43,7 @@ def cost_of_the_draw(formula: PostProcessing) -> Sequence[Comparison]:
     return [
         Comparison("rho", exactly(formula.rho(SETTING)), near(rho, 1e-6 * rho), "integral of p³ / q² over the draw"),
         Comparison(
-            "records at which both ways cost the same", exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
+            "number of records at which both ways cost the same", exactly(formula.break_even(SETTING.n)), near(even, 1e-4 * even),
             "root in m n_syn, records composed as printed",
         ),
     ]  # fmt: skip

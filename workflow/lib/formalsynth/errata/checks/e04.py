@@ -16,7 +16,7 @@ from formalsynth.papers.zcdp.means import privacy_loss
 SETTING, N_SYN, SETS = Setting(n=1000, d=4.0), 15_625, 5
 """Setting and records of Figure 1 of the paper, and the number of data sets in its footnote 3."""
 SMALL = 800
-"""Number of records for the solution with the covariance matrix."""
+"""Number of records in the check that solves with the covariance matrix."""
 REPEATS = 100
 
 

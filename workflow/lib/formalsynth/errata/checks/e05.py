@@ -15,7 +15,7 @@ N, REACHED = 200, 0.999
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Largest loss by kind of neighbours, as a function of the ε of the threshold."""
+    """Largest loss by neighbour relation, as a function of the ε of the threshold."""
 
     add_remove: Callable[[float], float]
     replace_one: Callable[[float], float]
@@ -27,7 +27,7 @@ class Guarantee:
     derived=Reading("add/remove: ε; replace-one: 2 ε", Guarantee(lambda epsilon: epsilon, lambda epsilon: 2 * epsilon)),
 )
 def loss_of_censored_posteriors(formula: Guarantee) -> Sequence[Comparison]:
-    """Censor_uw at ε = 1.6, n = 200: the largest loss is the bound, and is reached."""
+    """Censor_uw at ε = 1.6, n = 200: the bound is the largest loss, and is reached."""
     largest, method = losses(UNWEIGHTED, N), "largest log ratio of exact posteriors on a grid, ten data sets; 0.1 % more allowed"
     return [
         Comparison(

@@ -11,7 +11,7 @@ from formalsynth.papers.censor_audit.study_neighbours import FIXED, MIN_MAX, PRI
 N = 500
 """Number of records; the losses at the paper's 2000 are larger."""
 Bound = Callable[[float, int], float]
-"""Function from ε and the larger number of records to a bound of the loss when a record is added or removed."""
+"""Function from ε and the larger number of records to a bound on the loss when a record is added or removed."""
 
 
 @numeric_check(
@@ -23,7 +23,7 @@ Bound = Callable[[float, int], float]
     ),
 )
 def loss_with_computed_weights(formula: Bound) -> Sequence[Comparison]:
-    """Censor_w at ε = 1.6, n = 500, with the weights of every data set computed from it."""
+    """Censor_w at ε = 1.6, n = 500, with the weights of each data set computed from that data set."""
     fixed, computed, min_max, printed = (losses(arm, N) for arm in (FIXED, RECOMPUTED, MIN_MAX, PRINTED))
     method = "exact posteriors on a grid, one record added"
     bound = at_most(formula(EPSILON, N))

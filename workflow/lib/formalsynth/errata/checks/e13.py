@@ -16,7 +16,7 @@ from formalsynth.papers.reps.settings import ExperimentSettings
 from formalsynth.papers.reps.tables import Mask, encode
 
 K, DIMENSION, MEMBERS, OTHERS, REPEATS = 5, 2, 1500, 1500, 6
-"""Number of neighbours, features, members and non-members (uniform in a square), and data sets."""
+"""Number of neighbours, features, members, non-members and data sets; members and non-members are uniform in a square."""
 LARGEST, EPSILON, TRAIN = 0.667, 0.5, 2800
 """Printed top-decile advantage of uniform weights on the simulated data, its ε, and the number of training records."""
 
@@ -83,7 +83,7 @@ def advantage_of_the_reference(formula: Reference) -> Sequence[Comparison]:
     """Distance to the reference set without a release, for members and non-members of one distribution."""
     rows = np.array([_advantages(np.random.default_rng([13, k])) for k in range(REPEATS)])
     printed, fair = (near(float(column.mean()), 4 * float(column.std(ddof=1)) / REPEATS**0.5 + 0.01) for column in rows.T)
-    how = f"attack of the paper on {REPEATS} data sets in a square, no synthetic records"
+    how = f"the paper's attack on {REPEATS} data sets of points in a square, without synthetic records"
     return [
         Comparison("advantage, non-members as reference", formula.advantage(), printed, how),
         Comparison("advantage, own record left out", exactly(0.0), fair, how),

@@ -14,7 +14,7 @@ from formalsynth.errata.check import Comparison, Interval, Reading, exactly, num
 
 N = 2000
 SMALLEST = 1e-300
-"""Smallest improvement."""
+"""Smallest improvement that counts."""
 Change = Callable[[], Interval]
 """Change of the average ECDF difference with a shorter sensitive range."""
 

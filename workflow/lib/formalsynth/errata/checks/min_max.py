@@ -50,7 +50,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Contraction:
-    """Spread at the larger size, from the spread at the smaller size, and growth of the median."""
+    """Spread at the larger size, computed from the spread at the smaller size, and growth of the median."""
 
     sd: Callable[[RiskPopulation, float], float]
     growth: Callable[[RiskPopulation], float]
@@ -132,7 +132,7 @@ def _contracting() -> Iterator[Comparison]:
         if population.name != REGRESSION:
             ratio = last.sd("declared scale")[0] / first.sd("declared scale")[0]
             what = f"{population.name}: sd ratio, declared scale"
-            yield Comparison(what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) is 0.1; both readings have it contract")
+            yield Comparison(what, Interval(0.0, 0.25), exactly(ratio), "n^(−1/2) gives 0.1; it contracts under both readings")
         censored = exactly(last.sd("censored")[0])
         yield Comparison(f"{population.name}: sd, censored", exactly(0.0), censored, f"Δ = ε/2 = {EPSILON / 2:g} always")
 
