@@ -175,7 +175,7 @@ def test_a_caption_names_the_population(plan_of):
 
 def test_a_sentence_of_two_parts_of_a_sheet_is_there_once(plan_of):
     text = caption(plan_of("reweight").papers["reweight"].figure("10", "paper"))
-    assert text.count("Salaries are drawn from the published codebook margin") == 1
+    assert text.count("Salaries are drawn from the margin published") == 1
     assert "bootstrap distribution" in text
 
 
