@@ -58,10 +58,10 @@ def test_a_report_that_is_sent_has_nothing_of_a_file_that_is_not_published(tmp_p
     assert not [name for name in texts if name.startswith("papers/mine/")]
     assert "papers/first/fig01.svg" in texts
     index, page = texts["index.html"].decode(), texts["papers/mine.html"].decode()
-    assert "Left out: 4 files, since it holds records" in index
-    assert "Left out: 7 files, since it is made from" in index
+    assert "Left out: 4 files, because the content includes records" in index
+    assert "Left out: 7 files, because the content is made from" in index
     assert "<li>mine/fig01.csv</li>" in index
-    assert "1 claim, since they speak of a data file that is not published" in index
+    assert "1 claim, because they refer to an unpublished data file" in index
     assert page.count("Confidential: not in this report") == 3
     assert b"second-0" not in texts["claims.csv"]
     assert b"first-0" in texts["claims.csv"]

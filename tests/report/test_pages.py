@@ -190,7 +190,7 @@ def test_the_errata_have_their_places_texts_and_claims(folder):
     assert "Consequence" not in first
     assert f"Claim number{list(VERDICTS).index('misprint')}" in first
     assert f"Claim number{list(VERDICTS).index('refuted')}" in second
-    assert "No claim of this run speaks of it." in third
+    assert "No claim of this run refers to it." in third
     assert {"E1", "E2", "E3"} <= set(page.ids)
     assert "sources/config-errata.yaml.html#line-3" in page.targets
     assert {"claims.html#q=contraction", "papers/first.html#figure-1"} <= set(page.targets)
@@ -217,9 +217,9 @@ def test_without_claims_figures_fits_or_costs(tmp_path):
     folder = made_up_report.report(tmp_path, info, replace(RAN, sampling={}, losses={}, costs=[]), ledger=[])
     assert_links_resolve(folder)
     text = {name: " ".join(page.text.split()) for name, page in pages(folder).items()}
-    assert "No claims are written down for these papers." in text["claims.html"]
-    assert "No claims are written down for this paper." in text["papers/second.html"]
-    assert "No errata are written down for these papers." in text["errata.html"]
+    assert "No claims are listed for these papers." in text["claims.html"]
+    assert "No claims are listed for this paper." in text["papers/second.html"]
+    assert "No errata are listed for these papers." in text["errata.html"]
     assert "No posterior was sampled" in text["index.html"]
     assert "No data were missing." in text["index.html"]
     assert not (folder / "claims.csv").exists()

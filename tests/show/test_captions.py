@@ -103,7 +103,7 @@ def test_each_scenario_has_its_number_of_replicates_where_they_differ():
         ({"data": ""}, "n = 20 (First: real data); scale"),
         ({"data": "", "label": ""}, "n = 20 (first: real data); scale"),
         ({"file": "fatigue"}, " (file fatigue);"),
-        ({"stand_in": True}, " (STAND-IN: simulated in place of records that are absent);"),
+        ({"stand_in": True}, " (STAND-IN: simulated to replace missing records);"),
     ],
 )
 def test_a_caption_has_the_kind_of_data(fields, words):
@@ -123,7 +123,7 @@ def test_a_stand_in_next_to_other_data_is_named_whichever_comes_first(first):
     scenarios = [scenario_of("first", stand_in=first), scenario_of("second", stand_in=not first, label="")]
     named, other = ("First", "second") if first else ("second", "First")
     text = caption(figure_of(scenarios=scenarios))
-    assert f"{named}: STAND-IN: simulated in place of records that are absent" in text
+    assert f"{named}: STAND-IN: simulated to replace missing records" in text
     assert f"{other}: simulated data" in text
 
 

@@ -189,11 +189,11 @@ def test_filters_and_search_change_what_is_shown(screen, made_up):
     assert screen.current_url.endswith("#paper=second")
     search.send_keys("number2")
     assert shown_claims(screen) == []
-    assert "No claim fits this search." in screen.find_element(By.TAG_NAME, "main").text
+    assert "No claim matches this search." in screen.find_element(By.TAG_NAME, "main").text
     screen.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     search.send_keys("NUMBER2 section")
     assert shown_claims(screen) == ["first-2"]
-    assert "No claim fits this search." not in screen.find_element(By.TAG_NAME, "main").text
+    assert "No claim matches this search." not in screen.find_element(By.TAG_NAME, "main").text
 
 
 def test_links_open_the_ledger_filtered_or_at_a_claim(screen, made_up):

@@ -1,4 +1,4 @@
-// Search, facets and order of the ledger of claims. Without it the ledger is complete.
+// Search, filters and order of the ledger of claims. The ledger is complete without it.
 "use strict";
 
 const form = document.getElementById("filter");
@@ -35,18 +35,18 @@ if (form) {
       claim: (a, b) => a.cells[1].textContent.localeCompare(b.cells[1].textContent),
     }[sort.value];
     body.append(...[...rows].sort((a, b) => ((!query || (!a.hidden && !b.hidden)) && by(a, b)) || place.get(a.id) - place.get(b.id)));
-    count.textContent = `${shown} of ${rows.length} claims${complete ? "" : "; none has all the words"}`;
+    count.textContent = `${shown} of ${rows.length} claims${complete ? "" : "; none contains all words"}`;
     none.hidden = shown > 0;
   }
 
-  // The question and the filters are in the address, which can be sent and kept.
+  // Put the question and the filters into the address, which readers can send and bookmark.
   function keep() {
     show();
     const asked = new URLSearchParams(fields.filter((field) => field.value).map((field) => [name(field), field.value]));
     history.replaceState(null, "", `#${asked}`);
   }
 
-  // A link such as claims.html#paper=range&verdict=reproduced opens the ledger filtered; one to a claim shows that claim.
+  // A link such as claims.html#paper=range&verdict=reproduced opens the ledger filtered; a link to a claim shows that claim.
   function follow() {
     const asked = new URLSearchParams(location.hash.slice(1));
     const filters = fields.some((field) => asked.has(name(field)));
@@ -59,7 +59,7 @@ if (form) {
   form.addEventListener("change", keep);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", (event) => {
-    event.preventDefault(); // the fields would be emptied only after this
+    event.preventDefault(); // the browser would empty the fields only after this handler
     fields.forEach((field) => { field.value = ""; });
     keep();
   });

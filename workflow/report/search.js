@@ -1,4 +1,4 @@
-// Search of the report: ranks the entries of index.js, for the search box and for the ledger. Without it every page is complete.
+// Search of the report: ranks the entries of index.js, for the search box and for the ledger. All pages are complete without it.
 "use strict";
 
 const Search = (() => {
@@ -8,7 +8,7 @@ const Search = (() => {
   const STOP = new Set("a an and are as at be by can could do does for from has have how i if in is it its many much of on or so than that the there they this to us was we were what when where which why will with you".split(" "));
   const SAME = (window.SYNONYMS || []).map((group) => group.map((word) => stem(word)));
 
-  // "95 percent" and "95th percentile" become "95%", Greek letters their names, "Figure 2" and "ε = 3" one word next to their parts.
+  // "95 percent" and "95th percentile" become "95%", and Greek letters their names. "Figure 2" and "ε = 3" become one word, in addition to their parts.
   function normal(text) {
     return text.normalize("NFKC").toLowerCase()
       .replace(/\p{Script=Greek}/gu, (letter) => GREEK[letter] || letter)
@@ -44,7 +44,7 @@ const Search = (() => {
     return { terms: terms.map((word) => ({ word, same: SAME.filter((group) => group.includes(word)).flat().filter((other) => other !== word) })), phrases };
   }
 
-  // Weight of a term in a document: in full if it has the word, less for the beginning of another word, then for a synonym.
+  // Weight of a term in a document: full if the document has the word; less if a longer word begins with it or, failing that, for a synonym.
   function weight(term, counts, keys) {
     if (counts.has(term.word)) return counts.get(term.word);
     const longer = /^[a-z]{3,}$/.test(term.word) ? keys.filter((key) => key.startsWith(term.word)) : [];
@@ -63,10 +63,10 @@ const Search = (() => {
     return documents;
   }
 
-  // Smallest part of a question that a hit answers, relative to the part that the best hit answers.
+  // Smallest share of the question that a hit answers, relative to the share that the best hit answers.
   const NEARLY = 0.6;
 
-  // Documents that have all phrases and nearly as much of the question as any other, best first.
+  // Documents that contain all phrases and answer nearly as much of the question as the best one, best first.
   function rank(text, kind = "") {
     const { terms, phrases } = question(text);
     if (!terms.length && !phrases.length) return { hits: [], complete: true };
@@ -76,7 +76,7 @@ const Search = (() => {
     const sum = (values) => values.reduce((total, value) => total + value, 0);
     const scored = pool.map((entry, place) => {
       const row = weights[place];
-      // Share of the question that the document answers: rare words count most, a word only in the text counts about half.
+      // Share of the question that the document answers: rare words count most, a word that is only in the text counts about half.
       const share = sum(row.map((value, k) => rarity[k] * Math.min(1, value / 2))) / (sum(rarity) || 1);
       const titled = terms.some((term) => normal(entry.title).startsWith(`${term.word}:`)) ? 2 : 1;
       const score = sum(row.map((value, k) => rarity[k] * value / (value + 3))) * share * titled * (entry.boost || 1) / (1 + entry.keys.length / 400);
@@ -117,7 +117,7 @@ const Search = (() => {
   return { rank, highlight, unmark };
 })();
 
-// Search box of the first screen: hits of every kind while the reader types, the question in the address.
+// Search box of the first screen: shows hits of every kind while the reader types, and puts the question into the address.
 const box = document.getElementById("ask");
 if (box) {
   const form = box.closest("form");
@@ -139,7 +139,7 @@ if (box) {
       return item;
     }));
     count.textContent = !box.value.trim() ? "" : hits.length
-      ? `${hits.length} ${hits.length === 1 ? "hit" : "hits"}${complete ? "" : "; none has all the words"}${hits.length > 8 ? ", the best eight" : ""}`
+      ? `${hits.length} ${hits.length === 1 ? "hit" : "hits"}${complete ? "" : "; none contains all words"}${hits.length > 8 ? "; the best eight are shown" : ""}`
       : "Nothing found.";
     const query = box.value.trim();
     history.replaceState(null, "", query ? `#q=${encodeURIComponent(query)}` : location.pathname);

@@ -1,1 +1,1 @@
-"""The report of a run, what it cost, and the reference run of the repository."""
+"""The report of a run, with its costs and the steadiness of its verdicts."""

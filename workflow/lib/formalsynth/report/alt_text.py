@@ -12,14 +12,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 3
-"""Number of frames whose medians are listed; the caption and the table have the rest."""
+"""Number of frames whose medians are listed; the caption and the table cover the others."""
 
 
 def alt_text(path: Path) -> str:
-    """List the medians of each group of a figure from the largest to the smallest, frame by frame; along lines, both ends.
+    """List the medians of the groups of a figure from the largest to the smallest, frame by frame; for lines, those at both ends.
 
     Args:
-        path: the tidy table of the figure. Empty text where it has no groups of values.
+        path: the tidy table of the figure.
+
+    Returns:
+        The medians; empty text for a table without groups of values.
     """
     import pandas as pd
 
@@ -35,7 +38,7 @@ def alt_text(path: Path) -> str:
 
 
 def _medians(table: pd.DataFrame) -> str:
-    """List the median of each label, or its medians at the first and the last place across where it is a line."""
+    """List the median of each label; for a line, its medians at the smallest and the largest x."""
     lines = "x" in table and "at" not in table and not {"record", "density"} & set(table) and table["x"].nunique() > 1
     medians = table.groupby("label", sort=False)["value"].median().dropna().sort_values(ascending=False, kind="stable")
     if not lines:

@@ -1,4 +1,4 @@
-"""Findings of captions: the claims that a figure or table shows, with their verdicts, in front of its description."""
+"""Findings in captions: the claims that a figure or table shows, with their verdicts, placed before its description."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from formalsynth.ledger.judge import LedgerRow
 from formalsynth.report.findings import FINDINGS, JUDGED
 
 SPELLED = 2
-"""Largest number of claims that a caption spells out; it counts the others."""
+"""Largest number of claims that a caption spells out; the others are only counted."""
 NUMBERED = re.compile(r"(?:Figure|Table) \S+\. ")
-"""Number at the start of a caption."""
+"""Figure or table number at the start of a caption."""
 
 
 def with_finding(caption: str, rows: Sequence[LedgerRow]) -> str:
-    """Put the finding after the number of a caption; an empty caption, which is withheld, stays empty.
+    """Insert the finding after the number of a caption; the empty caption of a withheld figure or table stays empty.
 
     Args:
-        caption: caption as the run writes it.
+        caption: caption written by the run.
         rows: claims that the figure or table shows.
     """
     sentence = finding(rows)
@@ -32,10 +32,10 @@ def with_finding(caption: str, rows: Sequence[LedgerRow]) -> str:
 
 
 def finding(rows: Sequence[LedgerRow]) -> str:
-    """Sentence on claims: the first ones with their verdicts, tests before other kinds, and counts of the others.
+    """Summarize claims in one sentence: the first ones with their verdicts, tests before other kinds, and counts of the others.
 
     Returns:
-        One sentence, or an empty text for no claims.
+        The sentence; empty text without claims.
     """
     ordered = sorted(rows, key=lambda row: list(KINDS).index(kind_name(row.kind)))
     parts = [f"{row.claim.rstrip('.')}: {_verdict(row)}" for row in ordered[:SPELLED]]
@@ -48,12 +48,12 @@ def finding(rows: Sequence[LedgerRow]) -> str:
 
 
 def _verdict(row: LedgerRow) -> str:
-    """Verdict of a claim, with its erratum, and with its kind where it is not a test."""
+    """Verdict of a claim, with its erratum, and with its kind if that is not test."""
     kind = kind_name(row.kind)
     asides = ", ".join(part for part in (row.erratum, kind * (kind != "test")) if part)
     return f"{_judgement(row.verdict)} ({asides})" if asides else _judgement(row.verdict)
 
 
 def _judgement(verdict: str) -> str:
-    """Verdict in words that do not claim a judgement where there is none."""
+    """Verdict of a claim; one that was not judged is preceded by ``not judged``."""
     return verdict if verdict in (*JUDGED, *FINDINGS) else f"not judged, {verdict}"

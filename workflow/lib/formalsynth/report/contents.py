@@ -1,4 +1,4 @@
-"""Content of the page of a paper: its figures, tables and claims, read from the files of the run."""
+"""Content of a paper's page: its figures, tables and claims, read from the files of the run."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from formalsynth.runtime.files import unbroken
 About = Mapping[str, Sequence[LedgerRow]]
 """Claims by the figure or table that they belong to."""
 TRUTH = {"True": 1.0, "False": 0.0}
-"""Numbers for the truth values in tables."""
+"""Numbers that replace the truth values in tables."""
 CELL_COLUMNS = ("estimate", "mcse", "printed", "difference")
-"""Columns of a table's CSV that are the numbers of a cell."""
+"""Columns of a table's CSV with the numbers of a cell."""
 TABLE_COLUMNS = frozenset({"statistic", "synthesizer", "label", "guarantee", "from", "data", *CELL_COLUMNS})
-"""Columns that every table's CSV may have; others are parameters."""
+"""Columns that any table's CSV may have; all other columns are parameters."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files of the run that the report shows."""
+    """Files of the run that are shown in the report."""
 
     shown: Mapping[str, Path]
-    """Figures, tables and captions as ``<paper>/fig02.png`` and so on."""
+    """Files of figures, tables and captions, by names such as ``<paper>/fig02.png``."""
     ledger: Path | None
-    """The ledger of claims, where any paper has claims."""
+    """The ledger of claims; None if no paper has claims."""
     sources: Mapping[str, Path]
-    """Config and scripts, by the name they are shown under."""
+    """Config files and scripts, by the names under which they are shown."""
     steadiness: Path | None = None
-    """Steadiness of the verdicts of the reference run, where the repository has it."""
+    """Steadiness of the verdicts of the reference run; None if the repository does not have it."""
     makers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Names of the sources that made ``figures``, ``tables`` and ``claims``, the script first."""
+    """Names of the source files that made the ``figures``, ``tables`` and ``claims``, the script first."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Number of a table; NaN where it is missing."""
+    """Numbers of a table cell; NaN for missing ones."""
 
     estimate: float
     mcse: float
@@ -59,11 +59,11 @@ class GridRow:
     """A synthesizer's row of a table."""
 
     id: str
-    """Its id where nothing else distinguishes it from another one, else empty."""
+    """Id of the synthesizer if nothing else distinguishes it from another one; otherwise empty."""
     label: str
     guarantee: str
     parameters: Mapping[str, str]
-    """Parameters that distinguish it from rows of the same label, by name; empty text for a parameter it does not have."""
+    """Parameters that distinguish it from rows with the same label, by name; empty text for a parameter that it lacks."""
     cells: Mapping[str, Cell]
     """Cells by statistic."""
 
@@ -80,25 +80,25 @@ class Grid:
 
 @dataclass(frozen=True)
 class Item:
-    """Common content of a figure and a table on the page of their paper."""
+    """Common content of figures and tables on their paper's page."""
 
     what: str
-    """Its name in the ledger, as in ``figure 2``."""
+    """Name in the ledger, such as ``figure 2``."""
     caption: str
-    """Caption, with the finding in front of the description."""
+    """Caption, with the finding before the description."""
     claims: Sequence[LedgerRow]
     """The claims that belong to it."""
     line: int
-    """Line of its entry in the config of its paper."""
+    """Line of its entry in the paper's config."""
     withheld: str
-    """Reason why it is not shown; empty where it is."""
+    """Reason why it is not shown; empty if it is shown."""
     copies: Mapping[str, str]
-    """Its files in the report, by the ending of the original."""
+    """Copies of its files in the report, by the ending of the original file."""
 
 
 @dataclass(frozen=True)
 class ShownFigure(Item):
-    """A figure on the page of its paper."""
+    """A figure on its paper's page."""
 
     info: FigureInfo
     picture: str
@@ -112,7 +112,7 @@ class ShownFigure(Item):
 
 @dataclass(frozen=True)
 class ShownTable(Item):
-    """A table on the page of its paper."""
+    """A table on its paper's page."""
 
     info: TableInfo
     grid: Grid
@@ -126,9 +126,9 @@ class ShownPaper:
     figures: Sequence[ShownFigure]
     tables: Sequence[ShownTable]
     answer: Sequence[LedgerRow]
-    """Claims that answer its question."""
+    """Claims that answer the paper's question."""
     other: Sequence[LedgerRow]
-    """Claims that belong to none of its figures and tables."""
+    """Claims that belong to none of its figures or tables."""
     claims: int
     """Number of its claims."""
     tests: int
@@ -136,28 +136,28 @@ class ShownPaper:
 
     @property
     def own(self) -> bool:
-        """True for a study of ours: it has claims, and none of them tests a statement of a paper."""
+        """True for a study of our own: it has claims, and none of them tests a statement of a paper."""
         return self.claims > 0 and not self.tests
 
     @property
     def key(self) -> str:
-        """Its key."""
+        """Key of the paper."""
         return self.info.key
 
     @property
     def items(self) -> list[Item]:
-        """Its figures and tables."""
+        """Figures and tables of the paper."""
         return [*self.figures, *self.tables]
 
 
 @dataclass(frozen=True)
 class Source:
-    """Input of the page of a paper."""
+    """Input of a paper's page."""
 
     files: Files
     """Files of the run."""
     copies: Copies
-    """Copies of them in the report."""
+    """Copies of these files in the report."""
     lines: Mapping[str, int]
     """Lines of the keys in the paper's config."""
     sent: bool
@@ -165,11 +165,11 @@ class Source:
 
 
 def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) -> ShownPaper:
-    """Read the content of the page of a paper.
+    """Read the content of a paper's page.
 
     Args:
-        info: its description in the plan.
-        claims: the ledger of every paper.
+        info: description of the paper in the plan.
+        claims: the ledger of all papers.
         source: files of the run.
 
     Raises:
@@ -195,7 +195,7 @@ def shown_paper(info: PaperInfo, claims: Sequence[LedgerRow], source: Source) ->
 def _figure(info: FigureInfo, about: About, named: About, source: Source) -> ShownFigure:
     size = png_size(source.files.shown[f"{info.file}.png"])
     item = _item(info, "figure", {**named, **about}, source)
-    item = (*item[:2], about.get(item[0], []), *item[3:])  # those that belong to others begin the caption alone
+    item = (*item[:2], about.get(item[0], []), *item[3:])  # claims of other figures are only used in the caption
     seen = "" if item[4] else alt_text(source.files.shown[f"{info.file}.csv"])
     return ShownFigure(*item, info, picture(source.files.shown, info.file), f"{info.alt} {seen}".strip(), *size)
 
@@ -218,7 +218,7 @@ def _item(
 
 
 def read_ledger(path: Path | None) -> list[LedgerRow]:
-    """Read the rows of the ledger, with empty text for missing data; no rows without a ledger.
+    """Read the rows of the ledger, with empty text for missing values; no rows without a ledger.
 
     Raises:
         OSError: the ledger is damaged.
@@ -261,7 +261,7 @@ def read_grid(path: Path) -> Grid:
 
 
 def _short(text: str) -> str:
-    """Shorten a number to few digits; other text is not changed."""
+    """Shorten a number to a few digits; other text is returned unchanged."""
     try:
         return f"{float(text):g}" if text else ""
     except ValueError:
@@ -279,7 +279,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def png_size(path: Path) -> tuple[int, int]:
-    """Width and height of a PNG in pixels."""
+    """Read the width and height of a PNG in pixels."""
     with open(path, "rb") as file:
         header = file.read(24)
     return int.from_bytes(header[16:20], "big"), int.from_bytes(header[20:24], "big")

@@ -1,4 +1,4 @@
-"""Which files of the run go into a report, which stay with their owner, and what would make a sent report too large."""
+"""Selection of the files of a run that go into a report: which stay with their owner, and which would make it too large."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from formalsynth.report.info import DisplayInfo, RunInfo
 from formalsynth.runtime.files import unbroken
 
 LARGE = 20_000
-"""Bytes from which a table is packed by gzip."""
+"""Size in bytes from which a table is packed by gzip."""
 SHARP = 150_000
-"""Largest SVG in bytes that a page shows, sharp at any size; a larger one would load slowly, and the PNG is shown."""
+"""Size in bytes of the largest SVG that a page shows, sharp at any zoom; larger ones load slowly, so the PNG is shown instead."""
 ROOM = 11_000_000
-"""Bytes of copies in a report that is sent: with its pages it stays below 15 MB, which mail programs take."""
+"""Largest total size in bytes of the copies in a report to be sent; with the pages it stays below 15 MB, small enough to mail."""
 SHOWN_ON_PAGES = (".png", ".svg", ".txt")
-"""Endings of what the pages themselves show."""
-RECORDS = "it holds records of a data file that is not published, or a number for each of them"
-STATISTICS = "it is made from a data file that is not published"
-TOO_LARGE = "the report would become larger than can be sent"
+"""Endings of the files that the pages themselves show."""
+RECORDS = "the content includes records of an unpublished data file, or a number for each of them"
+STATISTICS = "the content is made from an unpublished data file"
+TOO_LARGE = "the report would become too large to send"
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """File that a report leaves out, and the reason."""
+    """File that is left out of a report, and the reason."""
 
     name: str
     why: str
@@ -36,7 +36,7 @@ class Copies:
     """Files of the run that go into a report."""
 
     contents: Mapping[str, bytes | Path]
-    """Bytes, or the file that is copied, by the name in the report's folder ``papers``."""
+    """Content as bytes, or the file to copy, by the name in the report's folder ``papers``."""
     left_out: Sequence[LeftOut]
 
     def of(self, file: str) -> dict[str, str]:
@@ -49,11 +49,11 @@ def _original(name: str) -> Path:
 
 
 def withheld(info: DisplayInfo, sent: bool) -> str:
-    """Return the reason why a figure or table is not shown; empty where it is.
+    """Return the reason why a figure or table is not shown; empty if it is shown.
 
     Args:
         info: the figure or table.
-        sent: whether the report is to be sent to others.
+        sent: True if the report is to be sent to others.
     """
     if info.confidential == "records":
         return RECORDS
@@ -65,8 +65,8 @@ def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
 
     Args:
         info: the plan.
-        shown: the files of the run, by their name.
-        sent: whether the report is to be sent to others.
+        shown: the files of the run, by name.
+        sent: True if the report is to be sent to others.
 
     Raises:
         OSError: a file is damaged.
@@ -84,20 +84,20 @@ def copies(info: RunInfo, shown: Mapping[str, Path], sent: bool) -> Copies:
 
 
 def picture(shown: Mapping[str, Path], file: str) -> str:
-    """Name of the picture of a figure that a page shows, the only one of it in the report."""
+    """Name of the picture that a page shows for a figure; the report contains no other picture of it."""
     sharp = shown.get(f"{file}.svg")
     return f"{file}.svg" if sharp is not None and sharp.stat().st_size <= SHARP else f"{file}.png"
 
 
 def _packed(name: str, path: Path) -> tuple[str, bytes | Path]:
-    """Pack a large table, with the same bytes in every run; other files are copied as they are."""
+    """Pack a large table, with identical bytes in every run; other files are copied unchanged."""
     if path.suffix != ".csv" or path.stat().st_size < LARGE:
         return name, path
     return f"{name}.gz", gzip.compress(path.read_bytes(), mtime=0)
 
 
 def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
-    """Largest files, apart from those that the pages show, that have to be left out to keep the report small."""
+    """Names of the largest files that must be left out to keep the report small; files that the pages show are never left out."""
     sizes = {name: len(content) if isinstance(content, bytes) else content.stat().st_size for name, content in contents.items()}
     optional = sorted((name for name in sizes if not name.endswith(SHOWN_ON_PAGES)), key=lambda name: sizes[name])
     total, dropped = sum(sizes.values()), set[str]()
@@ -108,7 +108,7 @@ def _too_large(contents: Mapping[str, bytes | Path]) -> set[str]:
 
 
 def by_reason(left_out: Iterable[LeftOut]) -> dict[str, list[str]]:
-    """Group the names of files that are left out by the reason."""
+    """Group the names of the omitted files by reason."""
     names: dict[str, list[str]] = {}
     for file in left_out:
         names.setdefault(file.why, []).append(file.name)

@@ -15,7 +15,7 @@ from formalsynth.plan.scenario import Scenario
 from formalsynth.report.info import FigureInfo, FileInfo, PaperInfo, RunInfo, SizeInfo, TableInfo
 
 RECORDS = frozenset({"records", "values", "details", "audit"})
-"""Collected tables that have rows of single records, or rows that only a study can interpret."""
+"""Collected tables with rows of single records, or with rows that only a study can interpret."""
 
 
 def describe(plan: Plan) -> RunInfo:
@@ -35,7 +35,7 @@ def describe(plan: Plan) -> RunInfo:
 
 
 def _files(plan: Plan) -> tuple[FileInfo, ...]:
-    """Real data files that the papers use, those that are absent included."""
+    """Real data files that the papers use, including absent ones."""
     return tuple(FileInfo(file=file.shown, source=file.source, available=there) for file, there in plan.data_files())
 
 
@@ -66,7 +66,7 @@ def _paper(paper: Paper, plan: Plan) -> PaperInfo:
 
 
 def _mechanisms(paper: Paper, claim: Claim) -> tuple[str, ...]:
-    """Mechanisms of the synthesizers that a claim names, in words; an arm of a study has its label."""
+    """Mechanisms of the synthesizers that a claim names, in words; for an arm of a study, its label."""
     named = [str(cell) for cell in [*claim.estimate.of, claim.estimate.rows.get("synthesizer", "")]]
     synthesizers, looks = paper.expanded.synthesizers, paper.expanded.looks
     known = [id for id in named if id in looks and id not in NOT_SYNTHETIC]
@@ -97,7 +97,7 @@ def _figure(paper: Paper, number: str, scale: str) -> FigureInfo:
 
 
 def _columns(display: FigureDisplay) -> tuple[str, ...]:
-    """Columns that a figure draws, under the names for which there are words."""
+    """Columns that a figure draws, under the names for which a description exists."""
     drawn = display.figure
     return _named(display.table, [*drawn.columns(), *([drawn.across] if drawn.across else [])])
 
@@ -124,7 +124,7 @@ class _Origin(TypedDict):
 
 
 def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
-    """Use of real data files: records, or a number for each of them, or only statistics."""
+    """Use of real data files: whether records (or a number for each record) or only statistics are shown, and published files."""
     scenarios = [paper.scenarios[shown.id] for shown in display.scenarios]
     kind: Literal["statistics", "records"] = "records" if by_record else "statistics"
     data = DATA in display.ids and by_record
@@ -135,17 +135,17 @@ def _origin(paper: Paper, display: Display, by_record: bool) -> _Origin:
 
 
 def _files_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
-    """List the data files of scenarios that are not published."""
+    """List the unpublished data files of scenarios."""
     return tuple(dict.fromkeys(file for scenario in scenarios for file in scenario.confidential))
 
 
 def _named(table: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Names under which columns of a collected table have their words."""
+    """Names under which columns of a collected table are described."""
     return tuple(name if (name := f"{table}.{column}") in METRICS else column for column in columns)
 
 
 def _guarantees(display: Display, columns: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of guarantee of what is shown, where it shows privacy numbers."""
+    """Kinds of guarantee in a figure or table; empty if it shows no privacy numbers."""
     if not set(columns) & set(BOUNDS):
         return ()
     return tuple(dict.fromkeys(display.looks[id].guarantee for id in display.ids if id not in NOT_SYNTHETIC))

@@ -1,4 +1,4 @@
-"""Summary of a ledger: counts of verdicts, claims that are shown apart, and errata, each error once."""
+"""Summary of a ledger: counts of verdicts, claims that are listed separately, and errata, each error counted once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formalsynth.ledger.verdicts import DIRECTION, MISPRINT, NOT_REPRODUCED, REF
 JUDGED = (REPRODUCED, DIRECTION, UNDETERMINED, NOT_REPRODUCED)
 """Verdicts that count in the headline."""
 FINDINGS = (MISPRINT, REFUTED)
-"""Verdicts of claims that are part of an erratum: the erratum counts, not they."""
+"""Verdicts of claims that are part of an erratum; the erratum is counted instead of the claims."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class ErratumClaims:
-    """Erratum and its claims in the run."""
+    """An erratum with its claims in the run."""
 
     erratum: Erratum
     claims: Sequence[LedgerRow]
@@ -37,7 +37,7 @@ class ErratumClaims:
 
     @property
     def shown(self) -> bool:
-        """True if a claim fails with it in this run."""
+        """True if at least one of its claims fails in this run."""
         return any(claim.verdict in FINDINGS for claim in self.claims)
 
 
@@ -50,17 +50,17 @@ class Findings:
     others: Mapping[tuple[str, str], int]
     """Claims of other kinds, by paper and verdict."""
     apart: Sequence[Apart]
-    """The other kinds that the ledger has."""
+    """Claims of the other kinds in the ledger, by kind."""
     errata: Sequence[ErratumClaims]
-    """Every erratum of the papers."""
+    """All errata of the papers."""
 
     def of(self, verdicts: Iterable[str], paper: str = "") -> int:
-        """Count the claims of kind test that have one of the verdicts, of one paper or of all."""
+        """Count the claims of kind test that have one of the verdicts, in one paper or in all."""
         chosen = set(verdicts)
         return sum(n for (key, verdict), n in self.tests.items() if verdict in chosen and paper in ("", key))
 
     def of_others(self, verdicts: Iterable[str], paper: str) -> int:
-        """Count the claims of other kinds that have one of the verdicts, of one paper."""
+        """Count the claims of other kinds that have one of the verdicts, in one paper."""
         return sum(self.others.get((paper, verdict), 0) for verdict in verdicts)
 
     @property
@@ -80,7 +80,7 @@ class Findings:
         return {verdict: self.of([verdict]) for verdict in counts}
 
     def shown(self, finding: str) -> list[ErratumClaims]:
-        """List the errata of a kind that claims of this run fail with."""
+        """List the errata of a kind that make claims of this run fail."""
         return [item for item in self.errata if item.shown and item.erratum.kind == finding]
 
 
@@ -89,7 +89,7 @@ def findings(rows: Sequence[LedgerRow], errata: Sequence[Erratum]) -> Findings:
 
     Args:
         rows: the ledger.
-        errata: those of its papers.
+        errata: errata of its papers.
     """
     kinds = [kind_name(row.kind) for row in rows]
     tests = Counter((row.paper, row.verdict) for row, kind in zip(rows, kinds, strict=True) if kind == "test")

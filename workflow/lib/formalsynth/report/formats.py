@@ -1,4 +1,4 @@
-"""Numbers, times and names as the pages of the report write them."""
+"""Format of numbers, times and names on the pages of the report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 
 def number(value: float) -> str:
-    """Four significant digits, or all before the point of a number below ten million; a dash for what is not there."""
+    """Format a number with four significant digits, from 10,000 to ten million as an integer; a dash for NaN."""
     if math.isnan(value):
         return "–"
     digits = f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
@@ -15,7 +15,7 @@ def number(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Time in its two largest units."""
+    """Format a time in its two largest units."""
     whole_seconds = round(seconds)
     hours, minutes = whole_seconds // 3600, whole_seconds % 3600 // 60
     if hours:
@@ -26,15 +26,15 @@ def duration(seconds: float) -> str:
 
 
 def by_number(name: str) -> list[tuple[int, str]]:
-    """Key that sorts names with numbers: ``figure 2`` before ``figure 10``."""
+    """Return a sort key that puts ``figure 2`` before ``figure 10``."""
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def slug(text: str) -> str:
-    """Text as part of an anchor or a class name."""
+    """Make a text usable in an anchor or a class name."""
     return text.replace(" ", "-")
 
 
 def source_page(name: str) -> str:
-    """Page that shows a source."""
+    """Name of the page that shows a source file."""
     return f"sources/{name.replace('/', '-')}.html"

@@ -1,12 +1,12 @@
-"""Plain words for the columns of the report's own tables."""
+"""Explanations, in plain words, of the sections, columns and terms of the report."""
 
 from __future__ import annotations
 
 from formalsynth.core.words import Words
 
 SECTIONS = {
-    "ran": Words("What was run", "Scale, seed, versions, commit and date: the same ones give the same numbers again."),
-    "data": Words("Data", "The real data files of the papers, which of them are not available, and where they are published."),
+    "ran": Words("What was run", "Scale, seed, versions, commit and date: the settings that reproduce the numbers."),
+    "data": Words("Data", "The papers' real data files: where they are published, and which of them were not available."),
     "sending": Words("What may be sent", "Confidential statistics in a report, and the parts that may be shared with others."),
     "sampling": Words("How sampling went", "Did the Stan fits converge, and did any fail? Diagnostics of every MCMC run."),
     "time": Words("What it cost", "How long the run took and how much memory it needed, by step."),
@@ -14,21 +14,24 @@ SECTIONS = {
 """Sections of the first page about the run, by their anchors, each with a sentence on its content."""
 
 DIAGNOSTICS = {
-    "fits": Words("Fits", "Posteriors sampled with Stan. A fit that several synthesizers share counts once, a search once."),
-    "refits": Words("Refitted", "Fits that failed the gate at first and were sampled again, longer."),
+    "fits": Words(
+        "Fits", "Posteriors sampled with Stan. A fit that several synthesizers share counts once, and so does a search."
+    ),
+    "refits": Words("Refitted", "Fits that failed the gate at first and were sampled again, for longer."),
     "failed": Words(
         "Failed",
-        "Fits that never passed, or whose search missed its target. They keep a row with the reason and enter no estimate.",
+        "Fits that never passed, or whose search missed its target. They keep a row with the reason, but no estimate uses them.",
     ),
     "rhat_max": Words(
         "R-hat",
-        "Do the parts of a chain agree? 1.00 is full agreement; the largest over all parameters and fits.",
+        "Do the parts of a chain agree? 1.00 is full agreement. Shown: the largest value over all parameters and fits.",
     ),
     "ess_bulk_min": Words(
         "Bulk ESS",
-        "Effective sample size: how many independent draws the centre of a posterior is worth; the least.",
+        "Effective sample size: the number of independent draws that would estimate the centre of a posterior as precisely. "
+        "Shown: the smallest value.",
     ),
-    "ess_tail_min": Words("Tail ESS", "The same for the 5 % and 95 % quantiles; the least."),
+    "ess_tail_min": Words("Tail ESS", "The same for the 5 % and 95 % quantiles. Shown: the smallest value."),
     "divergences": Words(
         "Divergences",
         "Total number of steps in which the sampler failed to follow the posterior. Even one can mean biased draws.",
@@ -43,26 +46,26 @@ DIAGNOSTICS = {
 
 LEDGER = {
     "claim": Words("Claim", "The statement of the paper, in our words, and its place in the paper."),
-    "printed": Words("Printed", "The number or formula in the paper, in our words, where it has one."),
-    "estimate": Words("Ours", "The same numbers from this run, each with the name of what it belongs to."),
-    "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had another seed."),
-    "replicates": Words("Replicates", "How many simulated data sets the estimate rests on."),
+    "printed": Words("Printed", "The number or formula printed in the paper, if there is one."),
+    "estimate": Words("Ours", "The same numbers from this run, each with a label, such as its synthesizer or sample size."),
+    "mcse": Words("± MCSE", "Monte Carlo standard error: how far the estimate would move if the run had used another seed."),
+    "replicates": Words("Replicates", "The number of simulated data sets that the estimate is based on."),
     "verdict": Words(
-        "Same?",
+        "Verdict",
         "The verdict of this run on the claim; each verdict is explained below. “Unsteady: 60%” is the share of runs with "
-        "redrawn replicates in which the verdict of the reference run stays.",
+        "redrawn replicates in which the verdict of the reference run stays the same.",
     ),
-    "note": Words("Why", "What the verdict rests on, and what a reader has to know of it."),
+    "note": Words("Why", "The basis of the verdict, and anything else that a reader needs to know about it."),
     "kind": Words(
         "Kind",
         "The kind of claim; only claims of kind test count in the headline.",
     ),
-    "erratum": Words("Erratum", "Something printed that does not hold, and that the claim is part of; each slip has one number."),
+    "erratum": Words("Erratum", "The error in the paper that the claim is part of; each error has one number."),
 }
 """Columns of the ledger of claims."""
 
 UNSTEADY = "Share of runs with redrawn replicates in which the verdict of the reference run stays the same."
-"""Meaning of the mark of a verdict that other replicates may change."""
+"""Meaning of the mark “unsteady” on a verdict, which other replicates may change."""
 
 ERRATUM = {
     "printed": "Printed",
@@ -80,15 +83,15 @@ TERMS = {
         "synthetic data."
     ),
     "Neighbour": (
-        "A data set that differs in one record. *Add/remove*: one has an additional record. *Replace-one*: they have the same "
-        "number of records, and one record differs. A guarantee of ε for add/remove implies one of 2 ε for replace-one."
+        "A data set that differs in one record. *Add/remove*: one of them has an additional record. *Replace-one*: both have the "
+        "same number of records, and one record differs. A guarantee of ε for add/remove implies one of 2 ε for replace-one."
     ),
     "Privacy loss, ε": (
         "How much more likely a release is with a person's record than without it, or the other way round, on a log "
-        "scale. With ε = 1 an outcome is at most e = 2.72 times as likely. With ε = 5 it is at most 149 times, with ε = 10 "
-        "at most 22,027 times. Small is good."
+        "scale. With ε = 1, an outcome is at most e = 2.72 times as likely. With ε = 5, it is at most 149 times, with ε = 10 "
+        "at most 22,027 times as likely. Small is good."
     ),
-    "δ": ("The probability with which the limit ε may be exceeded, roughly speaking."),
+    "δ": ("Roughly, the probability with which the limit ε may be exceeded."),
     "Pseudo posterior": (
         "The posterior of a model in which the likelihood of each record is raised to a weight between 0 and 1. Records "
         "with a low weight have less influence on the release."
@@ -98,8 +101,8 @@ TERMS = {
         "a large risk."
     ),
     "LW (min-max) weights": (
-        "The record with the largest risk gets weight 0, the one with the smallest risk weight 1, and the others are in between, "
-        "in proportion. All weights therefore depend on two records of the data."
+        "The record with the largest risk gets weight 0, and the one with the smallest risk gets weight 1. The other weights "
+        "are in between and fall linearly with the risk. All weights therefore depend on two records of the data."
     ),
     "CW weights": ("Weights computed from the share of records that are near each record."),
     "Lipschitz bound, Δ": (
@@ -108,10 +111,10 @@ TERMS = {
     ),
     "Local ε": ("2 Δ of the data set at hand. It holds for this data set only: another data set has another Δ."),
     "Asymptotic guarantee": (
-        "One that holds as the number of records grows without end. It means that the chance of a data set with a larger ε "
-        "goes to 0."
+        "A guarantee that holds in the limit, as the number of records grows without bound. It means that the probability of a "
+        "data set with a larger ε goes to 0."
     ),
-    "Contraction": ("The values of Δ for data sets of the same size come closer together as the size grows."),
+    "Contraction": ("The values of Δ of data sets of the same size come closer together as that size grows."),
     "Sensitive range": (
         "The values around a record that must not be learned: [a x, b x] for a record x. A guarantee for the sensitive "
         "range protects only inside it. Someone may still learn that the record is there."
@@ -120,16 +123,16 @@ TERMS = {
     "Perturbed histogram (PH)": (
         "Counts in bins with random noise. It needs no model, and its guarantee holds for every data set."
     ),
-    "Replicate": ("One simulated data set, with everything computed from it."),
+    "Replicate": ("One simulated data set, with all results computed from it."),
     "Scenario": ("Replicates of one population and sample size, or of one real data file."),
     "Monte Carlo error (MCSE)": ("How far an estimate would move if the run had used other random numbers."),
     "Audited ε": (
         "The loss that the audit found between a data set and its neighbours. It is a lower bound: a neighbour that was "
-        "not tried may cost more."
+        "not tried may have a larger loss."
     ),
-    "zCDP, ρ": ("Another measure of privacy loss; the losses of several releases add up. Gaussian noise has a simple ρ."),
+    "zCDP, ρ": ("Another way to count privacy loss, in which losses of several releases add up. Gaussian noise has a simple ρ."),
     "Stand-in": (
-        "Made-up records used instead of confidential ones that are not public. Numbers computed from them prove nothing."
+        "Made-up records that replace confidential ones, which are not public. Numbers computed from them prove nothing."
     ),
 }
-"""Terms that a reader has to know, each with its meaning; docs/GLOSSARY.md is written from them."""
+"""Terms that a reader needs, explained in plain words; docs/GLOSSARY.md is generated from them."""

@@ -1,4 +1,4 @@
-"""Input of the report from the plan: everything on its pages apart from the results of the run."""
+"""Input of the report from the plan: everything on its pages except the results of the run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from formalsynth.ledger.errata import Erratum
 
 
 class SizeInfo(JobInput):
-    """Size of the run, compared with the papers' own sizes."""
+    """Size of the run relative to the papers' own sizes."""
 
     replicates: int | None
-    """Largest number of replicates; None for the papers' own."""
+    """Largest number of replicates; None for the papers' own numbers."""
     shrink: float
     """Divisor of simulated sample sizes."""
     judged: bool
@@ -27,37 +27,37 @@ class FileInfo(JobInput):
 
     file: str
     source: str
-    """Place of its publication."""
+    """Place where it is published."""
     available: bool
 
 
 class DisplayInfo(JobInput):
-    """Common description of a figure and a table."""
+    """Common description of figures and tables."""
 
     number: str
     """Printed number."""
     file: str
-    """Folder and file name without its ending."""
+    """Folder and file name, without the ending."""
     subject: str
     stand_in: bool
     """True if it shows stand-in data."""
     columns: tuple[str, ...]
-    """Columns that it shows, by the names of :data:`formalsynth.core.words.METRICS`."""
+    """Columns that it shows, under their names in :data:`formalsynth.core.words.METRICS`."""
     guarantees: tuple[str, ...]
-    """Kinds of guarantee of its privacy numbers; none where it shows none."""
+    """Kinds of guarantee of its privacy numbers; empty if it shows no such numbers."""
     confidential: Literal["", "statistics", "records"] = ""
-    """Content from data files that are not published: statistics, records or a number for each of them, or nothing."""
+    """Content from unpublished data files: statistics, records (or a number for each record), or none."""
     published: tuple[str, ...] = ()
-    """Published data files whose records it shows as the confidential data of the example."""
+    """Published data files whose records it shows in the role of confidential data."""
 
 
 class FigureInfo(DisplayInfo):
     """A figure."""
 
     same_as: str
-    """Number of the figure that it repeats; empty for one of its own."""
+    """Number of the figure that it repeats; empty if it repeats none."""
     kind: str = ""
-    """Kind of figure in config."""
+    """Kind of the figure in config."""
     alt: str
     """Alternative text, for readers who cannot see it."""
 
@@ -66,7 +66,7 @@ class TableInfo(DisplayInfo):
     """A table."""
 
     headings: dict[str, str]
-    """Name of each of its statistics in plain words."""
+    """Name of each statistic in plain words."""
 
 
 class PaperInfo(JobInput):
@@ -78,25 +78,25 @@ class PaperInfo(JobInput):
     scenarios: tuple[str, ...]
     """Ids of the scenarios that were run."""
     confidential: tuple[str, ...] = ()
-    """Its data files that are not published."""
+    """Unpublished data files of the paper."""
     confidential_claims: tuple[str, ...] = ()
-    """Ids of the claims about them."""
+    """Ids of the claims about unpublished data files."""
     mechanisms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Mechanisms that a claim is about, by its id."""
     left_out: tuple[str, ...]
-    """Figures and tables whose data are missing, as in ``figure 4``."""
+    """Figures and tables whose data are missing, such as ``figure 4``."""
     skipped: tuple[str, ...]
     """Sentences about parts that are left out because their data are missing."""
     warnings: tuple[str, ...]
     """Sentences about data files that may not be those of the paper."""
     question: str = ""
-    """Question that it answers; empty if its config has none."""
+    """Question that the paper answers; empty if its config has none."""
     answer: tuple[str, ...] = ()
-    """Ids of the claims that answer it."""
+    """Ids of the claims that answer the question."""
     seen: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Ids of the claims that begin the caption of a figure without claims of its own, by its number."""
+    """Ids of the claims at the start of a figure's caption, by number, for figures without claims of their own."""
     questions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """More questions of readers, each with its claims, figures and tables."""
+    """Further questions of readers, each with the claims, figures and tables that answer it."""
     figures: tuple[FigureInfo, ...]
     tables: tuple[TableInfo, ...]
 
@@ -107,7 +107,7 @@ class PaperInfo(JobInput):
 
 
 class RunInfo(JobInput):
-    """Run."""
+    """Description of a run."""
 
     scale: str
     size: SizeInfo
@@ -120,16 +120,16 @@ class RunInfo(JobInput):
     """Sentences about data files that may not be those of the papers."""
     papers: tuple[PaperInfo, ...]
     errata: tuple[Erratum, ...]
-    """Errors in these papers."""
+    """Errors in the printed papers of the run."""
 
     @property
     def confidential(self) -> tuple[str, ...]:
-        """Data files of the run that are not published."""
+        """Unpublished data files of the run."""
         return tuple(dict.fromkeys(file for paper in self.papers for file in paper.confidential))
 
     @property
     def confidential_claims(self) -> frozenset[str]:
-        """Ids of the claims about them."""
+        """Ids of the claims about unpublished data files."""
         return frozenset(id for paper in self.papers for id in paper.confidential_claims)
 
     @property

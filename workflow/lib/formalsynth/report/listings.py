@@ -1,4 +1,4 @@
-"""Config files and scripts as pages of the report."""
+"""Pages of the report that show config files and scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def key_lines(path: Path) -> dict[str, int]:
-    """Map the keys of a YAML file, to the second level, and list items by their ``id``, from dotted name to line."""
+    """Map dotted names to lines: the keys of a YAML file, down to the second level, and list items by their ``id``."""
     lines: dict[str, int] = {}
     root = yaml.compose(path.read_text(encoding="utf-8"))
     for key, section in getattr(root, "value", []):
@@ -25,7 +25,7 @@ def key_lines(path: Path) -> dict[str, int]:
 
 
 def _inner_lines(section: yaml.Node) -> Iterator[tuple[str, int]]:
-    """Names and lines of the keys of a mapping, or of the items of a list that have an id."""
+    """Names and lines of the keys of a mapping, or of the list items that have an id."""
     if isinstance(section, yaml.MappingNode):
         yield from ((key.value, _line(key)) for key, _ in section.value)
     for item in section.value if isinstance(section, yaml.SequenceNode) else []:
@@ -35,7 +35,7 @@ def _inner_lines(section: yaml.Node) -> Iterator[tuple[str, int]]:
 
 
 def _line(node: yaml.Node) -> int:
-    """Line that a node starts on; the first is 1."""
+    """Line on which a node starts; the first line is 1."""
     return int(node.start_mark.line) + 1
 
 
@@ -52,7 +52,7 @@ def highlighted(path: Path) -> Markup:
 
 
 def _styled_only() -> Filter:
-    """Filter that makes plain text of what is not bold or slanted, which is most of a page otherwise."""
+    """Filter that turns tokens without a bold or italic style into plain text; otherwise their markup would be most of a page."""
     from pygments.filter import simplefilter
     from pygments.token import Comment, Keyword, Name, String, Text
 
@@ -74,5 +74,5 @@ def code_style() -> str:
 def _formatter() -> HtmlFormatter:
     from pygments.formatters import HtmlFormatter
 
-    # Black and white: weight and slant tell the kinds of words apart.
+    # Black and white: bold and italic type distinguish the kinds of tokens.
     return HtmlFormatter(style="bw", linenos="inline", lineanchors="line", cssclass="code")

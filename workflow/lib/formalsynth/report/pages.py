@@ -55,41 +55,41 @@ SYMBOLS = {
     NO_ROWS: "○",
     TOO_FEW: "…",
 }
-"""Sign of each verdict: none depends on colour."""
+"""Sign of each verdict, which does not depend on colour."""
 STATIC = ("style.css", "search.js", "ledger.js")
 INDEX = "index.js"
-"""Script with the entries of the search."""
+"""Script with the search entries."""
 FRONTIER = ("cost", "figure 12")
-"""Figure of the error against the guaranteed epsilon, where the run has it."""
+"""Paper and figure of the error against the guaranteed epsilon, shown on the first page if the run has it."""
 LEDGER = "claims.csv"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """Facts about the run; every field is shown as it is."""
+    """Facts about the run; every field is shown unchanged."""
 
     facts: Mapping[str, str]
     """Commit, date, versions and the like, by name."""
     sampling: Mapping[str, Sampling]
-    """Diagnostics of sampling, by paper."""
+    """Sampling diagnostics, by paper."""
     losses: Mapping[str, Sequence[Loss]]
-    """Rows that failed, by paper."""
+    """Failed rows, by paper."""
     costs: Sequence[Cost]
-    """Time and memory of the steps."""
+    """Time and memory used by each step."""
     seconds: float
     """Time during which at least one job was running."""
 
 
 def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates: Sequence[Path], sent: bool = False) -> None:
-    """Write the report over an older one.
+    """Write the report and replace an older one.
 
     Args:
-        folder: becomes the report, in place of an older one.
+        folder: folder of the report; an older report there is replaced.
         info: the plan.
         ran: facts about the run.
         files: files of the run.
         templates: Jinja2 templates, the style sheet and the script of the pages.
-        sent: whether it is to be sent to others, who may see nothing made from data that are not published.
+        sent: True if it is to be sent to others, who may not see anything made from unpublished data.
 
     Raises:
         OSError: a file of the run is damaged.
@@ -128,13 +128,13 @@ def write_report(folder: Path, info: RunInfo, ran: Ran, files: Files, templates:
 
 
 def _without(ran: Ran, papers: Sequence[str]) -> Ran:
-    """Leave out the diagnostics of sampling for some papers."""
+    """Leave out the sampling diagnostics of some papers."""
     sampling = {key: diagnostics for key, diagnostics in ran.sampling.items() if key not in papers}
     return replace(ran, sampling=sampling, losses={key: rows for key, rows in ran.losses.items() if key not in papers})
 
 
 def _environment(texts: Mapping[str, str]) -> Environment:
-    """Load the templates with the filters and words that they use."""
+    """Return the template environment, with the filters and texts that the templates use."""
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     environment = Environment(
@@ -194,7 +194,7 @@ def _write_pages(folder: Path, environment: Environment, papers: Sequence[ShownP
 
 
 def _copy_shown(folder: Path, chosen: Copies) -> None:
-    """Copy what the pages show."""
+    """Copy the files that the pages show or link to."""
     for name, content in chosen.contents.items():
         copy = folder / "papers" / name
         copy.parent.mkdir(exist_ok=True)
@@ -205,7 +205,7 @@ def _copy_shown(folder: Path, chosen: Copies) -> None:
 
 
 def _write_ledger(path: Path, ledger: Path, ids: Collection[str]) -> None:
-    """Copy the rows of these claims."""
+    """Copy the ledger rows of these claims."""
     with open(ledger, encoding="utf-8", newline="") as source, open(path, "w", encoding="utf-8", newline="") as copy:
         rows = csv.DictReader(source)
         writer = csv.DictWriter(copy, rows.fieldnames or (), lineterminator="\n")

@@ -19,18 +19,18 @@ from formalsynth.runtime.files import read_table
 PACKAGES = (
     "formalsynth", "snakemake", "numpy", "scipy", "pandas", "scikit-learn", "matplotlib", "seaborn", "cmdstanpy",
 )  # fmt: skip
-"""Packages whose versions a number can depend on."""
+"""Packages whose versions can affect the results."""
 
 ROWS = [
     "scenario", "replicate", "synthesizer", "seed", "status", "reason", "attempts",
     "rhat_max", "ess_bulk_min", "ess_tail_min", "divergences", "treedepth_hits", "seconds",
 ]  # fmt: skip
-"""Columns of ``replicates.csv`` that tell how sampling went: of a study with many replicates, few of many."""
+"""Columns of ``replicates.csv`` with sampling diagnostics; only these are read, because a study may have many more."""
 
 
 def commit(folder: Path) -> str:
-    """Short hash of the checkout whose top is ``folder``, and whether tracked files differ; ``unknown`` without a checkout."""
-    # Variables as GIT_DIR, which hooks of git set, would name another repository.
+    """Short hash of the checkout at ``folder``, with a note if tracked files were changed; ``unknown`` without a checkout."""
+    # Git hooks set variables such as GIT_DIR, which would point to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
 
     def git(*arguments: str) -> str:
@@ -38,7 +38,7 @@ def commit(folder: Path) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()
 
     try:
-        # The files may have been unpacked inside another repository.
+        # The files may have been unpacked inside an unrelated repository.
         if git("rev-parse", "--show-prefix"):
             return "unknown"
         head = git("rev-parse", "--short", "HEAD")
@@ -48,7 +48,7 @@ def commit(folder: Path) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the installed packages, and the kind of machine."""
+    """Versions of Python and of the installed packages, and the type of machine."""
     installed = {"Python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -68,15 +68,15 @@ class Cost:
     """Sum over jobs."""
     processor_seconds: float
     memory_mb: float
-    """Most that one job had; NaN where all were too short to be looked at."""
+    """Largest memory use of a single job; NaN if all jobs were too short to be measured."""
 
 
 def costs(folder: Path, kept: Iterable[tuple[str, str]]) -> tuple[list[Cost], float]:
-    """Costs by step, and the time during which at least one job was running.
+    """Summarize the costs by step, and the time during which at least one job was running.
 
     Args:
         folder: benchmark files, those of a scenario as ``<step>/<paper>/<scenario>/<rest>.tsv``.
-        kept: papers and scenarios of this run; files of others are left from earlier ones.
+        kept: papers and scenarios of this run; files of other scenarios are left over from earlier runs.
     """
     known = set(kept)
     jobs: dict[str, list[dict[str, float]]] = {}
@@ -94,7 +94,7 @@ def costs(folder: Path, kept: Iterable[tuple[str, str]]) -> tuple[list[Cost], fl
 
 
 def _number(text: str | None) -> float:
-    """Read a number of a benchmark file, which has words instead for a job that was too short."""
+    """Read a number of a benchmark file; NaN for the text that it contains if a job was too short to measure."""
     try:
         return float(text or "nan")
     except ValueError:
@@ -109,7 +109,7 @@ def _cost(step: str, rows: Sequence[Mapping[str, float]]) -> Cost:
 
 
 def _covered(spans: Iterable[tuple[float, float]]) -> float:
-    """Length of the union of intervals."""
+    """Total length of the union of intervals."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, reached))
@@ -118,7 +118,7 @@ def _covered(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def read_rows(path: Path) -> pd.DataFrame:
-    """Columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` look at.
+    """Read the columns of a ``replicates.csv`` that :func:`sampling` and :func:`losses` use.
 
     Raises:
         OSError: the file is damaged.
@@ -128,7 +128,7 @@ def read_rows(path: Path) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Diagnostics of the fits of a paper; :data:`formalsynth.report.glossary.DIAGNOSTICS` has its fields in words."""
+    """Diagnostics of the fits of a paper; :data:`formalsynth.report.glossary.DIAGNOSTICS` explains its fields."""
 
     fits: int
     refits: int
@@ -162,13 +162,13 @@ def sampling(table: pd.DataFrame) -> Sampling:
 
 @dataclass(frozen=True)
 class Loss:
-    """Rows of one synthesizer that failed."""
+    """Failed rows of one synthesizer."""
 
     scenario: str
     synthesizer: str
     failed: int
     rows: int
-    """Number of rows, failed or not."""
+    """Number of all rows, including failed ones."""
     reason: str
     """Reason of the first failure."""
 

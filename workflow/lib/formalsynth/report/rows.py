@@ -1,4 +1,4 @@
-"""A row of the ledger in words: every number with the name of its cell."""
+"""Text of a ledger row: every number with the name of its cell."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from formalsynth.ledger.judge import LedgerRow
 from formalsynth.ledger.notes import NAMES
 
 SEPARATOR = " / "
-"""Separator of the numbers of a row."""
+"""Separator between the numbers of a row."""
 LISTED = re.compile(r"\[[^\]]*\]|[^,/\s]+")
-"""A number or an interval of a printed list."""
+"""Pattern of a number or an interval in a printed list."""
 ORDERS = {"order", "gain"}
-"""Kinds of test that compare a cell with the next one."""
+"""Kinds of test that compare each cell with the next."""
 
 
 def ours(row: LedgerRow) -> str:
@@ -32,7 +32,7 @@ def ours(row: LedgerRow) -> str:
 
 
 def printed(row: LedgerRow) -> str:
-    """Write the printed numbers, each with its cell where there is one for each."""
+    """Write the printed numbers, each with the name of its cell if there is one number for each cell."""
     parts, names = LISTED.findall(row.printed), _names(row, 0)
     if len(parts) < 2 or len(parts) != len(names) or not all(re.search(r"\d", part) for part in parts):
         return row.printed
@@ -40,7 +40,7 @@ def printed(row: LedgerRow) -> str:
 
 
 def _named(name: str, text: str) -> str:
-    """Write a name and its number, with a colon where the name ends in a number itself."""
+    """Write a name and its number, with a colon if the name itself ends in a digit."""
     return f"{name}{':' * name[-1:].isdigit()} {text}".strip()
 
 
@@ -49,7 +49,7 @@ def _parts(text: str | None) -> list[str]:
 
 
 def _names(row: LedgerRow, count: int) -> Sequence[str]:
-    """Names of a row's cells; numbers in parentheses where an older ledger has none."""
+    """Names of a row's cells; numbers in parentheses for an older ledger, which has no names."""
     names = row.cells.split(NAMES) if row.cells else []
     if count in (0, len(names)):
         return names

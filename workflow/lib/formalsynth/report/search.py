@@ -1,8 +1,8 @@
-"""Entries of the report's search: claims, figures, tables, errata, papers and words, as a script that pages load.
+"""Entries of the report's search: claims, figures, tables, errata, papers and terms, in a script that pages load.
 
-The ranking in ``search.js`` is ours. Reports open from files without a network, and everything that makes them comes from PyPI.
-Pagefind needs a web server, since browsers load neither modules nor WebAssembly from files. MiniSearch is only on npm. lunr.js is
-only inside mkdocs, and its last release is of 2020. Both rank the same entries no better.
+The ranking in ``search.js`` is our own. Reports must open from files without a network, and all software that makes them comes
+from PyPI. Pagefind needs a web server, because browsers load neither modules nor WebAssembly from files. MiniSearch is only on
+npm. lunr.js is only available inside mkdocs, and its last release dates from 2020. Neither of these two ranks the entries better.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ SYNONYMS = (
     ("preserve", "keep", "retain"),
     ("convergence", "converge", "contract"),
     ("hurt", "cost", "lose", "degrade"),
-    ("record", "person", "people", "somebody", "individual", "row"),
+    ("record", "person", "people", "somebody", "someone", "individual", "row"),
     ("detect", "find", "discover", "identify", "recognize"),
 )
-"""Synonyms: words that a reader may use for each other."""
+"""Groups of words that readers use as synonyms."""
 Entry = dict[str, str | float]
-"""Entry of the search: ``id`` (of a claim), ``url``, ``kind``, ``title``, ``tags``, ``text``, ``note`` and ``boost``."""
+"""Search entry: ``id`` (of a claim), ``url``, ``kind``, ``title``, ``tags``, ``text``, ``note`` and ``boost``."""
 
 
 OURS = 0.8
-"""Factor of the scores of our own studies: the papers on the same subject come first."""
+"""Score factor of our own studies, so papers on the same subject come first."""
 
 
 def index_script(
@@ -65,7 +65,7 @@ def index_script(
     errata: Sequence[Erratum],
     mechanisms: Mapping[str, Sequence[str]],
 ) -> str:
-    """Write the script with all entries.
+    """Write the script with all search entries.
 
     Args:
         papers: the papers of the report.
@@ -93,7 +93,7 @@ def index_script(
         )
     entries += [_erratum(erratum) for erratum in errata]
     entries += _words()
-    # "</" would end the script element if the script were put into a page.
+    # "</" would end the script element if the script were embedded in a page.
     texts = [json.dumps(values, ensure_ascii=False).replace("</", "<\\/") for values in (SYNONYMS, entries)]
     return f"window.SYNONYMS = {texts[0]};\nwindow.INDEX = {texts[1]};\n"
 
@@ -115,7 +115,7 @@ def _subject(item: Item | None) -> str:
 
 def _item(paper: ShownPaper, item: Item) -> Entry:
     subject = item.info.subject if isinstance(item, ShownFigure | ShownTable) else ""
-    description = item.caption.replace(finding(item.claims), "") if item.claims else item.caption  # claims have entries
+    description = item.caption.replace(finding(item.claims), "") if item.claims else item.caption  # claims have their own entries
     return {
         "url": f"papers/{paper.key}.html#{slug(item.what)}", "kind": item.what.split()[0],
         "title": f"{item.what.capitalize()} of {paper.key}: {subject}",

@@ -1,4 +1,4 @@
-"""Verdicts that other replicates may change: a mark for each, and the error of the headline."""
+"""Verdicts that other replicates may change: the mark of each verdict, and the standard error of the headline."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from formalsynth.ledger.steadiness import STEADY
 from formalsynth.report.findings import JUDGED
 
 Turning = Mapping[tuple[str, str], float]
-"""Share of the redrawn runs in which an unsteady verdict stays, by claim and verdict."""
+"""Share of the redrawn runs in which an unsteady verdict stays the same, by claim and verdict."""
 
 
 def unsteady(steady: pd.DataFrame) -> Turning:
-    """Compute the share of the redrawn runs in which a verdict stays, by claim and verdict, for unsteady verdicts.
+    """Select the unsteady verdicts: the share of the redrawn runs in which each stays the same, by claim and verdict.
 
     Args:
-        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        steady: output of :func:`formalsynth.ledger.steadiness.steadiness`.
     """
     few = steady[steady["stays"] < STEADY]
     return {(id, verdict): stays for id, verdict, stays in zip(few["id"], few["verdict"], few["stays"], strict=True)}
@@ -34,13 +34,13 @@ def stays_words(row: LedgerRow, turning: Turning) -> str:
 
 
 def headline_error(rows: Sequence[LedgerRow], steady: pd.DataFrame) -> float:
-    """Compute the standard deviation of the number of reproduced claims over redrawn runs; NaN where it is not known.
+    """Compute the standard deviation of the number of reproduced claims over redrawn runs; NaN if it is unknown.
 
     Args:
         rows: the ledger.
-        steady: as from :func:`formalsynth.ledger.steadiness.steadiness`.
+        steady: output of :func:`formalsynth.ledger.steadiness.steadiness`.
     """
-    if "reproduced" not in steady:  # of an older version
+    if "reproduced" not in steady:  # written by an older version
         return math.nan
     counted = {row.id for row in rows if kind_name(row.kind) == "test" and row.verdict in JUDGED}
     drawings = [list(text) for text in steady.loc[steady["id"].isin(counted), "reproduced"]]

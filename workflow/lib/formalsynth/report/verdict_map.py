@@ -1,4 +1,4 @@
-"""The verdict map: one tile for each claim, in groups by section and test; and a picture of it, tests of the papers first."""
+"""The verdict map: one tile for each claim, grouped by section and test; and a picture of the map, tests of the papers first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER = "#7b858f"
 DARK = "#1c2126"
 """Colour of the sign on a light tile."""
 TILE, GAP, ACROSS, TOP, LINE = 11, 2, 30, 6, 18
-"""Sizes of the picture in pixels of a phone: tiles, their distance, tiles in a line, and heights."""
+"""Sizes of the picture in pixels of a phone: tile, gap, tiles per line, space below a block, and line height."""
 WIDTH = ACROSS * (TILE + GAP)
 MEANINGS = (
     "Refuted: shown to be false. Misprint: printed wrongly.",
@@ -39,9 +39,9 @@ OF_KIND = {
     "recovered": "the same numbers gave the settings", "settings lost": "the paper lacks its settings",
     "drawn records": "the paper's records are not public",
 }  # fmt: skip
-"""Explanation of each kind of claims, in a few words."""
+"""Short explanation of each kind of claim."""
 LETTERS = 60
-"""Letters of a name that a line has room for."""
+"""Number of letters that fit on a line."""
 THEME = "<style>text { fill: #57606a } @media (prefers-color-scheme: dark) { text { fill: #adb5bd } }</style>"
 """Colours of names on a light and on a dark page."""
 SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
@@ -49,25 +49,25 @@ SECTION = re.compile(r"(Section|Appendix|Supplement)\w*\s*([A-Z0-9]+)?")
 
 @dataclass(frozen=True)
 class MapGroup:
-    """Claims of one section that are judged by the same kind of test."""
+    """Claims of one section that the same kind of test judges."""
 
     title: str
     claims: Sequence[LedgerRow]
 
 
 def counted(row: LedgerRow) -> bool:
-    """Check that a claim is counted, which only tests of a paper are."""
+    """Check whether a claim is counted; only tests of a paper are."""
     return kind_name(row.kind) not in UNCOUNTED
 
 
 def section(row: LedgerRow) -> str:
-    """Section of a claim, without its parts."""
+    """Section of a claim, without subsections."""
     match = SECTION.search(row.place)
     return " ".join(part for part in match.groups() if part) if match else row.place
 
 
 def groups(rows: Sequence[LedgerRow]) -> dict[str, list[MapGroup]]:
-    """Group the claims of each paper, in the order of the ledger.
+    """Group the claims of each paper, keeping the order of the ledger.
 
     Args:
         rows: the ledger.
@@ -127,7 +127,7 @@ def _heading(words: str, y: int) -> str:
 def _tiles(
     rows: Sequence[LedgerRow], name: Callable[[LedgerRow], str], symbols: Mapping[str, str], y: int
 ) -> tuple[list[str], int]:
-    """Tiles in a block for each name, by verdict; and the place below them."""
+    """Draw a block of tiles for each name, sorted by verdict; return the elements and the y coordinate below them."""
     parts = []
     for label in dict.fromkeys(map(name, rows)):
         claims = sorted((row for row in rows if name(row) == label), key=lambda row: list(symbols).index(row.verdict))
@@ -146,7 +146,7 @@ def _tile(claim: LedgerRow, symbols: Mapping[str, str], x: int, y: int) -> str:
 
 
 def _sign(verdict: str, symbols: Mapping[str, str], x: int, y: int) -> str:
-    """Tile with the sign of a verdict."""
+    """Draw a tile with the sign of a verdict."""
     ink = DARK if verdict == DIRECTION else "#ffffff"
     return (
         f'<rect class="{slug(verdict)}" x="{x}" y="{y}" width="{TILE}" height="{TILE}" rx="2" '

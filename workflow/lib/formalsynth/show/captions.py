@@ -16,7 +16,7 @@ from formalsynth.show.painter import painter_of
 if TYPE_CHECKING:
     import pandas as pd
 
-STAND_IN = "STAND-IN: simulated in place of records that are absent"
+STAND_IN = "STAND-IN: simulated to replace missing records"
 """Words of a caption for stand-in data."""
 LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
 """Sentence of a caption where an audited epsilon is shown."""
