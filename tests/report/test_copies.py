@@ -75,7 +75,7 @@ def test_the_owners_report_has_statistics_of_it_marked_and_no_records(tmp_path, 
     assert not [name for name in texts if name.startswith("papers/mine/fig01")]
     page = texts["papers/mine.html"].decode()
     assert page.count("Confidential: not in this report") == 1
-    assert page.count("no private output") == 2
+    assert page.count("not a private output") == 2
     assert "do not send this report" in texts["index.html"].decode()
 
 

@@ -70,7 +70,7 @@ def test_a_caption_has_the_ranges_of_printed_points_and_ours(plan_of):
     rows = [("Uniform_0.5", 0.75, 0.604), ("Uniform_0.5", 0.79, 0.604), ("REPS_0.5", 0.78, 0.569), ("Removal_4", 0.7815, 0.734)]
     table = pd.DataFrame(rows, columns=["synthesizer", "value", "printed_low"]).assign(scenario="simulated_n5000")
     ranges = painter_of(figure).printed_range(table)
-    assert ranges == "TSTR AUROC: 0.57 to 0.73 as printed, 0.77 to 0.78 as ours"
+    assert ranges == "TSTR AUROC: 0.57 to 0.73 printed, 0.77 to 0.78 ours"
     text = caption(figure, printed_range=ranges)
     assert f" {ranges}. Methods use the same seeds" in text
     assert "the printed points can be compared in direction, not in level" in text

@@ -1,1 +1,1 @@
-"""Show: tidy tables of figures and tables, drawings of these tables, and captions from the plan."""
+"""Show: tidy tables for figures and tables, drawings of these tables, and captions from the plan."""

@@ -1,4 +1,4 @@
-"""Captions of figures and tables, from the plan, and from the run where replicates failed."""
+"""Captions of figures and tables, written from the plan; failed replicates are taken from the run."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
-"""Words of a caption for stand-in data."""
-LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, so a lower bound of what can be claimed"
-"""Sentence of a caption where an audited epsilon is shown."""
+"""Words for stand-in data in a caption."""
+LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, and so a lower bound on the ε that can be claimed"
+"""Sentence of a caption if an audited epsilon is shown."""
 REAL = "real data"
-"""Words of a caption for a real data set, after its name."""
+"""Words for a real data set in a caption, after its name."""
 MANY = 9
-"""Largest number of labels that a caption names one by one; it names groups of more."""
+"""Largest number of labels that a caption lists one by one; longer lists are grouped."""
 SETTING = re.compile(r"(?: at)? \d.*|, .*| \(.*")
-"""Part of a label that follows the name of its group."""
+"""Pattern of the part of a label after the name of its group."""
 SENTENCE_END = re.compile(r"(?<=[a-z0-9)])\. (?=[A-Z])")
-"""End of a sentence of a note."""
+"""Pattern of the end of a sentence in a note."""
 
 
 def caption(display: FigureDisplay | TableDisplay, failed: str = "", printed_range: str = "") -> str:
-    """Caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
+    """Write the caption of a figure or table: subject, place, sizes, data, guarantees, lines and note.
 
     Args:
         display: the figure or table.
-        failed: the sentence of :func:`failures`.
-        printed_range: the ranges of printed values and ours.
+        failed: the sentence that :func:`failures` returns.
+        printed_range: the ranges of the printed values and of ours.
     """
     entry: Figure | Table
     if isinstance(display, FigureDisplay):
@@ -77,19 +77,19 @@ def _lettered(display: Display) -> str:
 
 
 def _together(texts: Iterable[str]) -> str:
-    """Sentences as one text, each once."""
+    """Join sentences into one text, each of them once."""
     return ". ".join(dict.fromkeys(sentence for text in texts if text for sentence in SENTENCE_END.split(text.rstrip("."))))
 
 
 def _shows_audits(display: FigureDisplay | TableDisplay) -> bool:
-    """Return True where it shows an audited epsilon."""
+    """Return True if it shows an audited epsilon."""
     if isinstance(display, FigureDisplay):
         return AUDITED in (*display.figure.columns(), display.figure.across)
     return display.table == AUDIT or AUDITED in display.entry.statistics
 
 
 def failures(display: Display, collected: Iterable[pd.DataFrame]) -> str:
-    """Synthesizers with fewer results than the caption counts; empty for none.
+    """Name the synthesizers with fewer results than the caption counts; empty text if there are none.
 
     Args:
         display: the figure or table.
@@ -124,7 +124,7 @@ def _sizes(display: Display) -> str:
 
 
 def _each(display: Display, number: Callable[[ShownScenario], int], words: Callable[[int], str]) -> str:
-    """Sample sizes after the words for a number, once where the scenarios have the same number."""
+    """Sample sizes, each number with its words; scenarios with the same number are listed together."""
     several = len({scenario.name for scenario in display.scenarios}) > 1
     by_number: dict[int, list[str]] = {}
     for scenario in display.scenarios:
@@ -135,7 +135,7 @@ def _each(display: Display, number: Callable[[ShownScenario], int], words: Calla
 
 
 def _data(display: Display) -> str:
-    """Kind of its data; by scenario where they differ, and with the name of a real data set."""
+    """Kind of the data; by scenario if the kinds differ, and with the name of a real data set."""
     labels: dict[str, list[str]] = {}
     for scenario in display.scenarios:
         labels.setdefault(_kind_of_data(scenario), []).append(scenario.label or scenario.name)
@@ -151,7 +151,7 @@ def _kind_of_data(scenario: ShownScenario) -> str:
 
 
 def _guarantees(display: Display) -> str:
-    """Kind of guarantee of each synthesizer, or of each group where there are many."""
+    """Kind of guarantee of each synthesizer, or of each group if there are many."""
     by_kind: dict[str, dict[str, None]] = {}
     for id in display.ids:
         if id not in NOT_SYNTHETIC:
@@ -163,10 +163,10 @@ def _guarantees(display: Display) -> str:
 
 
 def group_of(label: str) -> str:
-    """Name of a label without its setting, as in ``Censor_w`` for ``Censor_w, ε = 5``."""
+    """Name in a label, without the setting, such as ``Censor_w`` for ``Censor_w, ε = 5``."""
     return label if label.startswith("(") else SETTING.sub("", label) or label
 
 
 def _groups(labels: Iterable[str]) -> list[str]:
-    """Names of groups of labels, with the number of settings where there are several."""
+    """Names of groups of labels, with the number of settings if there are several."""
     return [f"{name} ({number})" if number > 1 else name for name, number in Counter(map(group_of, labels)).items()]

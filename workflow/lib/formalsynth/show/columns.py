@@ -1,4 +1,4 @@
-"""Columns of collected tables as numbers, shared by several kinds of tables."""
+"""Numeric columns of collected tables, used by several kinds of tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def column_of(table: pd.DataFrame, id: str, column: str) -> Array:
-    """Numbers (n,) of a synthesizer in a column, true and false as 1 and 0, without the missing ones."""
+    """Numbers (n,) of a synthesizer in a column, with true and false as 1 and 0; missing values are left out."""
     import pandas as pd
 
     values = table.loc[table["synthesizer"] == id, column].replace({"True": 1, "False": 0})
@@ -23,11 +23,11 @@ def column_of(table: pd.DataFrame, id: str, column: str) -> Array:
 
 
 def summary(values: Array, statistic: str) -> float:
-    """Statistic of values (n,); NaN where there are too few of them."""
+    """Statistic of values (n,); NaN if there are too few of them."""
     fewest = 2 if statistic == "sd" else 1
     return float(STATISTICS[statistic](values)) if len(values) >= fewest else float(np.nan)
 
 
 def unless_tied(error: float) -> float:
-    """Error of a quantile; NaN instead of 0, which only means that the values next to it in rank are the same."""
+    """Error of a quantile, or NaN instead of 0; an error of 0 only means that neighbouring values are tied."""
     return error if error > 0 else float(np.nan)

@@ -1,4 +1,4 @@
-"""Composition of a figure: its frames below a title and above its legend, on a drawing or on a part of one."""
+"""Composition of a figure: title, frames and legend, on a drawing or on a part of one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from formalsynth.displays.display import FigureDisplay
 
 IN_UNITS = ("value", "line", "printed_low", "printed_high")
-"""Columns of a tidy table that are in the unit of the values."""
+"""Columns of a tidy table that are measured in the unit of the values."""
 WARNING = "#a00000"
-"""Colour of the title over stand-in data."""
+"""Colour of the title of a figure with stand-in data."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Composition:
     width: float
     """Width in inches."""
     height: float
-    """Height in inches, with title and legend."""
+    """Height in inches, including title and legend."""
 
 
 def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warning: str = "") -> Composition:
@@ -44,7 +44,7 @@ def composition(display: FigureDisplay, table: pd.DataFrame, subject: str, warni
     Args:
         display: the figure.
         table: its tidy table, in the unit of the drawing.
-        subject: its title, of any length.
+        subject: the title, of any length.
         warning: a line above the title.
     """
     painter = painter_of(display)
@@ -70,5 +70,5 @@ def compose(display: FigureDisplay, table: pd.DataFrame, canvas: Canvas, around:
 
 
 def divided(display: FigureDisplay, table: pd.DataFrame) -> pd.DataFrame:
-    """Table with its values and lines in the unit in which the figure is drawn."""
+    """Convert the values and lines of a table to the unit of the drawing."""
     return table.assign(**{column: table[column] / display.figure.per for column in IN_UNITS if column in table})

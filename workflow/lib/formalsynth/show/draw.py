@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from formalsynth.displays.display import FigureDisplay
 
 STAND_IN = "STAND-IN: simulated data, the records are absent"
-"""Warning over a drawing of stand-in data."""
+"""Warning above a drawing of stand-in data."""
 NOTHING = "no results: all fits failed"
-"""Text of a drawing without any value."""
+"""Text of a drawing without values."""
 DIGITS = 7
-"""Decimals of places in a drawing, in shares of its width or height."""
+"""Number of decimals of positions in a drawing, as shares of its width or height."""
 METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Metadata of each format that are left out: time and program."""
+"""Metadata that are omitted in each format: time and program."""
 
 
 def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Path]) -> None:
@@ -37,8 +37,8 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
 
     Args:
         display: the figure.
-        table: as made by :func:`formalsynth.show.tidy.figure_table`; rows without a value are left out.
-        paths: files to write; the suffix chooses the format.
+        table: output of :func:`formalsynth.show.tidy.figure_table`; rows without a value are left out.
+        paths: files to write; the suffix determines the format.
 
     Raises:
         OSError: a file cannot be written.
@@ -50,14 +50,14 @@ def draw_figure(display: FigureDisplay, table: pd.DataFrame, paths: Sequence[Pat
 
 
 def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-    """Drawing of a tidy figure table, laid out.
+    """Draw a tidy figure table, with its final layout.
 
-    It has no window, so that code that asks for a redraw while it is made, as seaborn does for each swarm of dots, draws nothing.
+    The drawing has no window, so requests to redraw it, such as those of seaborn for each swarm of dots, have no effect.
     """
-    os.environ.pop("MPLBACKEND", None)  # with the name of a missing one, matplotlib cannot be imported
+    os.environ.pop("MPLBACKEND", None)  # importing matplotlib fails if this names a missing backend
     import matplotlib
 
-    matplotlib.rcdefaults()  # without settings of the user
+    matplotlib.rcdefaults()  # ignore settings of the user
     matplotlib.use("Agg")
     matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type] # its keys are a Literal of four hundred names
     table = table.assign(panel=table["panel"].astype(object).fillna("")) if "panel" in table else table
@@ -65,14 +65,14 @@ def drawing_of(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
     drawing = _composed(display, table) if len(table) else _nothing()
     engine = drawing.get_layout_engine()
     if engine is not None:
-        engine.execute(drawing)  # once for all formats
-        drawing.set_layout_engine(None)  # a placeholder would draw each format twice
+        engine.execute(drawing)  # one layout for all formats
+        drawing.set_layout_engine(None)  # a placeholder engine would draw each format twice
         _round_places(drawing)
     return drawing
 
 
 def _round_places(drawing: Drawing) -> None:
-    """Round the places of axes: their last digits, which an SVG shows, depend on the order in memory."""
+    """Round the positions of axes: their last digits, which an SVG contains, depend on the order in memory."""
     for part in drawing.subfigs:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(DIGITS))
     for axis in drawing.axes:
@@ -82,7 +82,7 @@ def _round_places(drawing: Drawing) -> None:
 
 
 def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
-    """Whole figure."""
+    """Draw the complete figure."""
     from matplotlib.figure import Figure as Drawing
 
     table = divided(display, table)
@@ -95,7 +95,7 @@ def _composed(display: FigureDisplay, table: pd.DataFrame) -> Drawing:
 
 
 def _nothing() -> Drawing:
-    """Drawing with a note that there is nothing to draw."""
+    """Return a drawing with a note that there are no results."""
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(COLUMN, COLUMN / 2))

@@ -1,4 +1,4 @@
-"""Parts of drawings that several kinds of figures share."""
+"""Functions for parts of drawings that several kinds of figures share."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ if TYPE_CHECKING:
 
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""Digits of exponents."""
+"""Translation table to superscript digits for exponents."""
 LEAST = 0.1
-"""Value from which an axis that may be 0 is logarithmic."""
+"""Value above which an axis for values that may be 0 is logarithmic."""
 PLAIN = (9e-4, 2e4)
-"""Limits of a logarithmic axis within which all ticks are plain numbers; beyond them all are powers of ten."""
+"""Limits of a logarithmic axis within which all tick labels are plain numbers; beyond them, all are powers of ten."""
 LETTERS = 54
-"""Letters of the title that a column holds."""
+"""Number of title letters that fit into a column."""
 STYLES: tuple[Literal["-", "--", "-.", ":"] | tuple[float, Sequence[float]], ...] = (
     "-", "--", "-.", ":", (0, (6, 1)), (0, (3, 1, 1, 1)),
 )  # fmt: skip
 MARKERS = ("o", "^", "s", "v", "P", "X", "p")
-"""Markers of lines; their number is no multiple of that of the styles, so that lines of one style have different markers."""
+"""Markers of lines; their number is not a multiple of the number of styles, so lines of one style have different markers."""
 SUBSCRIPT = re.compile(r"\b([A-Za-z])_([A-Za-z]+)\b")
-"""A letter with a subscript."""
+"""Pattern of a letter with a subscript."""
 CONFIDENTIAL = "confidential data"
 """Label of the line and the band of the confidential data."""
 WIDE = 5.0
-"""Length of a linear axis from which its ticks are integers."""
+"""Length of a linear axis from which the ticks are integers."""
 BRACKET: Any = ((-1, 0.5), (-1, -0.2), (1, -0.2), (1, 0.5), (1, -0.2), (-1, -0.2))
-"""Marker of the legend for a printed interval, as points; there and back, since a marker is closed."""
+"""Legend marker for a printed interval, as points; the path is traced back because markers are closed."""
 FEW_TICKS = 10
-"""Largest number of different values across that have a tick each."""
+"""Largest number of different x values for which each value gets a tick."""
 
 
 def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bool = True) -> list[list[Axes]]:
-    """Frames below each other with given shares of the height, ``across`` in a row.
+    """Create rows of frames with given shares of the height, ``across`` frames in a row.
 
     Args:
         canvas: the drawing, or a part of it.
         heights: heights of the rows of frames, as shares.
         across: number of frames in a row.
-        shared: whether the frames of a column have the same axis across.
+        shared: True if the frames of a column share their x axis.
     """
     axes = canvas.subplots(
         len(heights), across, squeeze=False, sharex="col" if shared else False, gridspec_kw={"height_ratios": heights}
@@ -66,7 +66,7 @@ def frames(canvas: Canvas, heights: Sequence[float], across: int = 1, shared: bo
 
 
 def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: str) -> list[tuple[Axes, str, pd.DataFrame]]:
-    """Draw a small frame for each synthesizer, ``across`` in a row, with the same axes and words at the outer ones.
+    """Create a small frame for each synthesizer, ``across`` in a row, with shared axes and axis labels at the outer frames only.
 
     Returns:
         Each frame with its synthesizer and the rows of the table that it shows.
@@ -83,13 +83,13 @@ def small_frames(canvas: Canvas, table: pd.DataFrame, across: int, x: str, y: st
 
 
 def headed(axis: Axes, title: str, size: str) -> None:
-    """Write the title of a frame on the left, and its sample size on the right."""
+    """Write the title of a frame on the left and its sample size on the right."""
     axis.set_title(title, loc="left", fontsize=TEXT, fontweight="bold", pad=3)
     axis.set_title(size, loc="right", fontsize=TEXT, color=FAINT, pad=3)
 
 
 def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
-    """Sample sizes of a frame and the number of values in each of its groups, in short."""
+    """Short text with the sample sizes of a frame and the number of values in each group."""
     shown = set(table["scenario"])
     n = sorted({scenario.n for scenario in display.scenarios if scenario.id in shown})
     several = f"n = {n[0]}" if len(n) == 1 else f"n = {n[0]} to {n[-1]}" if n else ""
@@ -105,18 +105,18 @@ def sizes(display: FigureDisplay, table: pd.DataFrame) -> str:
 
 
 def titled(title: str, width: float, warning: str) -> str:
-    """Title over a drawing, in lines as wide as it is, below a warning."""
+    """Wrap the title of a drawing to its width, below a warning if there is one."""
     lines = textwrap.wrap(title, int(LETTERS * width / COLUMN))
     return "\n".join([*([warning] if warning else []), *lines])
 
 
 def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> list[Line2D]:
-    """Entries of a legend for the markers of kinds of guarantee.
+    """Legend entries for the markers of the kinds of guarantee.
 
     Args:
         display: the figure.
-        ids: synthesizers that it draws.
-        lines: whether markers have shapes of their own, so that only their filling shows the kind.
+        ids: synthesizers in the figure.
+        lines: True if the markers have shapes of their own, so only their filling shows the kind.
     """
     from matplotlib.lines import Line2D
 
@@ -133,17 +133,17 @@ def guarantee_marks(display: FigureDisplay, ids: Iterable[str], lines: bool) -> 
 
 
 def bar_mark(words: str, marker: Literal["|", "_"]) -> Line2D:
-    """Entry of a legend for bars through markers, drawn in the direction of the bars."""
+    """Legend entry for bars through markers, drawn in the direction of the bars."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], linestyle="", marker=marker, markersize=7, markeredgewidth=0.9, color=INK, label=words)
 
 
 def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
-    """Add a legend below the frames, where it hides nothing; marks alone are read along the lines."""
+    """Add a legend below the frames, where it hides nothing; a legend with markers only is ordered row by row."""
     if handles:
         lines = any(handle.get_linestyle() not in ("None", "") for handle in handles)
-        in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill columns first
+        in_lines = [handle for column in range(across) for handle in handles[column::across]]  # legends fill column by column
         canvas.legend(
             handles=list(handles) if lines else in_lines, loc="outside lower left", ncols=across, columnspacing=0.9,
             handletextpad=0.4, handlelength=2.6 if lines else 0.7,
@@ -152,12 +152,12 @@ def below(canvas: Canvas, handles: Sequence[Line2D], across: int) -> None:
 
 
 def legend_height(handles: Sequence[Line2D], across: int) -> float:
-    """Height in inches of a legend below the frames."""
+    """Height of a legend below the frames, in inches."""
     return 0.14 * math.ceil(len(handles) / across) + 0.06 if handles else 0.0
 
 
 def plain_powers(drawing: Drawing) -> None:
-    """Label axes with 10⁻³ and 2×10⁻³ as plain text: no text of a drawing is read as mathematics."""
+    """Label axes with 10⁻³ and 2×10⁻³ as plain text, because texts in drawings are not parsed as mathematics."""
     from matplotlib.ticker import FixedLocator
 
     for axes in drawing.axes:
@@ -169,7 +169,7 @@ def plain_powers(drawing: Drawing) -> None:
 
 
 def _decades(axis: Axis) -> None:
-    """Set ticks at powers of ten, and at 2 and 5 times these where there would be few."""
+    """Set ticks at powers of ten, and also at 2 and 5 times these if there would be few ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = axis.get_view_interval()
@@ -181,7 +181,7 @@ def _decades(axis: Axis) -> None:
 
 
 def subscripts(drawing: Drawing) -> None:
-    """Set names such as T_f and n_syn with a subscript: one letter before it. No other text is mathematics."""
+    """Set names such as T_f and n_syn, a single letter and a subscript, as mathematics; no other text is."""
     from matplotlib.text import Text
 
     for text in drawing.findobj(Text):
@@ -202,7 +202,7 @@ def _small_numbers(axis: Axis) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     low, high = axis.get_view_interval()
-    steps = [1, 2, 5, 10] if high - low >= WIDE else [1, 2, 2.5, 5, 10]  # no 97.5 among counts
+    steps = [1, 2, 5, 10] if high - low >= WIDE else [1, 2, 2.5, 5, 10]  # no tick such as 97.5 for counts
     axis.set_major_locator(MaxNLocator(nbins=5, steps=steps))
     largest = max(abs(low), abs(high))
     if 0 < largest < 0.009:
@@ -221,14 +221,14 @@ def _plain(value: float) -> str:
 
 
 def _power(value: float) -> str:
-    """Write a number as a multiple of a power of ten, as in 10⁻³ and 2×10⁻³."""
+    """Write a number as a multiple of a power of ten, such as 10⁻³ or 2×10⁻³."""
     exponent = math.floor(math.log10(value) + 1e-9) if value > 0 else 0
     multiple = "" if math.isclose(value, 10.0**exponent) else f"{value / 10.0**exponent:.3g}×"
     return f"{multiple}10{str(exponent).translate(RAISED)}" if value else "0"
 
 
 def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Frames of a figure with their titles: its panels, or its scenarios in the order of the figure."""
+    """Titles and tables of a figure's frames: its panels, or its scenarios in the order of the figure."""
     titles = {scenario.id: scenario.label for scenario in display.scenarios}
     groups = by_name(table, "scenario" if display.figure.panels == "scenario" else "panel")
     groups.sort(key=lambda group: list(titles).index(group[0]) if group[0] in titles else 0)
@@ -236,7 +236,7 @@ def by_frame(display: FigureDisplay, table: pd.DataFrame) -> list[tuple[str, pd.
 
 
 class LineLook(TypedDict):
-    """Arguments of matplotlib for the look of a line."""
+    """Matplotlib arguments for the look of a line."""
 
     color: str
     linewidth: float
@@ -251,9 +251,9 @@ class LineLook(TypedDict):
 
 
 def line_look(colour: str, mark: Mark, place: int) -> LineLook:
-    """Look of a line: its colour, a style and a marker of its own, and in the marker the kind of its guarantee.
+    """Look of a line: its colour, its own style and marker, and the kind of guarantee, shown by the filling of the marker.
 
-    The line of a pale colour has the colour of its edge, since a line has no shape to put an edge around.
+    A line of a pale colour is drawn in its edge colour, because a line cannot have an edge around it.
     """
     return LineLook(
         color=edge(colour),
@@ -270,7 +270,7 @@ def line_look(colour: str, mark: Mark, place: int) -> LineLook:
 
 
 def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
-    """Entries of a legend for lines: one for each label, as it is drawn."""
+    """Legend entries for lines: one for each label, as drawn."""
     from matplotlib.lines import Line2D
 
     handles: dict[str, Line2D] = {}
@@ -283,19 +283,19 @@ def line_handles(display: FigureDisplay, table: pd.DataFrame) -> list[Line2D]:
 
 
 def drawn_ids(display: FigureDisplay, table: pd.DataFrame) -> list[str]:
-    """Synthesizers of a figure that have rows in a table, from left to right."""
+    """Synthesizers of a figure that have rows in a table, in the order of the figure."""
     present = set(table["synthesizer"])
     return [id for id in display.ids if id in present]
 
 
 def line_place(display: FigureDisplay, id: str) -> int:
-    """Place of the line of a synthesizer; synthesizers with one label share a line."""
+    """Position of a synthesizer's line in the order of lines; synthesizers with the same label share a line."""
     labels = list(dict.fromkeys(display.looks[other].label for other in display.ids))
     return labels.index(display.looks[id].label)
 
 
 def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> None:
-    """Draw dashed lines at the values of a frame, each once and with its label; NaN is none."""
+    """Draw labelled dashed lines at the different values of ``lines``; NaN means no line."""
     for value in lines.dropna().unique():
         draw = axis.axvline if upwards else axis.axhline
         draw(value, linestyle=(0, (4, 2)), color=INK, linewidth=0.8, zorder=0.6)
@@ -306,11 +306,11 @@ def dashed(axis: Axes, lines: pd.Series, label: str, upwards: bool = True) -> No
 
 
 def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
-    """Entry of a legend for printed values, where a figure has some.
+    """Legend entries for printed values; none if the figure has no printed values.
 
     Args:
-        table: its tidy table.
-        lines: whether they are markers on lines, of the same shapes, and not ticks in rows.
+        table: tidy table of the figure.
+        lines: True if printed values are markers on lines, with the same shapes; False if they are ticks in rows.
     """
     from matplotlib.lines import Line2D
 
@@ -328,13 +328,13 @@ def printed_handle(table: pd.DataFrame, lines: bool) -> list[Line2D]:
 
 
 def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> None:
-    """Draw a grey tick in a row at the printed value, or a bracket below the row over a printed interval.
+    """Draw a grey tick at the printed value of a row, or a bracket below the row that spans a printed interval.
 
     Args:
-        axis: frame with the values across.
-        table: the rows of the tidy table in this row of the drawing.
-        place: place of the row.
-        half: half of the height of the row.
+        axis: frame with the values on the x axis.
+        table: part of the tidy table that this row shows.
+        place: y coordinate of the row.
+        half: half of the row's height.
     """
     for low, high in table[["printed_low", "printed_high"]].dropna().drop_duplicates().to_numpy(float):
         bottom = place + half + 0.11
@@ -347,7 +347,7 @@ def printed_tick(axis: Axes, table: pd.DataFrame, place: float, half: float) -> 
 
 
 def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
-    """Draw the median of the confidential data as a line and their middle half as a band."""
+    """Draw the median of the confidential data as a line, and their middle half as a band."""
     values = table.loc[table["synthesizer"] == DATA, "value"]
     if len(values) and table["synthesizer"].nunique() > 1:
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
@@ -361,7 +361,7 @@ def confidential(axis: Axes, table: pd.DataFrame, colour: str) -> None:
 
 
 def density(values: Array, points: Array) -> Array:
-    """Kernel density with Scott's bandwidth of values (n,) at points (m,)."""
+    """Kernel density of values (n,) at points (m,), with Scott's bandwidth."""
     from matplotlib.mlab import GaussianKDE
 
     heights: Array = GaussianKDE(values).evaluate(points)
@@ -369,7 +369,7 @@ def density(values: Array, points: Array) -> Array:
 
 
 def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
-    """Scale an axis for values that may be 0: linear below 0.1, and logarithmic above."""
+    """Scale an axis for values that may be 0: linear below 0.1 and logarithmic above."""
     getattr(axes, f"set_{name}scale")("symlog", linthresh=LEAST, linscale=0.4)
     getattr(axes, f"set_{name}lim")(0, None)
     high = getattr(axes, f"get_{name}lim")()[1]
@@ -379,7 +379,7 @@ def from_nothing(axes: Axes, name: Literal["x", "y"] = "x") -> None:
 
 
 def ticks_at(axis: Axis, values: pd.Series) -> None:
-    """Set a tick at each value where there are few of them."""
+    """Set a tick at each value if there are few values."""
     places = sorted(set(values.dropna()))
     if 0 < len(places) <= FEW_TICKS:
         axis.set_ticks(places, [f"{place:g}" for place in places])

@@ -1,4 +1,4 @@
-"""Common types of the estimators of tables, and their register. Fields of the kinds are in ``displays/tables``."""
+"""Common types of the estimators of tables, and their register. The fields of each kind are in ``displays/tables``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Estimate(NamedTuple):
 
     value: float
     mcse: float
-    """Its Monte Carlo standard error; NaN where it has none."""
+    """Monte Carlo standard error; NaN if there is none."""
     number: int
     """Number of values that it summarizes."""
 
 
 Estimator: TypeAlias = "Callable[[Any, Collected, str, str], Estimate]"
-"""Function from the fields of a table, its collected tables, a statistic and a synthesizer to a number of the table."""
+"""Function that computes a number of a table from its fields, its collected tables, a statistic and a synthesizer."""
 ESTIMATORS: Registry[Estimator] = Registry("estimator", "show/tables/*.py")
-"""Estimators by the kind of table."""
+"""Estimators by kind of table."""
 
 
 estimator = ESTIMATORS.register
@@ -36,7 +36,7 @@ estimator = ESTIMATORS.register
 
 
 def estimate(entry: Table, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Estimate the number of one row and synthesizer; the estimator of the kind of table has to be registered.
+    """Estimate the number for one row and synthesizer; the estimator of the kind of table must be registered.
 
     Args:
         entry: the fields of the table.

@@ -1,4 +1,4 @@
-"""Groups of the rows of a table, with keys of one type."""
+"""Groups of the rows of a table, with keys of a single type."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def by_name(table: pd.DataFrame, column: str) -> list[tuple[str, pd.DataFrame]]:
-    """Rows by a column of text, in the order of the table."""
+    """Group rows by a text column, in the order of the table."""
     return [(str(name), rows) for name, rows in table.groupby(column, sort=False)]
 
 
 def by_number(table: pd.DataFrame, column: str) -> list[tuple[float, pd.DataFrame]]:
-    """Rows by a column of numbers, in ascending order."""
+    """Group rows by a numeric column, in ascending order."""
     return [(float(cast("float", number)), rows) for number, rows in table.groupby(column)]

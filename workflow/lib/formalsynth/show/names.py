@@ -1,4 +1,4 @@
-"""Names of marks, written next to them and moved apart where they would overlap."""
+"""Names of marks, written next to the marks and moved apart if they would overlap."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAMES_APART = 0.075
-"""Least distance of two names, as a share of the height of a frame of about two inches."""
+"""Minimum distance between two names, as a share of the height of a frame of about two inches."""
 
 
 def apart(heights: Sequence[float], least: float) -> list[float]:
-    """Move heights by as little as is needed for a least distance, in their order."""
+    """Move heights as little as possible to reach a minimum distance, keeping their order."""
     from scipy.optimize import isotonic_regression
 
     order = np.argsort(heights, kind="stable")
@@ -28,19 +28,19 @@ def apart(heights: Sequence[float], least: float) -> list[float]:
 
 
 def spaced(values: Sequence[float], limits: tuple[float, float]) -> list[float]:
-    """Move places on a logarithmic axis with these limits apart, so that names there do not overlap."""
+    """Move values on a logarithmic axis with these limits apart, so names written there do not overlap."""
     bottom, top = limits
     heights = apart([float(np.log(value / bottom) / np.log(top / bottom)) for value in values], NAMES_APART)
     return [bottom * (top / bottom) ** height for height in heights]
 
 
 def write_names(axis: Axes, names: Sequence[tuple[str, float, float, Literal["left", "right"]]], gap: float = 0) -> None:
-    """Write names at places in units of the data, on a white edge.
+    """Write names with a white outline, at places in data coordinates.
 
     Args:
         axis: the frame.
-        names: text, place, and its side: ``left`` begins at the place, ``right`` ends there.
-        gap: points between a place and its text.
+        names: text, x, y and alignment: with ``left`` the text begins at the place, with ``right`` it ends there.
+        gap: distance between a place and its text, in points.
     """
     from matplotlib.patheffects import withStroke
 

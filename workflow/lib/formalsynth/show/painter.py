@@ -1,4 +1,4 @@
-"""Common base of the painters of figures, and their register. Fields of the kinds are in ``displays/figures``."""
+"""Base class and register of the painters of figures. The fields of each kind are in ``displays/figures``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from formalsynth.displays.display import FigureDisplay, Panel
 
-PRINTED_WORDS = "Grey: what the paper prints, with both ends where it is an interval"
-"""Sentence of a caption where printed values are drawn."""
+PRINTED_WORDS = "Grey: the value that the paper prints, or both ends of a printed interval"
+"""Sentence of a caption if printed values are drawn."""
 Fields = TypeVar("Fields", bound=Figure)
 FramedFields = TypeVar("FramedFields", bound=Framed)
 
 
 class Painter(Generic[Fields]):
-    """Painter of one figure: the rows of its tidy table, its drawing, its legend and the words of its caption."""
+    """Painter of one figure: makes the rows of its tidy table, its drawing, its legend and sentences of its caption."""
 
     READING: ClassVar[str] = ""
     """Sentence of the caption on how to read the drawing."""
@@ -36,27 +36,27 @@ class Painter(Generic[Fields]):
         return self.READING
 
     def printed_words(self) -> str:
-        """Sentence of the caption on printed values, where the figure has some."""
+        """Sentence of the caption on printed values; used only if the figure has some."""
         return PRINTED_WORDS
 
     def printed_handles(self, table: pd.DataFrame, lines: bool) -> list[Line2D]:
-        """Entries of the legend for printed values; ``lines`` where the other entries are lines."""
+        """Legend entries for printed values; ``lines`` is True if the other entries are lines."""
         return printed_handle(table, lines)
 
     def printed_range(self, table: pd.DataFrame) -> str:
-        """Ranges of printed values and of ours, for the caption; empty where there are no printed points."""
+        """Ranges of printed values and of ours, for the caption; empty if there are no printed points."""
         return ""
 
     def line_at(self, panel: Panel, column: str) -> float:
-        """Place of the dashed line of a frame; NaN for none."""
+        """Value at which a frame has its dashed line; NaN for none."""
         return float("nan")
 
     def line_words(self) -> str:
-        """Words of the caption on dashed lines and markers; empty where there are none."""
+        """Words of the caption on dashed lines and markers; empty if there are none."""
         return ""
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Tidy table with the rows and columns that only this kind draws.
+        """Return the tidy table with the additional rows and columns that only this kind draws.
 
         Args:
             tidy: one row for each value.
@@ -65,36 +65,36 @@ class Painter(Generic[Fields]):
         return tidy
 
     def legend(self, table: pd.DataFrame) -> Sequence[Line2D]:
-        """Entries of the legend below the frames, without the kinds of guarantee."""
+        """Legend entries below the frames, without the kinds of guarantee."""
         return []
 
     def bars(self) -> Sequence[Line2D]:
-        """Entries of the legend for bars through markers, after all others."""
+        """Legend entries for bars through markers, placed after all others."""
         return []
 
     def marked(self, table: pd.DataFrame) -> Sequence[str]:
-        """Synthesizers whose markers show the kind of their guarantee."""
+        """Synthesizers whose markers show their kind of guarantee."""
         return list(table["synthesizer"].unique())
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width and height in inches, without title and legend; the table is the painted one."""
+        """Width and height in inches, without title and legend; ``table`` is the table to paint."""
         raise NotImplementedError
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
         """Draw a tidy figure table.
 
         Args:
-            table: as made by :func:`formalsynth.show.tidy.figure_table`, without the rows that have no value.
+            table: output of :func:`formalsynth.show.tidy.figure_table`, without rows that lack a value.
             canvas: an empty drawing, or a part of one.
         """
         raise NotImplementedError
 
 
 class FramedPainter(Painter[FramedFields]):
-    """Painter of frames that may have a dashed line across the values."""
+    """Painter of frames that may have a dashed line at a value."""
 
     def line_at(self, panel: Panel, column: str) -> float:
-        """Place of the dashed line of a frame; NaN for none."""
+        """Value at which a frame has its dashed line; NaN for none."""
         line = self.figure.line
         if line == "half_epsilon" and panel.epsilon is not None:
             return panel.epsilon / 2
@@ -108,7 +108,7 @@ class FramedPainter(Painter[FramedFields]):
         return self.figure.line_label or (f"{line:g}" if isinstance(line, float) else {"half_epsilon": "ε/2"}.get(line, line))
 
     def line_words(self) -> str:
-        """Words of the caption on the dashed lines; empty where there are none."""
+        """Words of the caption on the dashed lines; empty if there are none."""
         line = self.figure.line
         if isinstance(line, float):
             return f"Dashed line: {f'{self.figure.line_label}, ' if self.figure.line_label else ''}{line:g}"
@@ -117,7 +117,7 @@ class FramedPainter(Painter[FramedFields]):
 
 
 PAINTERS: Registry[type[Painter[Any]]] = Registry("painter", "show/figures/*.py")
-"""Painters by the kind of figure."""
+"""Painters by kind of figure."""
 
 
 painter = PAINTERS.register
@@ -125,5 +125,5 @@ painter = PAINTERS.register
 
 
 def painter_of(display: FigureDisplay) -> Painter[Any]:
-    """Painter of a figure; the painter of its kind has to be registered."""
+    """Painter of a figure; a painter of its kind must be registered."""
     return PAINTERS[display.figure.kind](display, display.figure)

@@ -1,4 +1,4 @@
-"""Rate of contraction of a column as samples grow."""
+"""Rate at which a column contracts as samples grow."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def rate(groups: Mapping[float, Array]) -> tuple[float, float]:
-    """Slope of the log standard deviation on log n with its standard error.
+    """Slope of the log standard deviation on log n, with its standard error.
 
-    NaN below two sample sizes or ten values at one of them, or where nothing varies.
+    NaN with fewer than two sample sizes or fewer than ten values at one of them, or if the values at a sample size are constant.
 
     Args:
-        groups: the values (R,) by sample size.
+        groups: values (R,) by sample size.
     """
     values = list(groups.values())
     if len(values) < 2 or min(map(len, values)) < FEWEST or not all(map(np.ptp, values)):
@@ -40,7 +40,7 @@ def spread(values: Array) -> tuple[float, float]:
 
 
 def with_limit_law(figure: OfLimitLaw, tidy: pd.DataFrame) -> pd.DataFrame:
-    """Tidy table with median and standard deviation of the limit law by sample size, for the values that have one."""
+    """Add the median and standard deviation of the limit law by sample size to the rows of the synthesizer that has one."""
     if not figure.law:
         return tidy
     from formalsynth.audit.limit_law import law

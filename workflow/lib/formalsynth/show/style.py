@@ -1,7 +1,7 @@
-"""House style of all drawings: sizes, type, the palette, and the marks of kinds of guarantee.
+"""House style of all drawings: sizes, type, palette, and the marks of the kinds of guarantee.
 
-A hue is a family of mechanisms in every paper, a shade for a member of the family. The config of a paper names these
-colours; the tests check that readers, colour-blind ones included, can distinguish those of one frame.
+In every paper, a hue stands for a family of mechanisms and a shade for a member of the family. The config of a paper names
+these colours; tests check that all readers, including colour-blind ones, can distinguish the colours of one frame.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from enum import Enum
 
 COLUMN, PAGE = 3.5, 7.0
-"""Widths in inches: a column of a journal, which is also the width of a phone, and a page."""
+"""Widths in inches: of a journal column, which is also the width of a phone, and of a page."""
 TEXT, TITLE = 7, 8
-"""Sizes of type in points."""
+"""Font sizes in points."""
 DPI = 220
-"""Dots per inch of drawings that are made of dots."""
+"""Dots per inch of bitmap drawings."""
 INK, FAINT = "#1a1a1a", "#6b6b6b"
-"""Colours of text: for important text, and for notes."""
+"""Text colours: for important text, and for notes."""
 
 PRINTED = "#767676"
 """Colour of printed values next to ours."""
@@ -33,7 +33,7 @@ PALETTE = {
     "selected candidates": ("#609060",),
     "weights by isolation": ("#9d2f3a", "#f8a2ac"),
 }
-"""Colours by family of mechanisms, the main one first. Studies without such a mechanism use them in this order."""
+"""Colours by family of mechanisms, the main colour first. Studies without such mechanisms use them in this order."""
 
 STYLE = {
     "svg.hashsalt": "formalsynth",
@@ -60,7 +60,7 @@ STYLE = {
     "pdf.fonttype": 42,
     "text.parse_math": False,
 }
-"""Settings of matplotlib for all drawings; a dollar sign in a label is a dollar sign."""
+"""Matplotlib settings for all drawings; a dollar sign in a label is plain text."""
 
 
 class Mark(Enum):
@@ -73,7 +73,7 @@ class Mark(Enum):
 
     @property
     def marker(self) -> str:
-        """Matplotlib's name of the marker."""
+        """Matplotlib code of the marker."""
         return self.value[0]
 
     @property
@@ -83,7 +83,7 @@ class Mark(Enum):
 
     @property
     def words(self) -> str:
-        """Words of the legend."""
+        """Words in the legend."""
         return self.value[2]
 
 
@@ -92,10 +92,10 @@ _CONDITION = ("range-averaged", "range-truncated")
 
 
 def mark_of(guarantee: str) -> Mark:
-    """Mark of a kind of guarantee; an unknown one counts as a guarantee for this data set only.
+    """Mark of a kind of guarantee; an unknown kind counts as a guarantee for this data set only.
 
     Args:
-        guarantee: as tables name it, such as ``DP | fixed weights``: the words after the bar are a condition.
+        guarantee: kind of guarantee, such as ``DP | fixed weights``; the words after the bar are a condition.
     """
     head, condition, _ = guarantee.partition(" | ")
     if head.startswith("none"):
@@ -106,15 +106,15 @@ def mark_of(guarantee: str) -> Mark:
 
 
 def ink(colour: str) -> str:
-    """Dark or light colour that is readable on another colour."""
+    """Text colour, dark or light, that is readable on a background colour."""
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return INK if 0.3 * red + 0.59 * green + 0.11 * blue > 90 else "#ffffff"
 
 
 CONTRAST = 3.0
-"""Smallest contrast with white at which a shape or a line is seen without an edge (WCAG 2.1, criterion 1.4.11)."""
+"""Smallest contrast with white at which a shape or line is visible without an edge (WCAG 2.1, criterion 1.4.11)."""
 DARKER = 0.9
-"""Factor of the channels of a colour in a step towards its edge."""
+"""Factor by which each step towards the edge colour darkens the channels."""
 
 
 def contrast(colour: str) -> float:
@@ -125,7 +125,7 @@ def contrast(colour: str) -> float:
 
 
 def edge(colour: str) -> str:
-    """Colour of the edge of a shape: its own, or for a pale one a darker shade that can be seen on white."""
+    """Edge colour of a shape: its own colour, or for a pale one a darker shade that is visible on white."""
     while contrast(colour) < CONTRAST:
         colour = "#" + "".join(f"{int(DARKER * int(colour[k : k + 2], 16)):02x}" for k in (1, 3, 5))
     return colour

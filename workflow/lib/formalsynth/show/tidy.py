@@ -13,17 +13,17 @@ from formalsynth.show.painter import Painter, painter_of
 
 KEYS = ("paper", "scenario", "n", "replicate", "record", "set", "draw", "neighbour", "synthesizer")
 TITLES = {"q15": "15 % quantile", "q90": "90 % quantile", "mean": "mean", "median": "median"}
-"""Titles of frames that show one statistic each."""
+"""Titles of frames that each show one statistic."""
 STAND_IN = "STAND-IN"
-"""Value of the column ``data`` in rows of stand-in data."""
+"""Value of the column ``data`` in rows with stand-in data."""
 
 
 def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tidy table of a figure: one row for each drawn value, with its frame and its label.
+    """Return the tidy table of a figure: one row for each drawn value, with its frame and its label.
 
     Args:
         display: the figure.
-        collected: the collected tables that it reads, of each scenario.
+        collected: the collected tables that it reads, for each scenario.
 
     Raises:
         ValueError: no table has the drawn columns.
@@ -48,7 +48,7 @@ def figure_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
 
 
 def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Tidy tables of the parts of a sheet, with their letters."""
+    """Combine the tidy tables of the parts of a sheet, with the letters of the parts."""
     names = display.figure.tables()
     scenarios = len(collected) // len(names)
     by_name = {name: collected[k * scenarios : (k + 1) * scenarios] for k, name in enumerate(names)}
@@ -60,7 +60,7 @@ def _sheet_table(display: FigureDisplay, collected: Sequence[pd.DataFrame]) -> p
 
 
 def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str) -> pd.DataFrame:
-    """Rows of one frame, in the order of its synthesizers."""
+    """Return the rows of one frame, in the order of its synthesizers."""
     figure = painter.figure
     part = table[table["synthesizer"].isin(panel.ids)]
     drawn = {"value": part[column]} | ({"x": part[figure.across]} if figure.across else {})
@@ -78,7 +78,7 @@ def _panel(painter: Painter[Any], table: pd.DataFrame, panel: Panel, column: str
 
 
 def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[str, list[float]]:
-    """Look up the printed number of the cell of each row, or the ends of a printed interval; also across, where x is a result."""
+    """Look up the printed number or interval for each row's cell, and the printed x if x is a result."""
     cells = list(zip(part["scenario"], part["synthesizer"], strict=True)) if display.printed else []
     ends = {"printed_low": (column, "low"), "printed_high": (column, "high"), "printed_x": (display.figure.across, "low")}
     columns = {}
@@ -90,9 +90,9 @@ def _printed(display: FigureDisplay, part: pd.DataFrame, column: str) -> dict[st
 
 
 def table_of(display: TableDisplay, collected: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Tidy table: one row for each statistic and synthesizer, with the printed value, ours and the difference.
+    """Return a tidy table: one row for each statistic and synthesizer, with the printed value, ours and the difference.
 
-    Parameters in which synthesizers of one label differ are columns in front of the estimate.
+    Parameters that differ between synthesizers with the same label are columns before the estimate.
 
     Args:
         display: the table.

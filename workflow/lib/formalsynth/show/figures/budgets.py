@@ -27,28 +27,28 @@ MARKS = {
     ("audited", "remove"): ("v", "#d55e00", "audited, a record leaves"),
     ("attacked", ""): ("*", INK, "attacked"),
 }
-"""Marker, filling and words by column and kind of neighbour; empty for the largest over the neighbours."""
+"""Marker, filling and words by column and kind of neighbour; an empty kind means the largest value over the neighbours."""
 APART = 0.15
-"""Distance of the ranges in a row, in rows."""
+"""Distance between the ranges in a row, as a share of the row height."""
 BROKEN, BROKEN_WORDS = "#b3321f", "bold red: costs more than claimed"
-"""Colour of names, and words of the axis, where the audit finds more than is claimed."""
+"""Colour of names, and words on the axis, for synthesizers whose audited epsilon exceeds the claimed one."""
 ROUNDING = 1e-6
-"""Relative difference of two numbers that are the same but for rounding."""
+"""Relative difference up to which two numbers count as equal, to allow for rounding."""
 
 
 @painter("budgets")
 class BudgetsPainter(Painter[Budgets]):
-    """Painter of budgets: a row for each synthesizer, with medians and ranges over data sets."""
+    """Painter of budgets: one row for each synthesizer, with medians and ranges over data sets."""
 
     def line_words(self) -> str:
         """Words of the caption on the markers."""
         return (
             "Markers: medians over data sets; bars: their range. Bold red: the audit finds more than is claimed. The axis is "
-            "even below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
+            "linear below 0.1 and logarithmic above. A guarantee for every data set is audited at δ = 0"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Audited epsilon of strict mechanisms at delta 0, which is that of their claim."""
+        """Replace the audited epsilon of strict mechanisms by that at delta 0, the delta of their claim."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]
@@ -60,11 +60,11 @@ class BudgetsPainter(Painter[Budgets]):
         return tidy.assign(value=np.where(compared, at_0, tidy["value"]).astype(float))
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """No synthesizers: markers show the kind of number here, and the caption lists the guarantees."""
+        """Return no synthesizers: markers show the kind of number here, and the caption lists the guarantees."""
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Markers."""
+        """Legend entries for the markers."""
         from matplotlib.lines import Line2D
 
         drawn = table[table["value"].notna()]
@@ -76,15 +76,15 @@ class BudgetsPainter(Painter[Budgets]):
         ]
 
     def bars(self) -> list[Line2D]:
-        """Entry of the ranges."""
+        """Legend entry for the ranges."""
         return [bar_mark("range over data sets", "_")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column, a line for each synthesizer."""
+        """Width of a column, with a row for each synthesizer."""
         return COLUMN, 0.21 * table["synthesizer"].nunique() + 0.6
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw a row for each synthesizer, the first one on top."""
+        """Draw a row for each synthesizer, the first one at the top."""
         ids = drawn_ids(self.display, table)
         axis = frames(canvas, [1])[0][0]
         axis.grid(axis="x", color=FAINT, alpha=0.2, linewidth=0.5)
@@ -106,13 +106,13 @@ class BudgetsPainter(Painter[Budgets]):
         headed(axis, "", sizes(self.display, table))
 
     def _broken(self, table: pd.DataFrame) -> set[str]:
-        """Synthesizers whose audited epsilon is more than the claimed one, in the median over data sets."""
+        """Synthesizers whose median audited epsilon over data sets exceeds the median claimed one."""
         largest = table.groupby(["panel", "synthesizer", "replicate"])["value"].max()
         medians = largest.groupby(["panel", "synthesizer"]).median().unstack("panel").reindex(columns=["claimed", AUDITED])
         return set(medians.index[medians[AUDITED] > (1 + ROUNDING) * medians["claimed"]])
 
     def _points(self, axis: Axes, table: pd.DataFrame, ids: list[str], look: tuple[str, str, str], below: float) -> None:
-        """Draw the median and the range over data sets of one number of each synthesizer, ``below`` the middle of its row."""
+        """Draw a number's median and range over data sets for each synthesizer, ``below`` rows below the middle of its row."""
         marker, fill, _ = look
         by_data_set = table.groupby(["synthesizer", "replicate"])["value"].max().groupby("synthesizer")
         ranges = by_data_set.agg(["min", "median", "max"])

@@ -1,4 +1,4 @@
-"""Contraction: the spread of values by sample size against the rate of the theory."""
+"""Contraction: the spread of values by sample size, compared with the rate that theory predicts."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
 ACROSS = 2
 """Number of frames in a row."""
 OUTER = (0.05, 0.95)
-"""Quantiles between which the cone starts."""
+"""Quantiles of the values at which the cone starts."""
 
 
 HEADROOM = 0.12
-"""Room for the slope above the values, as a share of the height of a frame."""
+"""Space for the slope above the values, as a share of a frame's height."""
 
 
 @painter("contraction")
 class ContractionPainter(Painter[Contraction]):
-    """Painter of contraction: a frame for each synthesizer, with the cone of the rate n^-1/2."""
+    """Painter of contraction: one frame for each synthesizer, with the cone of the rate n^-1/2."""
 
     READING = (
-        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: where "
-        "nine in ten would lie if their spread fell like n^-1/2; slope: of the log standard deviation on log n, with its "
-        "standard error"
+        "Values are divided by their median at the smallest n; dots: replicates; marker: median; bar: middle half; grey: the "
+        "range of nine in ten values if their spread fell like n^-1/2; slope: that of the log standard deviation on log n, with "
+        "its standard error"
     )
 
     def line_words(self) -> str:
         """Words of the caption on the limit law."""
-        return "Dashed: median of the limit law, and a standard deviation above and below it" if self.figure.law else ""
+        return "Dashed: median of the limit law, and one standard deviation above and below it" if self.figure.law else ""
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Median and standard deviation of the limit law, for the values that have one."""
+        """Add the median and standard deviation of the limit law to the rows of the synthesizer that has one."""
         return with_limit_law(self.figure, tidy)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Band and law, which the frames do not name."""
+        """Legend entries for the band and the law, which the frames do not name."""
         from matplotlib.lines import Line2D
 
         band = Line2D([], [], color=FAINT, alpha=0.3, linewidth=6, solid_capstyle="butt", label="if the spread fell like n⁻¹ᐟ²")

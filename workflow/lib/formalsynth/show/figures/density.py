@@ -1,4 +1,4 @@
-"""Densities: distributions of values, synthesizers on top of each other."""
+"""Densities: distributions of values, with all synthesizers in one frame."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 POINTS = 300
-"""Points of a curve."""
+"""Number of points of a curve."""
 APART = 0.2
-"""Distance of the markers along a line, as a share of the frame's diagonal."""
+"""Distance between markers along a line, as a share of the frame's diagonal."""
 BINS = 40
-"""Number of bars of a histogram below an exact curve."""
+"""Number of bars of a histogram under an exact curve."""
 
 
 @painter("density")
 class DensityPainter(Painter[Density]):
     """Painter of kernel densities, or of exact densities over histograms of the values."""
 
-    READING = "Every curve has the area 1"
+    READING = "The area under each curve is 1"
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Tidy table with the points of the exact densities, where config asks for them."""
+        """Add the points of the exact densities to the tidy table, if config asks for them."""
         import pandas as pd
 
         if not self.figure.exact:
@@ -44,7 +44,7 @@ class DensityPainter(Painter[Density]):
         return pd.concat([tidy, exact[exact["synthesizer"].isin(self.display.ids)].assign(panel="")], ignore_index=True)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Lines, as they are drawn."""
+        """Legend entries for the lines, as drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
@@ -52,7 +52,7 @@ class DensityPainter(Painter[Density]):
         return COLUMN, 1.8 * (1 + self.figure.centred) + 0.45
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame, or with ``centred`` a second one around the means."""
+        """Draw one frame and, with ``centred``, a second one around the means."""
         groups = [("", table)]
         if self.figure.centred:
             centre = table.groupby("synthesizer")["value"].transform("mean")
@@ -70,7 +70,7 @@ class DensityPainter(Painter[Density]):
         axis.set_xlabel(self.figure.y)
 
     def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a line for each synthesizer: its exact density over a histogram where there is one, else a kernel density."""
+        """Draw a line for each synthesizer: its exact density over a histogram if there is one, otherwise a kernel density."""
         for id, part in by_name(table, "synthesizer"):
             values, look = part["value"].dropna().to_numpy(float), self.display.looks[id]
             curve = part[part["density"].notna()] if "density" in part else part[:0]
@@ -88,7 +88,7 @@ class DensityPainter(Painter[Density]):
             )  # fmt: skip
 
     def _spreads(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Write the standard deviation of each distribution in the frame around their means."""
+        """Write the standard deviation of each distribution into the frame of the centred distributions."""
         spreads = {id: _spread(part) for id, part in by_name(table, "synthesizer")}
         words = "\n".join(f"sd {self.display.looks[id].label}: {spread:.3g}" for id, spread in spreads.items())
         axis.set_ylim(top=1.4 * axis.get_ylim()[1])  # room for the words
@@ -96,7 +96,7 @@ class DensityPainter(Painter[Density]):
 
 
 def _spread(table: pd.DataFrame) -> float:
-    """Spread (standard deviation) of the exact density where there is one, else of the values."""
+    """Spread (standard deviation) of the exact density if there is one, otherwise of the values."""
     curve = table[table["density"].notna()] if "density" in table else table[:0]
     if curve.empty:
         return float(table["value"].std())

@@ -1,4 +1,4 @@
-"""Empirical distribution functions: distributions of values, without a bandwidth."""
+"""Empirical distribution functions: distributions of values, drawn without a bandwidth."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 APART = 0.12
-"""Distance of the markers along a line, as a share of the frame's diagonal."""
+"""Distance between markers along a line, as a share of the frame's diagonal."""
 
 
 @painter("ecdf")
 class EcdfPainter(Painter[Ecdf]):
-    """Painter of empirical distribution functions: a line of steps for each synthesizer."""
+    """Painter of empirical distribution functions: a step function for each synthesizer."""
 
-    READING = "Lines rise to the share of the values up to a point"
+    READING = "The height of a line is the share of the values up to that point"
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Lines, as they are drawn."""
+        """Legend entries for the lines, as drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
@@ -49,10 +49,10 @@ class EcdfPainter(Painter[Ecdf]):
         axis.set_xlabel(self.figure.y)
 
     def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a line of steps for each synthesizer, with the same style and markers in every frame."""
+        """Draw a step function for each synthesizer, with the same style and markers in every frame."""
         for id, part in by_name(table, "synthesizer"):
             look, place = self.display.looks[id], line_place(self.display, id)
-            # Not Axes.ecdf: with compress=True it gives tied values the share below them plus one.
+            # Axes.ecdf is not used: with compress=True, it counts only one of several tied values.
             values, counts = np.unique(part["value"], return_counts=True)
             axis.plot(
                 np.append(values[:1], values), np.append(0, counts.cumsum() / counts.sum()), drawstyle="steps-post",

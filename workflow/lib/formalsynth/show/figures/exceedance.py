@@ -1,4 +1,4 @@
-"""Exceedance: the share of data sets whose loss is more than the claim."""
+"""Exceedance: the share of data sets whose loss exceeds the claim."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ TITLES = {"claimed": "against the claim on the data set", "claimed_larger": "aga
 
 @painter("exceedance")
 class ExceedingPainter(Painter[Exceeding]):
-    """Painter of exceedance: a frame for each claim, with confidence limits."""
+    """Painter of exceedance: one frame for each claim, with confidence limits."""
 
     def line_words(self) -> str:
         """Words of the caption on the bars."""
         return "Bars: 95 % confidence limits (Clopper and Pearson)"
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Lines, as they are drawn."""
+        """Legend entries for the lines, as drawn."""
         return line_handles(self.display, table)
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
@@ -50,7 +50,7 @@ class ExceedingPainter(Painter[Exceeding]):
             ticks_at(axis.xaxis, table["n"])
 
     def _line(self, axis: Axes, table: pd.DataFrame, columns: tuple[str, str], id: str) -> None:
-        """Draw the shares of one synthesizer, its markers next to those of the others."""
+        """Draw the shares of one synthesizer, with its markers next to those of the others."""
         place, look = line_place(self.display, id), self.display.looks[id]
         loss, claim = columns
         shares = {n: exceedance(part[loss].to_numpy(), part[claim].to_numpy()) for n, part in by_number(table, "n")}

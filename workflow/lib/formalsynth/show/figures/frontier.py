@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 
 GAP = 4.5
-"""Points between a mark and its name."""
+"""Distance between a mark and its name, in points."""
 
 
 @painter("frontier")
 class FrontierPainter(Painter[Frontier]):
-    """Painter of frontiers: a marker for each synthesizer at its medians over data sets."""
+    """Painter of frontiers: one marker for each synthesizer, at its medians over data sets."""
 
     def line_words(self) -> str:
         """Words of the caption on lines and markers."""
         return (
-            "Across: ε for adding or removing one record. Dots: the ε that is guaranteed for every data set; diamonds "
+            "Horizontal axis: ε for adding or removing one record. Dots: the ε that is guaranteed for every data set; diamonds "
             "(conditional guarantee) and open markers: the largest loss found so far, with a thin line to the claimed ε; dotted: "
-            "the difference of two samples"
+            "the difference between two samples"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Rows of audited data sets, with epsilon for adding or removing a record, and the distance of two samples."""
+        """Select the audited data sets; add epsilon for adding or removing a record, and the distance between two samples."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer"]
@@ -75,7 +75,7 @@ class FrontierPainter(Painter[Frontier]):
         rows[-1][0].set_xlabel("largest loss so far (open), or guaranteed ε (filled)")
 
     def _points(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a marker of each synthesizer at its medians, with its name at the right end of its line."""
+        """Draw a marker for each synthesizer at its medians, with its name at the right end of its line."""
         names = []
         for id, part in by_name(table, "synthesizer"):
             look = self.display.looks[id]

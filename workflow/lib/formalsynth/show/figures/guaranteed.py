@@ -1,4 +1,4 @@
-"""Utility against a guaranteed epsilon: a line for each mechanism, named at its mark."""
+"""Utility against a guaranteed epsilon: one line for each mechanism, with its name at a mark."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 HEIGHT = 2.5
 """Height of a frame in inches."""
 GAP = 2
-"""Points between a mark and its name."""
+"""Distance between a mark and its name, in points."""
 NAMES, STRIP = 1.24, 1.45
-"""Width of the names on the left, and of the strip on the right, over the width of the range of epsilon."""
+"""Width of the names on the left and of the strip on the right, relative to the width of the epsilon range."""
 CHARACTER = 0.08
-"""Width of a character of a name, over the width of the range of epsilon."""
+"""Width of a character of a name, relative to the width of the epsilon range."""
 EDGE = 0.15
-"""Beginning of the strip right of the range of epsilon, over its width."""
+"""Distance of the strip from the right end of the epsilon range, relative to the width of that range."""
 TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
-"""Values with a tick where they are drawn: all numbers of a frame in one style."""
+"""Values that get a tick if they are in range, so all numbers of a frame have one style."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class _Name:
     colour: str
     x: float
     y: float
-    """Height of the mark, as a share of that of the frame."""
+    """Height of the mark, as a share of the frame's height."""
     side: Literal["left", "right"]
-    """Alignment: right for a name left of the mark, left for one right of it."""
+    """Alignment: ``right`` for a name to the left of the mark, ``left`` for a name to the right of it."""
 
 
 @painter("guaranteed")
@@ -58,13 +58,13 @@ class GuaranteedPainter(Painter[Guaranteed]):
     def line_words(self) -> str:
         """Words of the caption on lines and markers."""
         return (
-            "Across: the ε that is guaranteed for every data set when one record is added or removed; right of it, mechanisms "
-            "without such a guarantee. Markers: medians over data sets; bars: their middle half; dotted: what two samples of "
-            "one population have between them"
+            "Horizontal axis: the ε that is guaranteed for every data set when one record is added or removed; on its right, "
+            "mechanisms without such a guarantee. Markers: medians over data sets; bars: their middle half; dotted: the "
+            "difference between two samples of one population"
         )
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Add the guaranteed epsilon, empty without one, and the distance of two samples."""
+        """Add the guaranteed epsilon (NaN without a guarantee) and the distance between two samples."""
         guaranteed = {id: np.nan if look.epsilon is None else look.epsilon for id, look in self.display.looks.items()}
         return tidy.assign(
             x=[guaranteed[id] for id in tidy["synthesizer"]],
@@ -72,7 +72,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
         )
 
     def bars(self) -> list[Line2D]:
-        """Entry of the bars."""
+        """Legend entry for the bars."""
         return [bar_mark("middle half", "|")]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
@@ -91,7 +91,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
         rows[-1][0].set_xlabel("guaranteed ε, one record added or removed")
 
     def _frame(self, axis: Axes, table: pd.DataFrame, ends: tuple[float, float]) -> None:
-        """Draw the mechanisms of one frame on a linear axis of log epsilon."""
+        """Draw the mechanisms of one frame, with log epsilon on a linear axis."""
         low, high = ends
         span = max(high - low, 1.0)
         strip = high + 0.32 * span
@@ -140,7 +140,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
     def _name(
         self, text: str, colour: str, marks: tuple[Array, Array], limits: tuple[float, float], ends: tuple[float, float, float]
     ) -> _Name:
-        """Place a name left of the first mark, right of a mark in the strip, or above a mark in the middle, left of the strip."""
+        """Place a name to the left of the first mark, to the right of a mark in the strip, or above a mark in the middle."""
         (at, y), (bottom, top), (low, strip, span) = marks, limits, ends
         height = float(np.log(y[0] / bottom) / np.log(top / bottom))
         if at[0] >= strip:
@@ -153,7 +153,7 @@ class GuaranteedPainter(Painter[Guaranteed]):
 
 
 def _marks(axis: Axes, at: Array, values: Sequence[Array], colour: str, mark: Mark) -> Array:
-    """Draw medians and middle halves; return the medians."""
+    """Draw medians and middle halves, and return the medians."""
     low, middle, high = np.transpose([np.quantile(part, [0.25, 0.5, 0.75]) for part in values])
     axis.vlines(at, low, high, color=colour, linewidth=0.8, zorder=2)
     axis.plot(

@@ -1,4 +1,4 @@
-"""Lines: means over replicates against another column."""
+"""Lines: means over replicates, plotted against another column."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 PARAMETERS = {"epsilon": "ε"}
-"""Names of parameters that are written at points."""
+"""Names of parameters whose values are written at points."""
 HEADINGS = {"audited": "weights recomputed", "held": "weights fixed"}
-"""Titles of frames that show a column each."""
+"""Titles of frames that each show one column."""
 PRINTED_FRAME, OURS = "as printed", "ours"
-"""Titles of the frames where printed points have their own."""
+"""Titles of the frames if printed points have a separate frame."""
 DIFFERENCE = "difference in the same replicate"
 """Title of the frames with differences."""
 SPREAD = 0.6
-"""Width of dodged points at one place, as a share of the least distance of places."""
+"""Width of a group of dodged points, as a share of the minimum distance between groups."""
 NUMBERS_APART = 0.1
-"""Least distance of numbered points, as a share of the ranges of all points."""
+"""Minimum distance between numbered points, as a share of the ranges of all points."""
 REFERENCE: dict[str, Any] = {"color": PRINTED, "linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 1.5}
 """Look of the line that all synthesizers share."""
 
@@ -54,33 +54,33 @@ class LinePainter(FramedPainter[Line]):
     READING = "Points: means; bars: two standard errors"
 
     def reading(self) -> str:
-        """Meaning of points and error bars; empty where nothing is repeated."""
+        """Meaning of points and error bars; empty if there is only one replicate."""
         return self.READING if any(scenario.replicates > 1 for scenario in self.display.scenarios) else ""
 
     def printed_range(self, table: pd.DataFrame) -> str:
-        """Ranges of values, printed and ours."""
+        """Ranges of the printed values and of ours."""
         if "printed_low" not in table or table["printed_low"].isna().all():
             return ""
         printed, ours = table["printed_low"], table.groupby(["scenario", "synthesizer"])["value"].mean()
-        ranges = f"{printed.min():.2g} to {printed.max():.2g} as printed, {ours.min():.2g} to {ours.max():.2g} as ours"
+        ranges = f"{printed.min():.2g} to {printed.max():.2g} printed, {ours.min():.2g} to {ours.max():.2g} ours"
         return f"{self.figure.y}: {ranges}"
 
     def line_words(self) -> str:
-        """Words of the caption on the dashed line and the axis of the values."""
-        axis = "The axis of the values is even below 0.1 and logarithmic above" if self.figure.from_zero else ""
+        """Words of the caption on the dashed line and the value axis."""
+        axis = "The value axis is linear below 0.1 and logarithmic above" if self.figure.from_zero else ""
         points = f"Numbers at points: {PARAMETERS.get(self.figure.at, self.figure.at)}" if self.figure.of_result else ""
         return ". ".join(text for text in (super().line_words(), axis, points) if text)
 
     def printed_words(self) -> str:
         """Sentence of the caption on printed points."""
-        return "Printed points have a frame of their own" if self.figure.of_result else super().printed_words()
+        return "Printed points are in a separate frame" if self.figure.of_result else super().printed_words()
 
     def printed_handles(self, table: pd.DataFrame, lines: bool) -> list[Line2D]:
-        """Entry of the legend for printed points, unless they have a frame of their own."""
+        """Legend entry for printed points, unless they have a separate frame."""
         return [] if self.figure.of_result else super().printed_handles(table, lines)
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Lines, as they are drawn."""
+        """Legend entries for the lines, as drawn."""
         from matplotlib.lines import Line2D
 
         grey = [Line2D([], [], label=self.figure.reference_label, **REFERENCE)] if self.figure.reference else []
@@ -91,11 +91,11 @@ class LinePainter(FramedPainter[Line]):
         return [*handles, *grey]
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column with the frames below each other; a page where differences are next to them."""
+        """Width of a column, with the frames below each other; width of a page if differences are shown next to them."""
         return PAGE if self.figure.against else COLUMN, 1.55 * len(by_frame(self.display, table)) + 0.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame for each panel, or for each scenario in the order of the figure, with its differences next to it."""
+        """Draw one frame for each panel, or for each scenario in the order of the figure, with differences next to it."""
         groups = by_frame(self.display, table)
         kinds = [
             *([PRINTED_FRAME] if self.figure.of_result and "printed_x" in table else []),
@@ -117,7 +117,7 @@ class LinePainter(FramedPainter[Line]):
             axis.set_xlabel(f"{self.figure.x_label}{', difference' * (kind == DIFFERENCE and self.figure.of_result)}")
 
     def _frame(self, axis: Axes, kind: str, group: pd.DataFrame) -> None:
-        """Draw our values of a frame, the printed ones, or differences."""
+        """Draw a frame with our values, printed values or differences."""
         level = kind != DIFFERENCE
         table = group if level else differences(group, self.figure.against)
         if kind == PRINTED_FRAME:
@@ -132,7 +132,7 @@ class LinePainter(FramedPainter[Line]):
             self._numbered(axis, table)
 
     def _scales(self, axis: Axes, table: pd.DataFrame, level: bool) -> None:
-        """Set logarithmic axes, ticks at few values across, and a line at no difference."""
+        """Set logarithmic axes, a tick at each x value if there are few, and a line at a difference of 0."""
         if not level:
             axis.axhline(0, color="#1a1a1a", linewidth=0.6, zorder=0)
         if self.figure.x_log and (level or not self.figure.of_result):
@@ -145,7 +145,7 @@ class LinePainter(FramedPainter[Line]):
             ticks_at(axis.xaxis, table["x"].dropna())
 
     def _named(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Write the names and values of lines above the upper edge."""
+        """Write the names and values of lines that are entirely above the upper edge."""
         from matplotlib.patheffects import withStroke
 
         top = self.figure.top
@@ -158,7 +158,7 @@ class LinePainter(FramedPainter[Line]):
         text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
     def _numbered(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Write the value of the parameter at points of one line, that whose points are furthest apart."""
+        """Write the parameter values at the points of one line: the line whose points are furthest apart."""
         from matplotlib.patheffects import withStroke
 
         name = PARAMETERS.get(self.figure.at, self.figure.at)
@@ -178,7 +178,7 @@ class LinePainter(FramedPainter[Line]):
             text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
     def _curves(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw a line for each label, through the means of its points, or the points of all labels next to each other."""
+        """Draw a line through the mean points of each label or, if dodged, the points of all labels next to each other."""
         labels = list(table["label"].unique())
         for k, (_, part) in enumerate(table.groupby("label", sort=False)):
             points = part.groupby("at" if "at" in part else "x")
@@ -186,7 +186,7 @@ class LinePainter(FramedPainter[Line]):
             id = part["synthesizer"].iloc[0]
             look = self.display.looks[id]
             drawn = line_look(look.colour, mark_of(look.guarantee), line_place(self.display, id))
-            if part["x"].isna().all():  # without the parameter across
+            if part["x"].isna().all():  # the label does not have the parameter on the x axis
                 axis.axhline(part["value"].mean(), **drawn)
             else:
                 across = points["x"].mean()
@@ -196,7 +196,7 @@ class LinePainter(FramedPainter[Line]):
                 axis.errorbar(across, mean, error_bars(error), capsize=1.5, elinewidth=0.8, **drawn)
 
     def _references(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw in grey the line that all synthesizers share, and printed values with the markers of their lines."""
+        """Draw in grey the line that all synthesizers share, and the printed values, with the markers of their lines."""
         if self.figure.reference:
             points = table.groupby("x")["common"].mean()
             axis.plot(points.index, points, **REFERENCE)
@@ -211,7 +211,7 @@ class LinePainter(FramedPainter[Line]):
 
 
 def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
-    """Values less those of one label in the same replicate at the same point, and x too where it is a result itself.
+    """Subtract the values of one label in the same replicate at the same point; also those of x if x is itself a result.
 
     Args:
         table: the rows of a frame.
@@ -226,13 +226,13 @@ def differences(table: pd.DataFrame, against: str) -> pd.DataFrame:
 
 
 def printed_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace our points of a frame by printed ones, where both coordinates are printed."""
+    """Replace our points of a frame by the printed ones, for points with two printed coordinates."""
     cells = table.dropna(subset=["printed_x", "printed_low"]).drop_duplicates(["label", "at"])
     return cells.assign(x=cells["printed_x"], value=cells["printed_low"])
 
 
 def dodged(across: pd.Series, share: float, log: bool) -> pd.Series:
-    """Places of the points of one label, moved by a share of the width that all labels have at one place."""
+    """X values of the points of one label, shifted by a share of the width of a group of points."""
     places = np.log(across) if log else across
     steps = np.diff(np.sort(places))
     moved = places + share * SPREAD * (steps.min() if len(steps) else 1.0)
@@ -240,5 +240,5 @@ def dodged(across: pd.Series, share: float, log: bool) -> pd.Series:
 
 
 def error_bars(error: pd.Series) -> pd.Series | None:
-    """Error bars, or none where nothing was repeated."""
+    """Error bars; None if all errors are 0, as without repetition."""
     return error if (error > 0).any() else None

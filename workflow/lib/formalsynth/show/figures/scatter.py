@@ -22,20 +22,20 @@ MARKERS = ("o", "^", "s", "v")
 
 @painter("scatter")
 class ScatterPainter(Painter[Scatter]):
-    """Painter of scatter plots: a point for each row and synthesizer."""
+    """Painter of scatter plots: one point for each row and synthesizer."""
 
-    READING = "A point for each record"
+    READING = "One point for each record"
 
     def line_words(self) -> str:
-        """Words of the caption on the dashed lines; empty where there are none."""
+        """Words of the caption on the dashed lines; empty if there are none."""
         return "Dashed lines: Δ, the largest bound" if self.figure.line == "delta" else ""
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """No synthesizers: the points are records, and the caption lists the guarantees."""
+        """Return no synthesizers: the points are records, and the caption lists the guarantees."""
         return []
 
     def legend(self, table: pd.DataFrame) -> list[Line2D]:
-        """Points, as they are drawn, where synthesizers share a frame."""
+        """Legend entries for the points, as drawn, if synthesizers share a frame."""
         from matplotlib.lines import Line2D
 
         if self.figure.panels == "synthesizer":
@@ -59,7 +59,7 @@ class ScatterPainter(Painter[Scatter]):
         return COLUMN, 1.8 * len(self._groups(table)) + 0.45
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw one frame, or one for each synthesizer, with the same limits across."""
+        """Draw one frame, or one for each synthesizer, with the same x limits."""
         groups = self._groups(table)
         for (axis,), (title, group) in zip(frames(canvas, [1] * len(groups)), groups, strict=True):
             self._points(axis, group)
@@ -75,7 +75,7 @@ class ScatterPainter(Painter[Scatter]):
         return [(self.display.looks[id].label, group) for id, group in by_name(table, "synthesizer")]
 
     def _points(self, axis: Axes, table: pd.DataFrame) -> None:
-        """Draw the points of each synthesizer, and its dashed line at the largest of them."""
+        """Draw the points of each synthesizer, and a dashed line at their largest value."""
         for place, (id, points) in enumerate(by_name(table, "synthesizer")):
             look, marker = self.display.looks[id], MARKERS[place % len(MARKERS)]
             axis.scatter(
@@ -98,6 +98,6 @@ class ScatterPainter(Painter[Scatter]):
 
 
 def with_margin(values: pd.Series) -> tuple[float, float]:
-    """Limits of an axis that frames share."""
+    """Limits of an axis that frames share, with a margin around the values."""
     margin = 0.04 * (values.max() - values.min()) or 0.5
     return float(values.min() - margin), float(values.max() + margin)

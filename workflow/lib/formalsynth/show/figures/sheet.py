@@ -1,4 +1,4 @@
-"""Sheets: several figures that are printed under one number."""
+"""Sheets: several figures printed under one number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from formalsynth.displays.display import FigureDisplay
 
 OPTIONAL = ("density", "at", "printed_low", "printed_high", "printed_x", "common")
-"""Columns that only some kinds have; in the table of a sheet all parts have them."""
+"""Columns that only some kinds have; in the table of a sheet, all parts have them."""
 
 
 @painter("sheet")
@@ -26,11 +26,11 @@ class SheetPainter(Painter[Sheet]):
     """Painter of sheets: each part with its own title and legend."""
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """No synthesizers: the parts have legends of their own."""
+        """Return no synthesizers: the parts have their own legends."""
         return []
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
-        """Width of a column, or a page where there are more than two parts."""
+        """Width of a column, or of a page if there are more than two parts."""
         rows = self._rows(table)
         return COLUMN * len(rows[0]), sum(_height(row) for row in rows)
 

@@ -1,4 +1,4 @@
-"""Spreads: the standard deviation of a column over data sets by sample size."""
+"""Spreads: the standard deviation of a column over data sets, by sample size."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase as Canvas
 
 GAP = 6
-"""Points between the last mark of a line and its name."""
+"""Distance between the last mark of a line and its name, in points."""
 RATE = -0.5
-"""Rate at which a standard deviation falls with n where values contract."""
+"""Exponent of n in the standard deviation of values that contract."""
 NAMES = 6.0
-"""Room for names on the right, as a factor of the largest sample size."""
+"""Right end of the x axis, as a multiple of the largest sample size, to leave room for names."""
 
 
 @painter("spread")
@@ -39,11 +39,11 @@ class SpreadPainter(Painter[Spread]):
         return "Dashed: standard deviation of the limit law" if self.figure.law else ""
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Median and standard deviation of the limit law, for the values that have one."""
+        """Add the median and standard deviation of the limit law to the rows of the synthesizer that has one."""
         return with_limit_law(self.figure, tidy)
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """No synthesizers: their lines are named, and the caption lists the guarantees."""
+        """Return no synthesizers: their lines are named, and the caption lists the guarantees."""
         return []
 
     def inches(self, table: pd.DataFrame) -> tuple[float, float]:
@@ -51,7 +51,7 @@ class SpreadPainter(Painter[Spread]):
         return COLUMN, 2.4
 
     def paint(self, table: pd.DataFrame, canvas: Canvas) -> None:
-        """Draw a line for each synthesizer, the limit law, and the rate from the first point of the last line."""
+        """Draw a line for each synthesizer, the limit law, and the rate, starting at the first point of the last line."""
         axis = canvas.subplots()
         axis.set(xscale="log", yscale="log", xlabel="n", ylabel=self.figure.y)
         names = []
@@ -82,13 +82,13 @@ class SpreadPainter(Painter[Spread]):
 
 
 def _line(axis: Axes, table: pd.DataFrame, colour: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the standard deviations of one synthesizer with two standard errors; return where they are."""
+    """Draw the standard deviations of one synthesizer, with two standard errors; return the coordinates of the points."""
     groups = {n: part["value"].to_numpy(float) for n, part in by_number(table, "n")}
     groups = {n: values for n, values in groups.items() if len(values) > 1 and np.ptp(values)}
     if not groups:
         return np.empty(0), np.empty(0)
     n = np.array(list(groups))
-    spreads, errors = np.nan_to_num(np.transpose([spread(values) for values in groups.values()]))  # no error of few values
+    spreads, errors = np.nan_to_num(np.transpose([spread(values) for values in groups.values()]))  # few values have no error
     bars = [spreads - spreads * np.exp(-2 * errors), spreads * np.exp(2 * errors) - spreads]
     axis.errorbar(n, spreads, bars, color=colour, marker="o", markersize=4.4, linewidth=1.4, elinewidth=0.9, capsize=2, zorder=3)
     return n, spreads

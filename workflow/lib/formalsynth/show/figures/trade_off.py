@@ -1,4 +1,4 @@
-"""Trade-offs: the error rates of an attack on synthetic data against the region that the claim allows."""
+"""Trade-offs: the error rates of an attack on synthetic data, compared with the region that the claim allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ACROSS = 4
 """Number of frames in a row."""
 BELOW = 0.5
-"""Place of a share of 0, in runs."""
+"""Position of a share of 0 on the logarithmic axes, relative to the smallest positive share."""
 
 
 @painter("trade_off")
@@ -33,17 +33,17 @@ class TradeOffPainter(Painter[TradeOff]):
     """Painter of trade-offs: the error rates of the attack over the region that the claim allows."""
 
     READING = (
-        "Each step of a line is a threshold of the attack on one synthetic data set; at the lower and the left edge no run erred."
-        " Shaded: what (ε, δ) as claimed allows, by the claim on the data set (dark) and by the larger of both neighbours"
-        " (light); a line below the shading breaks the claim"
+        "Each step of a line is one threshold of the attack on one synthetic data set; at the lower and left edges, no run made "
+        "an error. Shaded: the error rates that the claimed (ε, δ) allows, with the claim on the data set (dark) and with the "
+        "larger claim of both neighbours (light); a line below the shading breaks the claim"
     )
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """No synthesizers: there are no markers."""
+        """Return no synthesizers: there are no markers."""
         return []
 
     def extended(self, tidy: pd.DataFrame, collected: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Error rates with claims, their delta and the attacked epsilon."""
+        """Add the claims, their delta and the attacked epsilon to the error rates."""
         import pandas as pd
 
         keys = ["scenario", "replicate", "synthesizer", "neighbour"]

@@ -1,4 +1,4 @@
-"""Violins: distributions of values, synthesizers below each other."""
+"""Violins: distributions of values, with one row for each synthesizer."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 HALF = 0.4
 """Half of the height of a violin, in rows."""
 LEAST = 0.025
-"""Half of the height of a violin where it is thinnest."""
+"""Half of the height of a violin at its thinnest point."""
 FEW = 30
-"""Below this number of values, they are dots and have no density."""
+"""Number of values below which they are drawn as dots, without a density."""
 DOTS = 200
 """Largest number of values that are also drawn as dots."""
 TIED = 0.1
-"""Share of one value among all from which values have no density."""
+"""Share of the most frequent value from which no density is drawn."""
 GRID = 40
-"""Steps of a grid between the least and the largest value below which values have no density, such as whole numbers."""
+"""Number of grid steps between the smallest and the largest value below which values, such as integers, get no density."""
 BINS = 36
-"""Approximate number of bars across a frame, for rows whose values have no density."""
+"""Approximate number of bars across a frame, for rows without a density."""
 POINTS = 180
-"""Points of the outline of a violin."""
+"""Number of points of the outline of a violin."""
 ROW = 0.26
 """Height of a row in inches."""
 LABEL = 0.5
-"""Height in rows of the label of the confidential data, below the last row."""
+"""Height of the label of the confidential data below the last row, in rows."""
 
 
 class Row(NamedTuple):
@@ -50,18 +50,18 @@ class Row(NamedTuple):
     label: str
     look: Look
     table: pd.DataFrame
-    """Part of the tidy table in this row."""
+    """Part of the tidy table that this row shows."""
 
 
 @painter("violin")
 class ViolinPainter(FramedPainter[Violin]):
-    """Painter of violins: a row for each synthesizer, or for each sample size."""
+    """Painter of violins: one row for each synthesizer or for each sample size."""
 
     READING = (
         "Violins or histograms show the distribution, scaled to equal height; marker: median; bar: middle half; dots: values"
     )
     DOTTED = "Dots: values; line across them: median"
-    """Sentence of the caption where every row has few values."""
+    """Sentence of the caption if every row has few values."""
 
     def reading(self) -> str:
         """Sentence of the caption on how to read the drawing."""
@@ -79,7 +79,7 @@ class ViolinPainter(FramedPainter[Violin]):
         return COLUMN, sum(frames) * ROW + len(frames) * (0.35 if shared else 0.6) + 0.35
 
     def marked(self, table: pd.DataFrame) -> list[str]:
-        """Synthesizers that have a marker: those with a violin, and not only dots or a tick."""
+        """Synthesizers with a marker: those with a violin, not those with only dots or a tick."""
         drawn = [row for _, rows, _ in self._frames(table) for row in rows]
         return [str(row.table["synthesizer"].iloc[0]) for row in drawn if _has_violin(row.table["value"].to_numpy(float))]
 
@@ -89,7 +89,7 @@ class ViolinPainter(FramedPainter[Violin]):
         shared = isinstance(self.figure.value, str)
         heights = [len(rows) + 0.9 + LABEL * _has_confidential(group) for _, rows, group in groups]
         binned = {title: any(self._tied(row.table["value"].to_numpy(float)) for row in rows) for title, rows, _ in groups}
-        if shared:  # values of one quantity look alike in all frames
+        if shared:  # frames of one quantity use the same style
             binned = dict.fromkeys(binned, any(binned.values()))
         for (axis,), (title, rows, group) in zip(frames(canvas, heights, shared=shared), groups, strict=True):
             if self.figure.log:
@@ -102,7 +102,7 @@ class ViolinPainter(FramedPainter[Violin]):
         axis.set_xlabel(self.figure.y, loc="right")
 
     def _frames(self, table: pd.DataFrame) -> list[tuple[str, list[Row], pd.DataFrame]]:
-        """Frames with title, rows and part of the table."""
+        """Title, rows and part of the table for each frame."""
         looks = self.display.looks
         if self.figure.panels == "synthesizer":
             return [
@@ -115,7 +115,7 @@ class ViolinPainter(FramedPainter[Violin]):
         ]
 
     def _rows(self, axis: Axes, rows: list[Row], table: pd.DataFrame, binned: bool) -> None:
-        """Draw the rows of a frame, from the top, with the printed values, and the confidential data across."""
+        """Draw the rows of a frame from the top, with the printed values, and the confidential data across all rows."""
         values = self._scaled(table["value"].to_numpy(float))
         span = (values.min(), values.max())
         few = {}
@@ -124,22 +124,22 @@ class ViolinPainter(FramedPainter[Violin]):
                 few[place] = row
             if "printed_low" in table:
                 printed_tick(axis, row.table, place, HALF)
-        self._dots(axis, few)  # at once, since the whole drawing is laid out for each swarm
+        self._dots(axis, few)  # all at once, because each swarm lays out the whole drawing
         confidential(axis, table, next((row.look.colour for row in rows if row.label == DATA), INK))
         axis.set_yticks(range(len(rows)), [row.label for row in rows])
         axis.tick_params(axis="y", length=0)
         axis.set_ylim(len(rows) - 0.45 + LABEL * _has_confidential(table), -0.9 if table["line"].notna().any() else -0.55)
 
     def _scaled(self, values: Array) -> Array:
-        """Values on the scale of the axis; on a logarithmic one without those that are not positive."""
+        """Values on the scale of the axis; on a logarithmic axis, only positive values."""
         return np.log10(values[values > 0]) if self.figure.log else values
 
     def _tied(self, values: Array) -> bool:
-        """Return True for a row that has bars and no density."""
+        """Return True for a row that has bars instead of a density."""
         return _has_violin(values) and _is_tied(self._scaled(values))
 
     def _row(self, axis: Axes, place: int, look: Look, values: Array, span: tuple[float, float], binned: bool) -> bool:
-        """Draw one group of values; True where they are so few that they have to be dots."""
+        """Draw one group of values; return True if they are so few that they must be drawn as dots."""
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
         if _is_constant(values):
             axis.plot(
@@ -176,7 +176,7 @@ class ViolinPainter(FramedPainter[Violin]):
                 heights = np.interp(values, across, halves) * _spread(len(values))
                 axis.scatter(values, place + heights, s=0.8, color=contrast, alpha=0.55, linewidths=0)
         mark = mark_of(look.guarantee)
-        # A light bar has a dark edge, since it may leave the dark shape.
+        # A light bar has a dark edge, because it may extend beyond the dark shape.
         for colour, width in [(INK, 3), (contrast, 2)] if contrast != INK else [(INK, 2)]:
             axis.plot([low, high], [place] * 2, color=colour, linewidth=width, solid_capstyle="butt", zorder=3)
         axis.plot(
@@ -186,7 +186,7 @@ class ViolinPainter(FramedPainter[Violin]):
         return False
 
     def _left(self, middle: float, span: tuple[float, float]) -> bool:
-        """Return True where a value is in the left half of the frame."""
+        """Return True if a value is in the left half of the frame."""
         place = self._scaled(np.array([middle]))
         return not len(place) or bool(place[0] <= sum(span) / 2)
 
@@ -208,42 +208,42 @@ class ViolinPainter(FramedPainter[Violin]):
 
 
 def _is_constant(values: Array) -> bool:
-    """Return True where all values are the same."""
+    """Return True if all values are the same."""
     return bool(np.ptp(values) <= 1e-9 * np.abs(values).max())
 
 
 def _has_violin(values: Array) -> bool:
-    """Return True where a row has a violin: enough values that are not all the same."""
+    """Return True if a row has a violin: enough values, not all of them the same."""
     return len(values) >= FEW and not _is_constant(values)
 
 
 def _has_confidential(table: pd.DataFrame) -> bool:
-    """Return True where a frame has the line of the confidential data."""
+    """Return True if a frame has the line of the confidential data."""
     names = set(table["synthesizer"])
     return DATA in names and len(names) > 1
 
 
 def _is_tied(values: Array) -> bool:
-    """Return True for values without a density: on a coarse grid, one value too often, or too few of them."""
+    """Return True for values that get no density: values on a coarse grid, with too many ties, or too few."""
     distinct, counts = np.unique(np.round(values, 9), return_counts=True)
     coarse = len(distinct) > 1 and bool(np.ptp(distinct) < GRID * np.diff(distinct).min())
     return coarse or bool(counts.max() >= TIED * len(values)) or len(values) < FEW
 
 
 def _outline(values: Array) -> tuple[Array, Array]:
-    """Points across a violin, and half of its height at each."""
+    """Points along a violin, and half of its height at each point."""
     across = np.linspace(values.min(), values.max(), POINTS)
     return across, _heights(density(values, across))
 
 
 def _bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float]:
-    """Edges of bars and half the height of each, with the gap between them as a share of their width.
+    """Edges of the bars, half of their heights, and the gap between them as a share of their width.
 
-    They are centred on integers where most values are integers, and else on the most frequent value.
+    Bars are centred on integers if most values are integers, otherwise on the most frequent value.
 
     Args:
         values: values of a row (n,), on the scale of the axis.
-        span: least and largest value of the frame.
+        span: smallest and largest value in the frame.
     """
     distinct, counts = np.unique(np.round(values, 9), return_counts=True)
     whole = bool(np.mean(values == np.round(values)) > 0.5) and span[1] - span[0] >= 2
@@ -257,19 +257,19 @@ def _bars(values: Array, span: tuple[float, float]) -> tuple[Array, Array, float
 
 
 def _heights(halves: Array) -> Array:
-    """Half heights, scaled to those of a row; small ones can be seen."""
+    """Half heights, scaled to the height of a row; small ones are made large enough to be visible."""
     heights: Array = np.maximum(HALF * halves / halves.max(), LEAST * (halves > 0))
     return heights
 
 
 def _bar_width(about: float, whole: bool) -> float:
-    """Width of bars that have integers in their middle: an odd number of integers, or an even part of one."""
+    """Width of bars centred on integers: an odd number of units, or a unit divided by an even number."""
     if whole or about >= 1:
         return 1 + 2 * round(max(0, about - 1) / 2)
     return 1 / (2 * math.ceil(0.5 / about))
 
 
 def _spread(number: int) -> Array:
-    """Numbers (n,) between -0.8 and 0.8 that fill the interval evenly, the same ones every time."""
+    """Numbers (n,) between -0.8 and 0.8 that fill the interval evenly, without randomness."""
     heights: Array = 1.6 * ((np.arange(number) * (np.sqrt(5) - 1) / 2) % 1) - 0.8
     return heights

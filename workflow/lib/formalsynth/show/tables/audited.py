@@ -1,4 +1,4 @@
-"""Tables of audits: claimed, audited and attacked epsilon over the data sets of a scenario."""
+"""Tables of audits: claimed, audited and attacked epsilon, summarized over the data sets of a scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @estimator("audited")
 def over_data_sets(entry: Audited, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Summarize a number over the data sets; extremes and ties have no error."""
+    """Summarize a number over the data sets; extremes and tied values have no error."""
     audit = collected[AUDIT]
     audit = audit[audit["synthesizer"] == id]
     if statistic in COLUMNS:
@@ -31,14 +31,14 @@ def over_data_sets(entry: Audited, collected: Collected, statistic: str, id: str
 
 
 def by_data_set(audit: pd.DataFrame, statistic: str) -> Array:
-    """Return a number of each data set, from the audited neighbours of one synthesizer.
+    """Return one number for each data set, from the audited neighbours of one synthesizer.
 
     Args:
-        audit: its rows.
-        statistic: a row of the table, without those of utility.
+        audit: rows of the synthesizer.
+        statistic: a row of the table other than those of utility.
 
     Returns:
-        (data sets,) values, without those of data sets that have none.
+        (data sets,) values; data sets without a value are left out.
     """
     losses = audit[(audit["streams"] == 1) & ~audit["candidate"].isin([CURVE, ERROR_RATES])]
     single = losses[losses["releases"] == 1]

@@ -12,7 +12,7 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("interval")
 def interval(entry: Interval, collected: Collected, statistic: str, id: str) -> Estimate:
-    """End of an interval with its error."""
+    """End of an interval, with its error."""
     column, _, end = statistic.rpartition("_")
     values, level = column_of(collected["sets"], id, column), LEVELS[end]
     value = float(np.quantile(values, level)) if len(values) else float("nan")

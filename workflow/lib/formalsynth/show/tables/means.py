@@ -12,7 +12,7 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("means")
 def means(entry: Means, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Mean of a column over the replicates with its standard error, or the median with its own."""
+    """Mean or median of a column over the replicates, with its standard error."""
     import pandas as pd
 
     values = column_of(collected["replicates"], id, statistic)

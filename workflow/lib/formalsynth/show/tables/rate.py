@@ -10,7 +10,7 @@ from formalsynth.show.rates import rate
 
 @estimator("rate")
 def slope(entry: Rate, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Slope with its standard error; NaN below two sample sizes or ten replicates, or where nothing varies."""
+    """Slope with its standard error; NaN with fewer than two sample sizes or ten replicates, or for constant values."""
     table = collected["replicates"]
     values = table[(table["synthesizer"] == id) & table[entry.value].notna()]
     groups = {n: rows[entry.value].to_numpy(dtype=float) for n, rows in by_number(values, "n")}

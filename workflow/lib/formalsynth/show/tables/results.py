@@ -1,4 +1,4 @@
-"""Tables of the first replicate as it is."""
+"""Tables of the values of the first replicate."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("results")
 def first_value(entry: Results, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Column of the first replicate, as it is."""
+    """Value of a column in the first replicate, unchanged."""
     values = column_of(collected["replicates"], id, statistic)
     return Estimate(float(values[0]) if len(values) else float("nan"), float("nan"), 1)

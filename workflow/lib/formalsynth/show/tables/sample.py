@@ -12,7 +12,7 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("sample")
 def median(entry: Sample, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Median of a statistic over the synthetic data sets; the value of the confidential data is exact, without error."""
+    """Median of a statistic over the synthetic data sets; for the confidential data, the exact value without an error."""
     if id == DATA:
         values = collected["values"]
         confidential = statistics(values.loc[values["synthesizer"] == DATA, "value"].to_numpy())

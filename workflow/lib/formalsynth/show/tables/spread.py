@@ -10,6 +10,6 @@ from formalsynth.show.estimator import Collected, Estimate, estimator
 
 @estimator("spread")
 def spread(entry: Spread, collected: Collected, statistic: str, id: str) -> Estimate:
-    """Summary of the column over the replicates, with its standard error; extremes and ties have none."""
+    """Summary of the column over the replicates, with its standard error; extremes and tied values have none."""
     values = column_of(collected["replicates"], id, entry.value)
     return Estimate(summary(values, statistic), unless_tied(standard_error(values, statistic)), len(values))
