@@ -12,24 +12,24 @@ from formalsynth.displays.figure import FIGURES, Figure
 from formalsynth.displays.table import TABLES, Table
 
 BOUNDS = ("bound", "delta", "epsilon", "audited", "claimed", "attacked", "held")
-"""Columns of privacy numbers: they never appear without the kind of guarantee."""
+"""Columns of privacy numbers, which are never shown without the kind of guarantee."""
 DRAWINGS = ("png", "svg")
 """File name extensions of a drawn figure."""
 FOR_PRINT = "pdf"
-"""File name extension of a drawing for print, which takes as long as the others together: it is made on request."""
+"""File name extension of a drawing for print; it takes as long as the other formats together and is made only on request."""
 NOT_SYNTHETIC = {DATA: "none: confidential", PRIOR: "none: prior"}
-"""Entries that are no synthesizers, with the words in place of a guarantee."""
+"""Entries that are not synthesizers, with the words that replace a guarantee."""
 
 
 class Look(JobInput):
-    """Label and colour of a synthesizer; apart from the synthesizer, so that a new colour or label refits nothing."""
+    """Label and colour of a synthesizer; separate from the synthesizer, so a new colour or label does not cause new fits."""
 
     label: str
     colour: str
     guarantee: str
-    """Kind of guarantee."""
+    """Kind of its guarantee."""
     epsilon: float | None = None
-    """Epsilon that is guaranteed for every data set when a record is added or removed; None without such a guarantee."""
+    """Epsilon guaranteed for every data set when a record is added or removed; None without such a guarantee."""
 
 
 class Panel(JobInput):
@@ -37,13 +37,13 @@ class Panel(JobInput):
 
     title: str
     ids: tuple[str, ...]
-    """Synthesizers in it, from left to right."""
+    """Synthesizers in the frame, from left to right."""
     epsilon: float | None
-    """Budget of the frame; None where it has none."""
+    """Budget of the frame; None if it has none."""
 
 
 class ShownScenario(JobInput):
-    """Facts on a scenario at one sample size that figures, tables and captions use."""
+    """Facts about a scenario at one sample size, used by figures, tables and captions."""
 
     id: str
     name: str
@@ -56,13 +56,13 @@ class ShownScenario(JobInput):
     """Number of replicates that are audited."""
     synthetic_sets: int
     file: str
-    """Name of the data file; empty when simulated."""
+    """Name of the data file; empty for simulated data."""
     stand_in: bool
-    """True where simulated data replace a missing file."""
+    """True if simulated data replace a missing file."""
     unit: float
     """Value of 1 in the unit of figures and tables."""
     data: str
-    """Words for the data in a caption; empty where the label of a real data set names them."""
+    """Words for the data in a caption; empty if the label of a real data set names them."""
 
 
 class Display(JobInput):
@@ -81,12 +81,12 @@ class Display(JobInput):
 
     @property
     def stand_in(self) -> bool:
-        """True where any of its scenarios has stand-in data."""
+        """True if any of its scenarios has stand-in data."""
         return any(scenario.stand_in for scenario in self.scenarios)
 
 
 class Printed(JobInput):
-    """Printed value of a cell of a figure."""
+    """Printed value of a cell in a figure."""
 
     scenario: str
     column: str
@@ -94,27 +94,27 @@ class Printed(JobInput):
     """The synthesizer."""
     low: float
     high: float
-    """The same as ``low`` for a single number, else the other end of an interval."""
+    """Upper end of a printed interval; equal to ``low`` for a single number."""
 
 
 class FigureDisplay(Display):
-    """Content of one figure. Its kind has to be registered before :meth:`of` is called."""
+    """Content of one figure. Its kind must be registered before :meth:`of` is called."""
 
     figure: Annotated[Figure, ByKind(FIGURES)]
     panels: tuple[Panel, ...]
     at: dict[str, float | None]
-    """Point of its line, by synthesizer, where x is a result."""
+    """Parameter value of each synthesizer's point on its line, if x is a result."""
     truths: dict[str, float]
-    """Value of each drawn column in the population, where the dashed line is there."""
+    """Population value of each drawn column, if the dashed line shows it."""
     printed: tuple[Printed, ...] = ()
     """Printed values of the drawn cells."""
     parts: dict[str, FigureDisplay] = Field(default_factory=dict)
-    """Figures of a sheet, by letter."""
+    """Parts of a sheet, by letter."""
 
 
 class TableDisplay(Display):
-    """Content of one table. Its kind has to be registered before :meth:`of` is called."""
+    """Content of one table. Its kind must be registered before :meth:`of` is called."""
 
     entry: Annotated[Table, ByKind(TABLES)]
     parameters: dict[str, dict[str, float]] = Field(default_factory=dict)
-    """Parameters in which synthesizers of one label differ, by synthesizer."""
+    """Parameters that differ between synthesizers with the same label, by synthesizer."""

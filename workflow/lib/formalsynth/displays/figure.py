@@ -1,4 +1,4 @@
-"""Fields that all kinds of figures have, and the register of kinds. Painters of the kinds are in ``show/figures``."""
+"""Fields that all kinds of figures share, and the register of kinds. The painters are in ``show/figures``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formalsynth.core.model import FigureNumber, Model, Names, Number, WholeNumb
 from formalsynth.core.registry import Registry
 
 FRAMES = ("none", "synthesizer", "scenario")
-"""Values of ``panels`` that are no parameter."""
+"""Values of ``panels`` that are not parameters."""
 
 
 class Repeat(Model):
@@ -21,23 +21,23 @@ class Repeat(Model):
 
 
 class Figure(Model):
-    """Fields of one figure. A kind adds the keys that it alone uses."""
+    """Fields of one figure. Each kind adds the keys that only it uses."""
 
     ALT: ClassVar[str] = ""
     """Description of the drawing for readers who cannot see it."""
     FRAMES: ClassVar[tuple[str, ...]] = ("none",)
-    """Values that ``panels`` may have, apart from a parameter."""
+    """Allowed values of ``panels``, apart from parameters."""
     BY_PARAMETER: ClassVar[bool] = False
-    """True where ``panels`` may be a parameter."""
+    """True if ``panels`` may be a parameter."""
     PRINTS: ClassVar[bool] = False
-    """True where printed values are drawn with ours."""
+    """True if printed values are drawn with ours."""
 
     kind: str = Field(description="Kind of the drawing.")
     scenario: str | Names = Field(description="Scenario or scenarios that it shows; every sample size.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
-        "replicates", description="Which collected table it reads."
+        "replicates", description="Collected table that it reads."
     )
-    value: str | Names = Field(description="Column that is drawn, or columns with a frame for each.")
+    value: str | Names = Field(description="Column that is drawn, or several columns, each in its own frame.")
     size: Annotated[WholeNumber, Field(strict=True)] | None = Field(
         None, description="Only this sample size of the scenario, before the scale shrinks it."
     )
@@ -48,15 +48,15 @@ class Figure(Model):
         description="Entries or ids from left to right; a nested list alternates its members."
     )
     where: dict[str, Number] = Field(
-        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+        default_factory=dict, description="Only synthesizers that have these values, or lack these parameters."
     )
     panels: str = Field("none", description="none, synthesizer (n across), scenario, or the parameter whose values are frames.")
-    titles: dict[float, str] = Field(default_factory=dict, description="Titles of frames by the parameter's value.")
-    labels: dict[str, str] = Field(default_factory=dict, description="Labels of this figure, by entry or id.")
-    y: str = Field("", description="Label of the axis of the values, with its unit.")
-    per: float = Field(1.0, gt=0, description="Values are drawn divided by this, as in 1000 for thousands.")
+    titles: dict[float, str] = Field(default_factory=dict, description="Titles of frames, by the parameter's value.")
+    labels: dict[str, str] = Field(default_factory=dict, description="Labels in this figure, by entry or id.")
+    y: str = Field("", description="Label of the value axis, with its unit.")
+    per: float = Field(1.0, gt=0, description="Values are divided by this before drawing, such as 1000 for thousands.")
     subject: str = Field("", description="Subject of the figure in its caption.")
-    place: str = Field("", description="Where in the paper it is, if not where its scenario is.")
+    place: str = Field("", description="Place in the paper, if different from that of its scenario.")
     note: str = Field("", description="Sentence that ends the caption.")
 
     @field_validator("panels")
@@ -75,41 +75,41 @@ class Figure(Model):
 
     @property
     def across(self) -> str:
-        """Column that runs across; empty where groups are side by side."""
+        """Column on the x axis; empty if groups are side by side."""
         return ""
 
     @property
     def common(self) -> str:
-        """Column with one value for all synthesizers of a replicate, drawn with the values; empty for none."""
+        """Column whose value all synthesizers of a replicate share, drawn with the values; empty for none."""
         return ""
 
     def members(self) -> Mapping[str, Figure]:
-        """Figures of a sheet, by letter; empty for a single figure."""
+        """Parts of a sheet, by letter; empty for a single figure."""
         return {}
 
     def tables(self) -> list[str]:
-        """Names of the collected tables that it reads of each scenario."""
+        """Names of the collected tables that it reads for each scenario."""
         return [self.table]
 
     def alt(self) -> str:
-        """Alternative text of the drawing, one line."""
+        """Alternative text of the drawing, on one line."""
         return f"{self.ALT}: {self.subject}. Details are in the caption."
 
 
 class Framed(Figure):
-    """Frames with the values upwards and perhaps a dashed line across: violins and lines."""
+    """Figure whose frames may have a dashed line at a value: violins and lines."""
 
     line: float | Literal["none", "half_epsilon", "population"] = Field(
         "none", description="Dashed line: a number, the frame's epsilon / 2, or the value in the population."
     )
-    line_label: str = Field("", description="Name of the dashed line where it is a number, next to it in the drawing.")
-    log: bool = Field(False, description="Logarithmic axis of the values.")
+    line_label: str = Field("", description="Name of the dashed line if it is a number, written next to it in the drawing.")
+    log: bool = Field(False, description="True for a logarithmic value axis.")
 
     @field_validator("line")
     @classmethod
     def _has_epsilon(cls, line: float | str, info: ValidationInfo) -> float | str:
         if line == "half_epsilon" and info.data.get("panels") != "epsilon" and "epsilon" not in info.data.get("where", {}):
-            raise ValueError("Input should be anything else, unless panels is epsilon or where gives it")
+            raise ValueError("Input should be anything else, unless panels is epsilon or where contains epsilon")
         return line
 
 

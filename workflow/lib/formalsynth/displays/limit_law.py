@@ -1,4 +1,4 @@
-"""Fields of figures that show the limit law of the bounds with min-max weights."""
+"""Fields of figures that show the limit law of bounds with min-max weights."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from formalsynth.displays.figure import Figure
 
 
 class OfLimitLaw(Figure):
-    """Figure with the limit law of one of its synthesizers."""
+    """Figure that shows the limit law of one of its synthesizers."""
 
     law: Literal["", "Beta(0.5, 3)", "Poisson(100)", "lognormal regression"] = Field(
-        "", description="Population whose limit law of the bounds with min-max weights is drawn."
+        "", description="Population whose limit law of bounds with min-max weights is drawn."
     )
-    law_of: str = Field("", description="The synthesizer that has it.")
+    law_of: str = Field("", description="The synthesizer with this limit law.")
 
     @model_validator(mode="after")
     def _law_with_synthesizer(self) -> Self:

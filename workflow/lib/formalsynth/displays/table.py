@@ -1,4 +1,4 @@
-"""Fields that all kinds of tables have, and the register of kinds. Estimators of the kinds are in ``show/tables``."""
+"""Fields that all kinds of tables share, and the register of kinds. The estimators are in ``show/tables``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from formalsynth.core.words import metric
 
 
 class Table(Model):
-    """Fields of one table, with printed values next to ours. A kind adds the keys that it alone uses."""
+    """Fields of one table, with printed values next to ours. Each kind adds the keys that only it uses."""
 
     READS: ClassVar[Literal["sets", "replicates", "audit"]] = "replicates"
     """Collected table with the values that the estimates summarize."""
     OVER_SIZES: ClassVar[bool] = False
-    """True where a number needs several sample sizes."""
+    """True if each number needs several sample sizes."""
 
     kind: str = Field(description="Kind of the numbers.")
     scenario: str = Field(description="Scenario whose results it shows.")
@@ -25,7 +25,7 @@ class Table(Model):
     statistics: list[str] = Field(description="Rows.")
     synthesizers: list[str | list[str]] = Field(description="Columns.")
     where: dict[str, Number] = Field(
-        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+        default_factory=dict, description="Only synthesizers that have these values, or lack these parameters."
     )
     subject: str = Field(description="Subject of the table in its caption.")
     printed: dict[str, dict[str, float]] = Field(
@@ -44,15 +44,15 @@ class Table(Model):
 
     @property
     def summarized(self) -> str:
-        """Column that every row summarizes; empty where rows are columns."""
+        """Column that every row summarizes; empty if each row is a column."""
         return ""
 
     def columns(self) -> list[str]:
-        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(self.statistics))
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Intervals of printed values by synthesizer and column of the collected table; a number is both ends."""
+        """Intervals of printed values, by synthesizer and column of the collected table; a single number is both ends."""
         return {id: {row: (value, value) for row, value in rows.items()} for id, rows in self.printed.items()}
 
     @classmethod
@@ -61,7 +61,7 @@ class Table(Model):
         return metric(statistic).name
 
     def rows_allowed(self) -> tuple[str, ...] | None:
-        """Names that ``statistics`` may have; None for any column of numbers in the collected table."""
+        """Names allowed in ``statistics``; None for any numeric column of the collected table."""
         return None
 
 

@@ -1,1 +1,1 @@
-"""Ledger: the claims of the papers, with the verdict of a run on each."""
+"""Ledger: the papers' claims, with a run's verdict on each."""

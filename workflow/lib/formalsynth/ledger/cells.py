@@ -15,15 +15,15 @@ from formalsynth.ledger.claims import Claim
 
 
 class ClaimError(ValueError):
-    """Error of a claim that refers to something that is not in the tables."""
+    """Error of a claim that refers to something missing from the tables."""
 
 
 class NoRowsError(ValueError):
-    """Error for a cell without a result, because all its fits or replicates failed; the message becomes the ledger's note."""
+    """Error for a cell without a result because all its fits or replicates failed; the message becomes the ledger's note."""
 
 
 PLANNED = ("synthesizer", "n", "scenario", "replicate")
-"""Columns whose values the plan has checked, so that a cell without rows is not an error in config."""
+"""Columns whose values the plan has checked, so a cell without rows is not an error in config."""
 
 
 class Compared(NamedTuple):
@@ -77,13 +77,13 @@ def values_of(claim: Claim, tables: Sequence[pd.DataFrame]) -> Compared:
 
 
 def _complete(table: pd.DataFrame, by: pd.Series, over: str, cells: Sequence[object]) -> pd.Index:
-    """Units with rows in every cell, with or without finite values."""
+    """Units that have rows in every cell, with or without finite values."""
     counts = table.groupby([by, over]).size().unstack()
     return counts.index[counts[list(cells)].notna().all(axis=1)]
 
 
 def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
-    """Names of cells: the label if there is one; a number is preceded by the name of its column."""
+    """Names of cells: the label if there is one; a number follows the name of its column."""
     names = []
     for cell in cells:
         number = float(cell) if isinstance(cell, int | float | np.number) else None
@@ -96,12 +96,12 @@ def _names(claim: Claim, cells: Sequence[object]) -> tuple[str, ...]:
 
 
 def _plain(number: float | None) -> str:
-    """Digits of an integer below 10 million, without exponent; empty for other numbers."""
+    """Write an integer below 10 million without an exponent; empty text for other numbers."""
     return f"{number:.0f}" if number is not None and abs(number) < 1e7 and number.is_integer() else ""
 
 
 def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Rows of a claim, with the names of scenarios instead of their ids."""
+    """Select the rows of a claim, with the names of scenarios instead of their ids."""
     names = {scenario.id: scenario.name for scenario in claim.scenarios}
     table = pd.concat(tables, ignore_index=True)
     table = table.assign(scenario=table["scenario"].map(names)) if "scenario" in table else table
@@ -115,7 +115,7 @@ def _rows(claim: Claim, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _failed(table: pd.DataFrame) -> bool:
-    """Check whether replicates failed; their rows may lack the column that distinguishes cells."""
+    """Check whether any replicate failed; rows of failed replicates may lack the column that distinguishes cells."""
     return "status" in table and bool((table["status"] != "ok").any())
 
 
@@ -128,7 +128,7 @@ def _without_result(claim: Claim, cells: Sequence[object]) -> str:
 
 
 def _long(claim: Claim, table: pd.DataFrame) -> tuple[pd.DataFrame, list[object]]:
-    """Table with the values in the column ``result``, and the cells from left to right."""
+    """Return the table with the values in the column ``result``, and the cells from left to right."""
     estimate = claim.estimate
     if estimate.over == "value":
         table = table.melt([estimate.by], list(estimate.value), var_name="value_of", value_name="melted")
@@ -144,7 +144,7 @@ def _column(claim: Claim, table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def _against(claim: Claim, wide: pd.DataFrame) -> pd.DataFrame:
-    """Values as the claim needs them: unchanged, distances to a reference, or shares of the largest value of each cell."""
+    """Convert values for a claim: distances to a reference, shares of each cell's largest value, 1 above a limit, or as is."""
     estimate = claim.estimate
     reference = estimate.distance
     if reference == DATA:

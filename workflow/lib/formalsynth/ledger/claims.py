@@ -1,4 +1,4 @@
-"""Claims: statements of a paper about numbers of a run.
+"""Claims: statements of a paper about numbers that a run computes.
 
 A claim names cells of a tidy table (synthesizers, sample sizes, columns, ...), a statistic of each cell over its units
 (replicates, records, synthetic data sets, ...) and a test. A few kinds of tests cover all claims, and each verdict accounts for
@@ -35,18 +35,18 @@ class Estimate(Model):
     scenario: str | Names = Field(description="Scenario or scenarios; every sample size unless size is given.")
     size: WholeNumber | None = Field(None, description="Only this sample size, before the scale shrinks it.")
     table: Literal["replicates", "records", "sets", "values", "draws", "details", "audit"] = Field(
-        "replicates", description="Which collected table."
+        "replicates", description="Collected table that it reads."
     )
-    value: Names = Field(description="Column; several are the cells where over is value.")
+    value: Names = Field(description="Column, or several columns as the cells if over is value.")
     over: str = Field(
         "synthesizer", description="Column that defines the cells: synthesizer, n, scenario, value for the columns, or others."
     )
     of: Annotated[list[str | float], AfterValidator(each_once)] = Field(
         default_factory=list, description="The cells from left to right; if left out, every n or column."
     )
-    names: dict[str, str] = Field(default_factory=dict, description="Names of cells by id, if different from their labels.")
+    names: dict[str, str] = Field(default_factory=dict, description="Names of cells, by id, if different from their labels.")
     where: dict[str, Number] = Field(
-        default_factory=dict, description="Only synthesizers with these parameters, or without them."
+        default_factory=dict, description="Only synthesizers that have these values, or lack these parameters."
     )
     rows: dict[str, str | bool | float] = Field(default_factory=dict, description="Only rows with these values.")
     by: str = Field("replicate", description="Column whose values are the units: replicate, record, set, draw or another one.")
@@ -92,11 +92,11 @@ KINDS: dict[str, str] = {
 
 
 UNCOUNTED = [kind for kind in KINDS if kind not in ("test", "own study")]
-"""Kinds of claims that do not count: they are not about a paper, or they add no evidence."""
+"""Kinds of claims that are not counted, because they are not about a paper or add no evidence."""
 
 
 def kind_name(text: str) -> str:
-    """Kind in a row of the ledger; the claims of older ledgers, which have no kinds, are tests."""
+    """Kind of a ledger row; claims in older ledgers, which have no kinds, are tests."""
     return "implied" if text.startswith("implied by ") else text or "test"
 
 
@@ -105,25 +105,25 @@ class ClaimConfig(Model):
 
     id: str = Field(pattern=pattern("claim"), description="Name, unique over all papers.")
     place: str = Field(description="Place in the paper.")
-    shows: str = Field("", pattern=pattern("shows"), description="Figure or table that it belongs to.")
+    shows: str = Field("", pattern=pattern("shows"), description="Figure or table that the claim belongs to.")
     claim: str = Field(description="The claim in our words, in one line.")
     printed: str = Field("", description="The printed number or formula, if there is one.")
-    kind: Kind = Field("test", description="Relevance of its verdict for the paper; only kind test counts in the headline.")
+    kind: Kind = Field("test", description="Relevance of the verdict for the paper; only kind test counts in the headline.")
     implied_by: str = Field(
         "",
         pattern=pattern("id of a claim, or none"),
         validate_default=True,
-        description="Claim of the same paper that implies it; for kind implied only, which needs it.",
+        description="Claim of the same paper that implies this one; required for kind implied, not allowed for others.",
     )
-    erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that it is part of.")
-    estimate: Estimate = Field(description="The numbers of the claim.")
+    erratum: str = Field("", pattern=pattern("erratum"), description="Number of the erratum that the claim is part of.")
+    estimate: Estimate = Field(description="The numbers that the claim is about.")
     test: AnyTest = Field(description="The condition on these numbers.")
     note: str = Field("", description="Information that a reader needs for the verdict.")
 
     @field_validator("implied_by")
     @classmethod
     def _where_implied(cls, given: str, info: ValidationInfo) -> str:
-        """Require ``implied_by`` for the kind ``implied``, and refuse it for others."""
+        """Require ``implied_by`` for the kind ``implied``, and refuse it for other kinds."""
         kind = info.data.get("kind")
         if kind == "implied" and not given:
             raise PydanticCustomError(
@@ -144,16 +144,16 @@ class ClaimScenario(JobInput):
 
 
 class Claim(JobInput):
-    """Claim with all references of config resolved.
+    """Claim with all references in config resolved.
 
-    The kind of its test has to be registered before :meth:`of` can rebuild it from plain data.
+    The kind of its test must be registered before :meth:`of` can rebuild the claim from plain data.
     """
 
     id: str
     paper: str
     place: str
     shows: str
-    """Figure or table that it belongs to, as ``figure 2`` or ``table 1``; empty for none."""
+    """Figure or table that it belongs to, such as ``figure 2`` or ``table 1``; empty for none."""
     claim: str
     printed: str
     kind: Kind
@@ -165,11 +165,11 @@ class Claim(JobInput):
     """Kind of its erratum; empty for none."""
     note: str
     estimate: Estimate
-    """Estimate with all cells listed."""
+    """Estimate with an explicit list of cells."""
     test: AnyTest
     scenarios: tuple[ClaimScenario, ...]
     """Scenarios of the claim; empty if their data are absent."""
     truth: float | None
-    """Value in the population, if the estimate is a distance to it."""
+    """Population value, if the estimate is a distance to it."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Labels of cells by id."""

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from formalsynth.core.model import Identifier, Model, each_once, pattern
 
 Finding = Literal["misprint", "refuted"]
-"""Kind of an erratum, which becomes the verdict of its claims that do not hold."""
+"""Kind of an erratum; it becomes the verdict of the erratum's claims that do not hold."""
 ErratumNumber = Annotated[str, Field(pattern=pattern("number of an erratum"))]
 
 
@@ -21,27 +21,27 @@ class ErratumPlace(Model):
 
 
 class Erratum(Model):
-    """Error in the printed papers, with all its places."""
+    """An error in the printed papers, with all its places."""
 
-    id: ErratumNumber = Field(description="Number, which claims refer to.")
+    id: ErratumNumber = Field(description="Number that claims refer to.")
     kind: Finding = Field(
         description="misprint: other statements or results of the paper contradict it, and its conclusions do not depend on it; "
         "refuted: a derivation or an audit shows that the statement, or a step that it depends on, does not hold."
     )
     title: str = Field(min_length=1, description="The error in one line.")
-    places: list[ErratumPlace] = Field(min_length=1, description="Every place where it is printed.")
+    places: list[ErratumPlace] = Field(min_length=1, description="Every place where the error is printed.")
     also: Annotated[list[ErratumNumber], AfterValidator(each_once)] = Field(
-        default_factory=list, description="Numbers of errata that were merged into it; claims may still refer to them."
+        default_factory=list, description="Numbers of errata that were merged into this one; claims may still refer to them."
     )
     printed: str = Field("", description="The printed formula or sentence, in our words.")
     derived: str = Field("", description="The derived statement, with its reason.")
-    check: str = Field("", description="The numbers that show it; `python -m formalsynth.errata` with its id prints them.")
+    check: str = Field("", description="The numbers that show the error; `python -m formalsynth.errata` with its id prints them.")
     consequence: str = Field("", description="Consequence for a reader who relied on the printed statement.")
     matters: str = Field("", description="Effect on the conclusions of the paper.")
 
     @property
     def command(self) -> str:
-        """Command that prints the numbers of its check; empty without a check."""
+        """Command that prints the numbers of the check; empty without a check."""
         return f"python -m formalsynth.errata {self.id}" if self.check else ""
 
 

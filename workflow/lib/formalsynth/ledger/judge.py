@@ -1,4 +1,4 @@
-"""Ledger of claims with verdicts, from collected tables only."""
+"""Ledger of claims with verdicts, computed from collected tables only."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from formalsynth.ledger.thresholds import Thresholds
 from formalsynth.ledger.verdicts import ABSENT, DIRECTION, NO_ROWS, REPRODUCED, STAND_IN, TOO_FEW, UNDETERMINED
 
 RANDOM = ("replicate", "record", "set", "draw")
-"""Random units; other units, such as the points of a grid, have no Monte Carlo error."""
+"""Random units; estimates over other units, such as the points of a grid, have no Monte Carlo error."""
 
 REPEATED = ("replicate", "set", "draw")
-"""Units whose number is a setting of the run, so that their extremes grow with it."""
+"""Units whose number is a setting of the run; extremes over them grow with that number."""
 UNSURE = "the {} has no valid Monte Carlo error, so it can show a direction only"
 
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Row of ``claims.csv``; its fields are the columns, None for missing values."""
+    """Row of ``claims.csv``: a field for each column, None for missing values."""
 
     id: str
     paper: str
@@ -45,7 +45,7 @@ class LedgerRow:
     erratum: str
     test: str
     kind: str
-    """Kind of the claim, with the implying claim for an implied one."""
+    """Kind of the claim; for an implied claim, with the claim that implies it."""
     cells: str = ""
     """Names of the cells, from left to right."""
 
@@ -61,7 +61,7 @@ def ledger(
     root: int,
     judged: bool,
 ) -> pd.DataFrame:
-    """Table with a row and a verdict for each claim.
+    """Judge claims: a table with a row and a verdict for each claim.
 
     Args:
         claims: the claims.
@@ -82,11 +82,11 @@ def ledger(
 
 
 def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, root: int, judged: bool) -> LedgerRow:
-    """Row of the ledger for a claim.
+    """Judge one claim and return its row of the ledger.
 
     Args:
         claim: the claim.
-        tables: the collected table that it speaks of, for each of its scenarios.
+        tables: the collected table that it refers to, for each of its scenarios.
         thresholds: limits for agreement.
         root: root seed, for the resampling.
         judged: True if the scale has enough replicates for verdicts.
@@ -117,17 +117,17 @@ def judge(claim: Claim, tables: Sequence[pd.DataFrame], thresholds: Thresholds, 
 
 
 def _cells(claim: Claim, values: Array, names: tuple[str, ...], chance: bool, resamples: int, root: int) -> Cells:
-    """Cells of a claim: values (units, cells), statistics and errors; the number of units determines the random stream."""
+    """Cells of a claim: values (units, cells), statistics and errors. The number of units determines the random stream."""
     name = claim.estimate.statistic
     estimates = STATISTICS[name](values)
     if not chance:
         return Cells(values, estimates, without_error(estimates), names)
-    generator = np.random.default_rng([root, len(values)])  # the same for all claims, so equal values have equal errors
+    generator = np.random.default_rng([root, len(values)])  # the same stream for all claims, so equal values have equal errors
     return Cells(values, estimates, scatter(values, name, resamples, generator), names)
 
 
 def _verdict(claim: Claim, verdict: str, judged: bool) -> str:
-    """Verdict of the ledger, given the verdict of the test."""
+    """Verdict in the ledger, given the verdict of the test."""
     if any(scenario.stand_in for scenario in claim.scenarios):
         return STAND_IN
     if not judged:

@@ -1,4 +1,4 @@
-"""Steadiness of verdicts: the share of bootstrap samples of the replicates in which a verdict stays.
+"""Steadiness of verdicts: the share of bootstrap samples of the replicates in which a verdict stays the same.
 
 A borderline verdict can change with another root seed even if the software is correct. To find such verdicts, the replicates of
 each scenario are drawn with replacement, the same ones in all its tables, and the claims are judged again.
@@ -20,15 +20,15 @@ from formalsynth.ledger.verdicts import REPRODUCED
 Tables = Mapping[tuple[str, str], pd.DataFrame]
 """Collected tables by scenario id and kind."""
 STEADY = 0.95
-"""Smallest share of the drawings in which a steady verdict stays."""
+"""Smallest share of the drawings in which a steady verdict stays the same."""
 DRAWINGS = 20
-"""Number of drawings of the replicates."""
+"""Number of bootstrap drawings of the replicates."""
 
 
 def drawn_verdicts(
     claims: Sequence[Claim], tables: Tables, thresholds: Thresholds, root: int, drawings: int = DRAWINGS, times: int = 1
 ) -> pd.DataFrame:
-    """Verdicts of claims by id: those of the run in column 0, then those of each drawing of its replicates.
+    """Judge claims on the run and on drawings of its replicates: verdicts by id, those of the run in column 0.
 
     Args:
         claims: the claims.
@@ -45,9 +45,10 @@ def drawn_verdicts(
 
 
 def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dict[tuple[str, str], pd.DataFrame]:
-    """Tables with replicates drawn with replacement, ``times`` as many as there are, and numbered from 0.
+    """Draw replicates with replacement, ``times`` as many as there are, and number them from 0.
 
-    All tables of a scenario get the same replicates. A table with only some replicates, as of single samples, is unchanged.
+    All tables of a scenario get the same replicates. A table with only some of the replicates, such as one of single samples, is
+    unchanged.
     """
     of_scenario: dict[str, Integers] = {}
     for (scenario, _), table in tables.items():
@@ -65,7 +66,7 @@ def drawn(tables: Tables, generator: np.random.Generator, times: int = 1) -> dic
 
 
 def _with(table: pd.DataFrame, replicates: Integers) -> pd.DataFrame:
-    """Rows of these replicates, with repetitions."""
+    """Select the rows of these replicates, with repetitions."""
     places = table.groupby("replicate").indices
     parts = [places[replicate] for replicate in replicates]
     rows = table.iloc[np.concatenate(parts)]
@@ -73,14 +74,14 @@ def _with(table: pd.DataFrame, replicates: Integers) -> pd.DataFrame:
 
 
 def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Steadiness of each verdict.
+    """Compute the steadiness of each verdict.
 
     Args:
-        verdicts: as from :func:`drawn_verdicts`.
+        verdicts: output of :func:`drawn_verdicts`.
 
     Returns:
-        Columns id, verdict, stays (a share of the drawings), otherwise (the most frequent of the other verdicts) and reproduced
-        (a letter for each drawing: y if the claim is reproduced in it, n if not).
+        Columns id, verdict, stays (share of the drawings), otherwise (the most frequent other verdict) and reproduced (a letter
+        for each drawing: y if the claim is reproduced in it, n if not).
     """
     of_run, drawings = verdicts[0], verdicts.drop(columns=0)
     others = [row[row != verdict].mode() for (_, row), verdict in zip(drawings.iterrows(), of_run, strict=True)]
@@ -94,10 +95,10 @@ def steadiness(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(verdicts: pd.DataFrame) -> Array:
-    """Share of equal verdicts in each pair of drawings, in increasing order; an estimate for runs with two root seeds.
+    """Share of equal verdicts in each pair of drawings, in increasing order: an estimate for two runs with different root seeds.
 
     Args:
-        verdicts: as from :func:`drawn_verdicts`.
+        verdicts: output of :func:`drawn_verdicts`.
     """
     drawings = verdicts.drop(columns=0).to_numpy()
     first, second = np.triu_indices(drawings.shape[1], 1)

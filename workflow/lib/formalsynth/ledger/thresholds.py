@@ -12,13 +12,13 @@ class Thresholds(Model):
     """Limits for the agreement of an estimate with a claim."""
 
     within: float = Field(0.05, ge=0, lt=1, description="Relative distance to a printed number that counts as the same.")
-    errors: float = Field(2, ge=0, description="Monte Carlo standard errors that are allowed on top.")
-    mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that a claim about most of them needs.")
-    confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence of the interval of a share of units.")
-    resamples: int = Field(500, ge=100, description="Bootstrap samples for a Monte Carlo error.")
+    errors: float = Field(2, ge=0, description="Number of Monte Carlo standard errors allowed in addition.")
+    mostly: float = Field(0.9, gt=0.5, le=1, description="Share of the units that must satisfy a claim about most of them.")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="Confidence level of the interval of a share of units.")
+    resamples: int = Field(500, ge=100, description="Number of bootstrap samples for a Monte Carlo error.")
 
     def errors_of(self, numbers: int, units: int) -> float:
-        """Return the allowed standard errors for each of several numbers, adjusted for simultaneous comparison.
+        """Return the number of standard errors allowed for each of several numbers, adjusted for simultaneous comparison.
 
         Args:
             numbers: number of compared numbers.

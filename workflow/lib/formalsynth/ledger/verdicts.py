@@ -1,4 +1,4 @@
-"""Verdicts of the ledger with their meanings."""
+"""Verdicts in the ledger, with their meanings."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ VERDICTS = {
     NO_ROWS: "a synthesizer of the claim has no finite result, usually because all its fits failed",
     TOO_FEW: "the scale has too few replicates for a verdict",
 }
-"""Every verdict, in the order of the ledger, with its meaning."""
+"""Meaning of each verdict, in the order of the ledger."""

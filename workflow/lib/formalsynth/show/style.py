@@ -1,7 +1,7 @@
 """House style of all drawings: sizes, type, palette, and the marks of the kinds of guarantee.
 
-In every paper, a hue stands for a family of mechanisms and a shade for a member of the family. The config of a paper names
-these colours; tests check that all readers, including colour-blind ones, can distinguish the colours of one frame.
+In every paper, each family of mechanisms has a hue, and each member of the family a shade. The config of a paper names these
+colours; tests check that all readers, including colour-blind ones, can distinguish the colours of one frame.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fields of contraction: values by sample size against the rate of the theory."""
+"""Fields of contraction: values by sample size, compared with the rate that theory predicts."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ class Contraction(OfLimitLaw):
 
     kind: Literal["contraction"]
     value: str = Field(description="Column that is drawn.")
-    panels: str = Field("synthesizer", description="synthesizer, a frame for each.")
+    panels: str = Field("synthesizer", description="synthesizer: one frame for each.")

@@ -11,16 +11,16 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("density")
 class Density(Figure):
-    """Kernel densities of the values, each synthesizer a line; with ``exact`` the exact curves over histograms of the values."""
+    """Kernel densities of the values, one line for each synthesizer; with ``exact``, exact curves over histograms."""
 
     ALT = "Density curves"
 
     kind: Literal["density"]
     value: str = Field(description="Column that is drawn.")
-    exact: bool = Field(False, description="The exact densities among the study's details, over histograms of the values.")
-    centred: bool = Field(False, description="A second frame with each distribution centred at its mean, and its spread.")
-    zoom: float | None = Field(None, gt=0, description="How far the second frame reaches on either side of the mean.")
+    exact: bool = Field(False, description="Draw the exact densities in the study's details over histograms of the values.")
+    centred: bool = Field(False, description="Add a second frame with each distribution centred at its mean, and its spread.")
+    zoom: float | None = Field(None, gt=0, description="Distance that the second frame shows on either side of the mean.")
 
     def tables(self) -> list[str]:
-        """Names of the collected tables that it reads of each scenario."""
+        """Names of the collected tables that it reads for each scenario."""
         return [self.table, *(["details"] if self.exact else [])]

@@ -11,7 +11,7 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("ecdf")
 class Ecdf(Figure):
-    """Empirical distribution functions of the values, a line for each synthesizer."""
+    """Empirical distribution functions of the values, one line for each synthesizer."""
 
     ALT = "Empirical distribution functions"
     FRAMES = ("none", "scenario")
@@ -19,4 +19,4 @@ class Ecdf(Figure):
 
     kind: Literal["ecdf"]
     value: str = Field(description="Column that is drawn.")
-    log: bool = Field(False, description="Logarithmic axis of the values.")
+    log: bool = Field(False, description="True for a logarithmic value axis.")

@@ -1,4 +1,4 @@
-"""Fields of exceedance: the share of data sets whose loss is more than the claim."""
+"""Fields of exceedance: the share of data sets whose loss exceeds the claim."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("exceedance")
 class Exceeding(Figure):
-    """The share of data sets whose audited epsilon is more than the claimed one, against n."""
+    """Share of data sets whose audited epsilon exceeds the claimed one, against n."""
 
     ALT = "Lines with error bars"
 
     kind: Literal["exceedance"]
     value: Names = Field(
         default_factory=lambda: ["audited", "claimed", "claimed_larger"],
-        description="The loss, and claims with a frame for each.",
+        description="The loss, then the claims, each in its own frame.",
     )
 
     @property

@@ -14,15 +14,15 @@ from formalsynth.displays.figure import Figure, figure_kind
 class Frontier(Figure):
     """Utility against the epsilon of adding or removing one record: medians over data sets.
 
-    A mechanism with a guarantee for every data set is at that guarantee, any other at its audited epsilon, with a thin line to
-    the claimed one.
+    A mechanism with a guarantee for every data set is drawn at the guaranteed epsilon, any other mechanism at its audited
+    epsilon, with a thin line to the claimed one.
     """
 
     ALT = "Points of utility against epsilon"
     FRAMES = ("none", "scenario")
 
     kind: Literal["frontier"]
-    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance of the synthetic data to the confidential data.")
+    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")
 
     @property
     def across(self) -> str:
@@ -30,5 +30,5 @@ class Frontier(Figure):
         return AUDITED
 
     def tables(self) -> list[str]:
-        """Names of the table of replicates and of the audit, which has the kinds of neighbours."""
+        """Names of the table of replicates and of the audit, which contains the kinds of neighbours."""
         return [self.table, AUDIT]

@@ -11,14 +11,14 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("guaranteed")
 class Guaranteed(Figure):
-    """Utility against the epsilon that is guaranteed for every data set when a record is added or removed.
+    """Utility against the epsilon guaranteed for every data set when a record is added or removed.
 
-    Synthesizers whose labels are the same up to the comma are one line, named at its mark. Those without such a guarantee are
-    named in a strip on the right.
+    Synthesizers whose labels are the same up to the comma form one line, with the name at a mark. Those without such a
+    guarantee are in a strip on the right.
     """
 
     ALT = "Lines of utility against the guaranteed epsilon"
     FRAMES = ("none", "scenario")
 
     kind: Literal["guaranteed"]
-    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance of the synthetic data to the confidential data.")
+    value: Literal["ecdf_max", "ecdf_avg"] = Field(description="Distance between the synthetic and the confidential data.")

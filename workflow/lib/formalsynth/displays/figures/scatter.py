@@ -11,18 +11,18 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("scatter")
 class Scatter(Figure):
-    """One point for each row and synthesizer."""
+    """Scatter plot with one point for each row and synthesizer."""
 
     ALT = "Scatter plot"
     FRAMES = ("none", "synthesizer")
 
     kind: Literal["scatter"]
     value: str = Field(description="Column that is drawn.")
-    x: str = Field(min_length=1, description="Column across.")
-    x_label: str = Field("", description="Label of the axis across.")
+    x: str = Field(min_length=1, description="Column on the x axis.")
+    x_label: str = Field("", description="Label of the x axis.")
     line: Literal["none", "delta"] = Field("none", description="Dashed line: each synthesizer's Δ, its largest value.")
 
     @property
     def across(self) -> str:
-        """Column that runs across."""
+        """Column on the x axis."""
         return self.x

@@ -1,4 +1,4 @@
-"""Fields of sheets: several figures that are printed under one number."""
+"""Fields of sheets: several figures printed under one number."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ Letter = Annotated[str, Field(pattern="^[a-z]$")]
 
 
 class _PartKinds(ByKind):
-    """A part by its kind, which is any but a sheet."""
+    """Part of a sheet, by its kind; any kind except a sheet is allowed."""
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """Kinds but this one."""
+        """All kinds except sheets."""
         return {name: kind for name, kind in super().variants().items() if name != "sheet"}
 
 
 @figure_kind("sheet")
 class Sheet(Figure):
-    """Several figures of one scenario that are printed under one number, each with its letter."""
+    """Several figures of one scenario printed under one number, each with its own letter."""
 
     ALT = "Several figures on one sheet"
 
     kind: Literal["sheet"]
-    value: Literal[""] = Field("", description="Left out: the parts say it.")
-    synthesizers: list[str | list[str]] = Field(default_factory=list, description="Left out: the parts say it.")
+    value: Literal[""] = Field("", description="Must be left out: the parts define it.")
+    synthesizers: list[str | list[str]] = Field(default_factory=list, description="Must be left out: the parts define it.")
     parts: dict[Letter, Annotated[Figure, _PartKinds(FIGURES, DEFAULT)]] = Field(
-        min_length=2, description="Figures by their letters, all of the same scenario and size."
+        min_length=2, description="Figures by letter, all with the same scenario and size."
     )
 
     @model_validator(mode="after")
     def _one_scenario(self) -> Self:
         if self.synthesizers:
-            raise ValueError("The synthesizers of a sheet should be left out: its parts say them")
+            raise ValueError("The synthesizers of a sheet should be left out: its parts define them")
         for letter, part in self.parts.items():
             if (part.scenario, part.size) != (self.scenario, self.size):
                 raise ValueError(
@@ -54,5 +54,5 @@ class Sheet(Figure):
         return list(dict.fromkeys(column for part in self.parts.values() for column in part.columns()))
 
     def tables(self) -> list[str]:
-        """Names of the collected tables that any part reads of each scenario."""
+        """Names of the collected tables that any part reads for each scenario."""
         return list(dict.fromkeys(table for part in self.parts.values() for table in part.tables()))

@@ -12,7 +12,7 @@ from formalsynth.displays.limit_law import OfLimitLaw
 
 @figure_kind("spread")
 class Spread(OfLimitLaw):
-    """Standard deviation of the values over data sets by sample size, a line for each synthesizer, named at its end."""
+    """Standard deviation of the values over data sets, by sample size; one line for each synthesizer, named at its end."""
 
     ALT = "Lines of a standard deviation by sample size"
 

@@ -9,7 +9,7 @@ from formalsynth.displays.figure import Figure, figure_kind
 
 @figure_kind("trade_off")
 class TradeOff(Figure):
-    """False negatives against false positives of the attack, over the region that the claim allows."""
+    """False negatives against false positives of the attack, drawn over the region that the claim allows."""
 
     ALT = "Small panels, each with a line of one error rate against the other"
     FRAMES = ("synthesizer",)

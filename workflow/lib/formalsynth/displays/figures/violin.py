@@ -9,7 +9,7 @@ from formalsynth.displays.figure import Framed, figure_kind
 
 @figure_kind("violin")
 class Violin(Framed):
-    """Violins of the values, one for each synthesizer; with ``panels: synthesizer`` one for each sample size."""
+    """Violins of the values, one for each synthesizer or, with ``panels: synthesizer``, one for each sample size."""
 
     ALT = "Violin plots"
     FRAMES = ("none", "synthesizer")

@@ -12,15 +12,15 @@ from formalsynth.displays.table import Table, table_kind
 
 STRICT = {f"strict_{kind}": kind for kind in LOSSES}
 COSTS = ("audited", "strict", "pure", "composed", *LOSSES, *STRICT)
-"""Rows that are losses: at the first delta, at the last above 0, at 0, of several releases, and by kind of neighbour."""
+"""Rows with losses: at the first delta, at the last delta above 0, at 0, of several releases, and by kind of neighbour."""
 CLAIMS = ("claimed", "claimed_larger", "weight")
-"""Rows that each neighbour of a data set has; of claims the largest counts."""
+"""Rows with one number for each neighbour of a data set; the largest one is used."""
 SHOWN = ("attacked", "floor")
 
 
 @table_kind("audited")
 class Audited(Table):
-    """Claimed, audited and attacked epsilon over the audited data sets."""
+    """Claimed, audited and attacked epsilon, summarized over the audited data sets."""
 
     READS = "audit"
 
@@ -28,7 +28,7 @@ class Audited(Table):
     summary: Literal["median", "min", "max"] = Field("median", description="Summary of the values of the data sets.")
 
     def tables(self) -> list[str]:
-        """Names of the audit, and of the replicates where utility is shown."""
+        """Names of the audit and, if utility is shown, of the replicates."""
         return [AUDIT, *(["replicates"] if set(self.statistics) & set(COLUMNS) else [])]
 
     def rows_allowed(self) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from formalsynth.core.words import metric
 from formalsynth.displays.table import Table, table_kind
 
 LEVELS = {"low": 0.025, "high": 0.975}
-"""Ends of a 95 % interval."""
+"""Levels of the ends of a 95 % interval."""
 
 
 @table_kind("interval")
 class Interval(Table):
-    """95 % intervals of statistics over the synthetic data sets of the single sample; an end is a row."""
+    """95 % intervals of statistics over the synthetic data sets of the single sample; each end is a row."""
 
     READS = "sets"
 
@@ -25,11 +25,11 @@ class Interval(Table):
         return tuple(f"{statistic}_{end}" for statistic in UTILITY for end in LEVELS)
 
     def columns(self) -> list[str]:
-        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return list(dict.fromkeys(row.rpartition("_")[0] for row in self.statistics))
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Intervals by synthesizer and statistic, where both ends are printed."""
+        """Intervals by synthesizer and statistic, if both ends are printed."""
         return {
             id: {
                 name: (rows[f"{name}_low"], rows[f"{name}_high"])

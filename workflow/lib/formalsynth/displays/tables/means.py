@@ -15,7 +15,7 @@ class Means(Table):
 
     kind: Literal["means"]
     medians: list[str] = Field(
-        default_factory=list, description="Rows that are medians instead of means: columns without an expectation."
+        default_factory=list, description="Rows with medians instead of means, for columns without an expectation."
     )
 
     @field_validator("medians")

@@ -11,7 +11,7 @@ from formalsynth.displays.table import Table, table_kind
 
 @table_kind("rate")
 class Rate(Table):
-    """Slope of log sd of a column over replicates on log n, over all sample sizes and between the two largest."""
+    """Slope of the log standard deviation of a column on log n, over all sample sizes and between the two largest."""
 
     OVER_SIZES = True
 
@@ -24,7 +24,7 @@ class Rate(Table):
         return self.value
 
     def columns(self) -> list[str]:
-        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return ["slope", self.value]
 
     def rows_allowed(self) -> tuple[str, ...]:

@@ -9,6 +9,6 @@ from formalsynth.displays.table import Table, table_kind
 
 @table_kind("results")
 class Results(Table):
-    """Columns of the first replicate."""
+    """Values of columns in the first replicate."""
 
     kind: Literal["results"]

@@ -24,16 +24,16 @@ class Spread(Table):
         return self.value
 
     def columns(self) -> list[str]:
-        """Names of the shown quantities in :data:`formalsynth.core.words.METRICS`."""
+        """Names that the shown quantities have in :data:`formalsynth.core.words.METRICS`."""
         return [self.value]
 
     def printed_columns(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Medians by synthesizer, where they are printed."""
+        """Medians by synthesizer, if they are printed."""
         return {id: {self.value: (rows["median"],) * 2} for id, rows in self.printed.items() if "median" in rows}
 
     @classmethod
     def heading(cls, statistic: str) -> str:
-        """Name of a row, which is that of a summary."""
+        """Name of a row, which is the name of the summary."""
         return statistic
 
     def rows_allowed(self) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Kinds of tests of claims, one in each file."""
+"""Kinds of tests of claims, one per file."""

@@ -21,16 +21,16 @@ class AtMost(Test):
     """Each statistic is at most a multiple of that of the first cell, beyond the error of the comparison."""
 
     kind: Literal["at_most"] = Field(description="The other cells are at most a multiple of the first cell.")
-    times: float = Field(gt=0, description="Largest multiple of the first cell's statistic, which is above 0.")
+    times: float = Field(gt=0, description="Largest allowed multiple of the first cell's statistic, which must be above 0.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if each statistic is below the multiple beyond its errors, not reproduced if one is above it.
+        """Reproduced if each statistic is below the multiple beyond its error, not reproduced if one is above it.
 
-        The verdict is undetermined where the multiple is within the errors: a loss that could be larger is not excluded.
+        The verdict is undetermined if the multiple is within the error of a statistic, which does not exclude a larger value.
         """
         first = cells.estimates[0]
         if not first > 0:
-            return Judgement(UNDETERMINED, "the first is not above 0, and has no multiples")
+            return Judgement(UNDETERMINED, "the first is not above 0, so it has no multiples")
         excess = cells.estimates[1:] - self.times * first
         errors = cells.scatter.error(lambda copies: copies[:, 1:] - self.times * copies[:, :1])
         slack = thresholds.errors_of(len(excess), len(cells.values)) * errors

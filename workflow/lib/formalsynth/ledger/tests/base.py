@@ -1,7 +1,7 @@
 """Base class and register of the kinds of tests of claims.
 
-A test is a condition on the cells of a claim. Each kind is a file of this folder: a model with the keys of that kind, which
-checks the entry in config, and a method ``judge``, which checks the numbers.
+A test is a condition on the cells of a claim. Each kind has a file in this folder: a model whose fields are the keys of that
+kind in config, with a method ``judge`` that checks the numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from formalsynth.ledger.thresholds import Thresholds
 
 NeededShare = Annotated[float, Field(gt=0, le=1)] | Literal["mostly"]
-"""A share of the units, or ``verdicts.mostly``."""
+"""A share of the units, or the word ``mostly`` for the setting ``verdicts.mostly``."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Judgement:
 
 
 class Test(Model):
-    """Condition on the cells for a claim to be reproduced."""
+    """Condition that the cells must meet for a claim to be reproduced."""
 
     kind: str = Field(description="Kind of the test.")
     blames: ClassVar[str] = "estimate.of"
-    """Key of the claim to blame for cells that do not suit the test."""
+    """Key of the claim that error messages name if the cells do not suit the test."""
 
     @abstractmethod
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
@@ -68,7 +68,7 @@ class Test(Model):
 
         Args:
             cells: values, statistics and resampled statistics.
-            claim: the claim; its estimate defines the cells and units.
+            claim: the claim, whose estimate defines the cells and units.
             thresholds: limits for agreement.
         """
 
@@ -88,7 +88,7 @@ Kind = TypeVar("Kind", bound=type[Test])
 
 
 test_kind = TESTS.register
-"""Decorator that registers a class of tests under the ``kind`` that config names it by."""
+"""Decorator that registers a class of tests under its ``kind`` in config."""
 
 
 def several(cells: Sequence[object], kind: str) -> str | None:
@@ -97,12 +97,12 @@ def several(cells: Sequence[object], kind: str) -> str | None:
 
 
 def least_share(share: float | str | None, thresholds: Thresholds) -> float | None:
-    """Share of the units that a claim needs; None if it needs none."""
+    """Share of the units that a claim requires; None if it requires none."""
     return thresholds.mostly if share == "mostly" else share  # type: ignore[return-value]
 
 
 def share_interval(share: float, units: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval of a share of units; half units, from ties, are rounded.
+    """Wilson's interval for a share of units; half units, which come from ties, are rounded.
 
     Computed here because loading scipy.stats takes longer than judging all claims of a paper.
     """

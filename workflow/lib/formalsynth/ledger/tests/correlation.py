@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from formalsynth.ledger.thresholds import Thresholds
 
 FEWEST = 4
-"""Units below which Fisher's interval does not exist."""
+"""Smallest number of units for which Fisher's interval exists."""
 
 
 @test_kind("correlation")
@@ -27,7 +27,7 @@ class Correlation(Test):
     high: float = Field(gt=0, lt=1, description="Upper limit.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if Fisher's interval is below the limit, not reproduced if above, otherwise undetermined."""
+        """Reproduced if Fisher's interval is below the limit, not reproduced if it is above, otherwise undetermined."""
         first, second = cells.values.T
         if len(first) < FEWEST or not (np.ptp(first) and np.ptp(second)):
             return Judgement(UNDETERMINED, "too few different values for a correlation")

@@ -23,7 +23,10 @@ class Equal(Test):
 
     kind: Literal["equal"] = Field(description="All cells equal the first cell.")
     tolerance: float | None = Field(
-        None, ge=0, lt=1, description="Relative distance to the first cell's statistic; if left out, every unit has to be equal."
+        None,
+        ge=0,
+        lt=1,
+        description="Relative distance to the first cell's statistic; if left out, every unit must be equal.",
     )
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:

@@ -22,10 +22,10 @@ class Gain(Test):
     """The change from the first cell to the second is larger than that from the third to the fourth, unit by unit."""
 
     kind: Literal["gain"] = Field(description="The change between the first two of four cells exceeds that between the last two.")
-    direction: Literal["rising", "falling"] = Field("falling", description="What a gain is: a rise or a fall.")
+    direction: Literal["rising", "falling"] = Field("falling", description="Direction of a gain: a rise or a fall.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if it is larger in more than half of the units, beyond chance; undetermined if that may be chance."""
+        """Reproduced if the first change is larger in more than half of the units, beyond chance; undetermined within chance."""
         sign = 1 if self.direction == "rising" else -1
         first, second = (sign * (cells.values[:, k + 1] - cells.values[:, k]) for k in (0, 2))
         share = float((first > second).mean() + (first == second).mean() / 2)

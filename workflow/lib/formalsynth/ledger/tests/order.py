@@ -41,8 +41,8 @@ class Step:
     ahead: bool
     """True if the step has the claimed direction beyond chance, perhaps not as far or as often as claimed."""
     back: bool
-    """True if the step surely differs from the claim: opposite beyond chance; zero without error; or in too few units and not in
-    the claimed direction beyond chance."""
+    """True if the step surely differs from the claim: it is opposite beyond chance, is zero without error, or occurs in too few
+    units and not in the claimed direction beyond chance."""
 
 
 @test_kind("order")
@@ -57,21 +57,21 @@ class Order(Test):
     """
 
     kind: Literal["order"] = Field(description="The cells rise or fall.")
-    direction: Literal["rising", "falling"] = Field("rising", description="What the cells do from left to right.")
+    direction: Literal["rising", "falling"] = Field("rising", description="Direction of the cells from left to right.")
     pairs: Literal["adjacent", "first", "twins"] = Field(
         "adjacent",
-        description="Which cells are compared: each cell and the next, the first and each of the others, "
-        "or twins, the first and the second, the third and the fourth, and so on.",
+        description="Pairs of cells that are compared: adjacent for each cell and the next, first for the first and each of the "
+        "others, twins for the first and second, the third and fourth, and so on.",
     )
     share: NeededShare | None = Field(
         None,
-        description="Share of the units that must be in order, mostly for verdicts.mostly; "
-        "none wants more than half of them, beyond chance.",
+        description="Share of the units that must be in order, or mostly for verdicts.mostly; "
+        "if left out, more than half of them, beyond chance.",
     )
-    margin: float = Field(0.0, ge=0, description="The least step, in the units of the cells.")
+    margin: float = Field(0.0, ge=0, description="Minimum step, in the units of the cells.")
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
-        """Reproduced if every step holds; undetermined if all of them may be chance."""
+        """Reproduced if every step holds; undetermined if all steps are within chance."""
         by_unit = _by_unit(claim.estimate)
         compared = self._compared(len(cells.estimates))
         steps = [self._step(cells, a, b, by_unit, thresholds, len(compared)) for a, b in compared]
@@ -103,7 +103,7 @@ class Order(Test):
         error = float(cells.scatter.error(lambda copies: copies[:, b] - copies[:, a]))
         freedom = len(cells.values) - 1
         share, above, _ = _beyond_chance(change, error, freedom, units, self.margin, thresholds.confidence)
-        # one of several steps suffices for these two, so their confidence is adjusted
+        # a single one of the steps can make these two True, so their confidence is adjusted
         adjusted = 1 - (1 - thresholds.confidence) / steps
         _, ahead, back = _beyond_chance(change, error, freedom, units, 0.0, adjusted)
         least, short = least_share(self.share, thresholds), False
@@ -130,15 +130,15 @@ def _by_unit(estimate: Estimate) -> bool:
 def _beyond_chance(
     change: float, error: float, freedom: int, units: Array | None, margin: float, confidence: float
 ) -> tuple[float, bool, bool]:
-    """Comparison of a step with a margin: the share of units or the confidence, and whether it is above or below beyond chance.
+    """Compare a step with a margin: the share of units or the confidence, and whether it is above or below beyond chance.
 
     Args:
         change: step of the statistic.
         error: its Monte Carlo error.
         freedom: degrees of freedom of the error.
         units: (units,) step in each unit; None if units cannot be compared.
-        margin: smallest step.
-        confidence: confidence level of the interval of a share, or of a step.
+        margin: minimum step.
+        confidence: confidence level for the interval of a share, or for the step.
     """
     if units is None:
         share = float(stdtr(freedom, (change - margin) / error)) if error else (change > margin) + (change == margin) / 2

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Trend(Test):
     """The slope of the log statistic on the log of the cells (such as sample sizes) is between two limits and is not zero.
 
-    With both limits it is the test of a rate, as in -0.6 and -0.4 for n^-1/2; with ``high: 0`` alone that of a decrease at any
-    rate, and with ``low: 0`` alone that of a rise.
+    With both limits, it tests a rate, such as -0.6 and -0.4 for n^-1/2. With ``high: 0`` alone, it tests for a decrease at any
+    rate; with ``low: 0`` alone, for an increase.
     """
 
     kind: Literal["trend"] = Field(description="The slope of the log statistic on the log of the cells is between low and high.")
@@ -34,7 +34,7 @@ class Trend(Test):
         if self.low is None and self.high is None:
             raise ValueError("low and high are missing; trend needs one of them")
         if not (self._low >= 0 or self._high <= 0):
-            raise ValueError("low and high have to be on one side of 0; use the test equal for a constant")
+            raise ValueError("low and high must be on the same side of 0; use the test equal for a constant")
         return ordered(self, "low", "high")
 
     @property
@@ -48,7 +48,7 @@ class Trend(Test):
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
         """Reproduced if the slope is between the limits, up to its error, and surely not zero.
 
-        The verdict is undetermined if the slope is between the limits and may be zero. A slope outside the limits is direction
+        The verdict is undetermined if the slope is between the limits but may be zero. A slope outside the limits is direction
         only if it is surely not zero and at least half as steep as the nearer limit.
         """
         x = np.log(np.array(claim.estimate.of, dtype=float))

@@ -1,4 +1,4 @@
-"""Test that printed numbers of one sample are typical of the units."""
+"""Test that numbers printed for one sample are typical of the units."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @test_kind("typical")
 class Typical(Test):
-    """Numbers printed for one sample are within the range of the units, each of which is such a sample.
+    """The numbers printed for one sample are within the range of the units, each of which is such a sample.
 
     The range is the central ``verdicts.confidence`` of the units, adjusted for several numbers.
     """
 
-    kind: Literal["typical"] = Field(description="The printed numbers are among those of the units.")
+    kind: Literal["typical"] = Field(description="The printed numbers are within the range of the units.")
     printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
-    less_first: bool = Field(False, description="Take all cells but the first less the first, in print and in each unit.")
+    less_first: bool = Field(False, description="Subtract the first cell from all others, in print and in each unit.")
     blames: ClassVar[str] = "test.printed"
 
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
@@ -37,7 +37,7 @@ class Typical(Test):
         outside = (1 - thresholds.confidence) / len(printed) / 2
         low, high = np.quantile(values, [outside, 1 - outside], axis=0)
         among = (low <= printed) & (printed <= high)
-        less = ", all but the first less the first" if self.less_first else ""
+        less = ", all but the first minus the first" if self.less_first else ""
         texts = [
             f"{joined(number)} against {joined(lower)} to {joined(upper)}"
             for number, lower, upper in zip(printed, low, high, strict=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from formalsynth.ledger.thresholds import Thresholds
 
 SHOWN = 0.5
-"""Smallest share of the printed differences between cells that the estimates have to show."""
+"""Smallest share of the printed differences between cells that the estimates must show."""
 
 
 @test_kind("value")
@@ -27,11 +27,11 @@ class Value(Test):
     """The statistics and their differences agree with printed numbers, up to a relative distance and the Monte Carlo error.
 
     The allowance for the error is adjusted for several numbers. Numbers whose differences are below the tolerance would agree in
-    any order of the cells. The estimates therefore have to show at least half of the printed differences: their slope on the
-    printed numbers is at least 0.5, up to its error.
+    any order of the cells. The estimates must therefore show at least half of the printed differences: their slope on the
+    printed numbers must be at least 0.5, up to its error.
     """
 
-    kind: Literal["value"] = Field(description="The cells are the printed numbers.")
+    kind: Literal["value"] = Field(description="The cells agree with the printed numbers.")
     printed: Annotated[list[float], Field(min_length=1)] = Field(description="A number for each cell.")
     tolerance: float | None = Field(
         None, ge=0, lt=1, description="Relative distance that counts as the same; if left out, verdicts.within."
@@ -41,7 +41,7 @@ class Value(Test):
     def judge(self, cells: Cells, claim: Claim, thresholds: Thresholds) -> Judgement:
         """Reproduced if every number is near and the differences agree; direction only if one of the two holds.
 
-        For numbers that are not near, the printed order suffices as agreement of the differences.
+        For numbers that are not near, agreement in the printed order suffices for the differences.
         """
         printed, estimates = np.array(self.printed, dtype=float), cells.estimates
         within = self.tolerance if self.tolerance is not None else thresholds.within

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @test_kind("within")
 class Within(Test):
-    """The statistics, or with ``share`` that share of the units, are between two limits, beyond their errors."""
+    """The statistics or, with ``share``, that share of the units are between two limits, beyond their errors."""
 
     kind: Literal["within"] = Field(description="The cells are between low and high.")
     low: float | None = Field(None, description="Lower limit; if left out, there is none.")
     high: float | None = Field(None, description="Upper limit; if left out, there is none.")
     share: NeededShare | None = Field(
         None,
-        description="Share of the units that must be between the limits, mostly for verdicts.mostly; "
-        "none looks at the statistic of the cell.",
+        description="Share of the units that must be between the limits, or mostly for verdicts.mostly; "
+        "if left out, the statistic of the cell must be.",
     )
 
     @model_validator(mode="after")
