@@ -24,7 +24,7 @@ CASES = [
     (RANGE, "figures.1.value", "synthesizer",
      "figures.1.value: given 'synthesizer'; allowed: n, replicate, record, bound, weight, known"),
     (RANGE, "figures.1.kind", "histogram", "figures.1.kind: given 'histogram';", "'line'", "'violin'", "'density'"),
-    (RANGE, "figures.1.kind", "line", "figures.1: given ''; x is missing, and at names no parameter"),
+    (RANGE, "figures.1.kind", "line", "figures.1: given ''; x is missing, and at does not name a parameter to use"),
     (REWEIGHT, "figures.2.x", "wieght", "figures.2.x: given 'wieght'; allowed: n, replicate, record, bound, weight, known"),
     (RANGE, "figures.1.x", "weight", "figures.1.x: given 'weight';", "allowed keys: kind, scenario, table, value"),
     (RANGE, "figures.1.rows", {"recrod": 1},

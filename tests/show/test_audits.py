@@ -158,7 +158,7 @@ def test_a_loss_of_0_is_on_the_axis_of_a_curve(drawn):
     assert axis.get_ylim()[0] == 0
     assert axis.get_yscale() == "symlog"
     assert "0" in [text.get_text() for text in axis.get_yticklabels()]
-    assert "even below 0.1" in caption(display)
+    assert "linear below 0.1" in caption(display)
 
 
 def test_an_attack_is_over_what_either_claim_allows(drawn):

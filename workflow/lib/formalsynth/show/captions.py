@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STAND_IN = "STAND-IN: simulated to replace missing records"
 """Words for stand-in data in a caption."""
-LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, and so a lower bound on the ε that can be claimed"
+LOWER_BOUND = "Audited ε: the largest loss over the neighbours that were tried, a lower bound on what can be claimed"
 """Sentence of a caption if an audited epsilon is shown."""
 REAL = "real data"
 """Words for a real data set in a caption, after its name."""

@@ -1,7 +1,7 @@
-"""Exact privacy loss between posteriors of neighbouring data sets under the Beta model, on a grid of its two parameters.
+"""Exact privacy loss between posteriors of neighbouring data sets under the Beta model, on a grid of the two parameters.
 
-Both posteriors are summed over one grid and compared point by point, without sampling or bounds. The largest loss among the
-neighbours that were tried is a lower bound of the epsilon that a mechanism can claim.
+Both posteriors are computed on the same grid and compared point by point, without sampling or bounds. The largest loss among
+the neighbours that were tried is a lower bound on the epsilon that a mechanism can claim.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from formalsynth.families.beta import beta_coefficients, beta_terms
 
 Mask = NDArray[np.bool_]
 BLOCK = 1 << 17
-"""Number of elements of a block, chosen so that its arrays fit into the cache."""
+"""Number of elements of a block, chosen to fit its arrays into the cache."""
 LOGIT_PHI = 12.0
 """Limit of logit phi: the grid covers phi from ``expit(-12)`` to ``expit(12)``, all but 1e-5 of its prior."""
 LARGEST_LAMBDA = 1e4
 """Upper limit of lambda on the grid, which covers all but 1e-7 of its prior."""
 COARSE = 0.25
-"""Largest distance between adjacent points in logit phi and in log lambda."""
+"""Largest distance between adjacent points, in logit phi and in log lambda."""
 
 
 class Budget(Parameters):
@@ -48,7 +48,7 @@ class Grid:
     coefficients: Array
     """(G, 3) coefficients of the terms of a record's log-likelihood."""
     fine: Mask
-    """(G,) True for points in the fine part of the grid, which has to contain every posterior."""
+    """(G,) True for points in the fine part of the grid, which must contain every posterior."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Loss:
     support: float
     """Largest absolute log ratio of the densities over the support: the smallest epsilon of pure DP."""
     region: float
-    """Largest absolute log ratio over the region with the mass of either."""
+    """Largest absolute log ratio over the region with nearly all the mass of either posterior."""
     delta: float
-    """Smallest delta for which they are (epsilon, delta)-close at the claimed epsilon."""
+    """Smallest delta for which the posteriors are (epsilon, delta)-close at the claimed epsilon."""
 
     @staticmethod
     def worst(losses: Iterable[Loss]) -> Loss:
@@ -72,16 +72,16 @@ class Loss:
 def beta_grid(phi: float, lambda_: float, n: int, priors: Mapping[str, float], reach: float = 1.0) -> Grid:
     """Return a grid over the prior's support that is fine around one point.
 
-    The distance of adjacent points is ``1 / sqrt(n)`` there, less than a standard deviation of a posterior, which makes its
-    trapezoidal sum exact to at least three digits.
+    The distance between adjacent points is ``1 / sqrt(n)`` there. It is less than the standard deviation of a posterior, so a
+    trapezoidal sum is exact to at least three digits.
 
     Args:
-        phi: mean there.
-        lambda_: precision there.
-        n: records.
+        phi: mean at that point.
+        lambda_: precision at that point.
+        n: number of records.
         priors: ``lambda_min`` and ``lambda_shape`` of :class:`formalsynth.families.beta.BetaFamily`.
-        reach: half-width of the fine part in logit phi and log lambda, in addition to ten steps; larger for posteriors that
-            weights move away from the point.
+        reach: half-width of the fine part in logit phi and log lambda, in addition to ten steps; must be larger if weights move
+            a posterior away from the point.
     """
     lowest = np.log(priors["lambda_min"])
     t, t_width, t_fine = _knots(-LOGIT_PHI, LOGIT_PHI, logit(phi), n, reach)
@@ -162,9 +162,9 @@ def moments(values: Array, log_mass: Array) -> tuple[float, float]:
 
 
 def region(log_mass: Array, log_prior: Array, share: float) -> Mask:
-    """Return a mask (G,) of the points of highest likelihood that have this share of the posterior.
+    """Return a mask (G,) of the points of highest likelihood that together have this share of the posterior mass.
 
-    The region is defined by likelihood instead of density and is therefore invariant under reparameterisation.
+    The region is defined by the likelihood instead of the density, so it is invariant under reparameterisation.
     """
     order = np.argsort(log_prior - log_mass)
     count = int(np.searchsorted(np.cumsum(np.exp(log_mass[order])), share)) + 1
@@ -174,17 +174,17 @@ def region(log_mass: Array, log_prior: Array, share: float) -> Mask:
 
 
 def record_risks(grid: Grid, x: Array, inside: Mask) -> Array:
-    """(n,) largest absolute log-likelihood of each record over the points (G,) that are inside."""
+    """Largest absolute log-likelihood of each record over the points (G,) that are inside: (n,)."""
     return np.asarray(np.abs(grid.coefficients[inside] @ beta_terms(x).T).max(axis=0))
 
 
 def privacy_loss(base: Array, other: Array, inside: Mask, epsilon: float) -> Loss:
-    """Privacy loss between two posteriors on the same points.
+    """Compute the privacy loss between two posteriors on the same points.
 
     Args:
         base: (G,) log mass.
         other: (G,) log mass.
-        inside: (G,) True for points in the :func:`region` of either, which :attr:`Loss.region` covers.
+        inside: (G,) True for points in the :func:`region` of either posterior, over which :attr:`Loss.region` is computed.
         epsilon: the claimed budget.
     """
     ratio = base - other

@@ -29,7 +29,7 @@ ARMS = {
 def densities(run: Run, *, shape1: PositiveNumber, shape2: PositiveNumber) -> Outcome:
     """Exact densities of phi, the mean of a Beta distribution, for a sample from ``Beta(shape1, shape2)``.
 
-    Columns: ``phi_mean`` and ``phi_sd``; the details are the points ``x`` and ``density`` of a curve.
+    Columns: ``phi_mean`` and ``phi_sd``. The details contain the points ``x`` and ``density`` of a curve.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Guarantees of censoring between neighbouring data sets (censor paper, Definition 1 and Section 3)."""
+"""Privacy loss of censoring between neighbouring data sets (censor paper, Definition 1 and Section 3)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ AUDITED = "lower bound of epsilon, by audit"
 UNWEIGHTED, FIXED, RECOMPUTED = "unweighted", "fixed_weights", "recomputed_weights"
 MIN_MAX, PRINTED, POSTERIOR = "recomputed_min_max_weights", "recomputed_printed_weights", "posterior"
 K = 0.95
-"""Factor of the weights that are recomputed from the min-max weights (reweight paper, Equation 3.1)."""
+"""Factor of the weights recomputed from the min-max weights (reweight paper, Equation 3.1)."""
 WIDE = 2.0
-"""Reach of the grid for printed weights, which remove most of the likelihood and move the posterior away from the truth."""
+"""Reach of the grid for the printed weights, which remove most of the likelihood and move the posterior away from the truth."""
 DIGITS = 9
 """Number of decimals of a loss; its sums are slightly more precise."""
 
@@ -69,7 +69,7 @@ def neighbours(
     extremes: CountOfTwo = 9,
     share: OpenProportion = 0.999,
 ) -> Outcome:
-    """Exact privacy loss of censored posteriors between neighbours, by adding or removing a record and by replacing one.
+    """Exact privacy loss of censored posteriors between neighbours: a record is added, removed or replaced.
 
     A replicate draws ``n - 1`` records from ``Beta(shape1, shape2)``; its neighbours have an additional record, one of
     ``extremes`` values between ``closest`` and ``1 - closest``, equally spaced on the logit scale.
@@ -104,12 +104,12 @@ def neighbours(
 
 
 def _censoring(arm: ChosenArm) -> tuple[str, float]:
-    """Kind of weights and claimed epsilon, infinite without censoring."""
+    """Kind of weights, and the claimed epsilon, which is infinite without censoring."""
     return (UNWEIGHTED, math.inf) if arm.name == POSTERIOR else (arm.name, arm.parameters["epsilon"])
 
 
 def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Sequence[Array]]:
-    """Weights of the records of every data set, by kind; the last record of the others is not in the first data set."""
+    """Weights of the records of every data set, by kind; the others have an additional last record compared with the first."""
     ones = [np.ones(len(x)) for x in data]
     risks = [_risks(grid, x, weights, share) for x, weights in zip(data, ones, strict=True)]
     min_max = [lipschitz_weights(risk) for risk in risks]
@@ -123,7 +123,7 @@ def _weights(grid: Grid, data: Sequence[Array], share: float) -> Mapping[str, Se
 
 
 def _risks(grid: Grid, x: Array, weights: Array, share: float) -> Array:
-    """(n,) risks of the records under the posterior with these weights."""
+    """Risks (n,) of the records under the posterior with these weights."""
     return record_risks(grid, x, region(posterior(grid, log_likelihood(grid, x, weights)), grid.log_prior, share))
 
 

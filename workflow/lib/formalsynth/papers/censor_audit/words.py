@@ -1,4 +1,4 @@
-"""Texts on the columns and guarantees of the audit of censoring."""
+"""Explanations of the columns and guarantees of the audit of censoring."""
 
 from formalsynth.core.words import GUARANTEES, METRICS, Words
 
@@ -12,12 +12,12 @@ for _column, _words in {
         "The largest absolute log ratio of the two exact posteriors anywhere: no smaller ε can be claimed for such neighbours.",
     ),
     "add_remove_region": Words(
-        "Loss in the region with the mass, one record added or removed",
-        "The largest absolute log ratio in the region with the mass of either posterior.",
+        "Loss in the region of high mass, one record added or removed",
+        "The largest absolute log ratio in the region with nearly all the mass of either posterior.",
     ),
     "replace_one_region": Words(
-        "Loss in the region with the mass, one record replaced",
-        "The largest absolute log ratio in the region with the mass of either posterior.",
+        "Loss in the region of high mass, one record replaced",
+        "The largest absolute log ratio in the region with nearly all the mass of either posterior.",
     ),
     "add_remove_delta": Words(
         "δ at the claimed ε, one record added or removed",

@@ -1,1 +1,1 @@
-"""Studies of what a record costs, beyond the audits."""
+"""Studies of the privacy cost of a record, in addition to the audits."""

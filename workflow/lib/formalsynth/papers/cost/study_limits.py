@@ -1,4 +1,4 @@
-"""Limits of noisy tables: the error to expect over that without privacy, from declarations and a guess alone."""
+"""Limits of noisy tables: the expected error relative to that without privacy, from declarations and a guess only."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from formalsynth.inference.expected_errors import expected_errors
 from formalsynth.inference.tables_model import TablesModel
 
 OUTCOME, PREDICTOR = Bins(math.exp(-1), math.exp(7), 8, True), Bins(0, 4, 8)
-"""Declared bins of the regressions."""
+"""Declared bins of outcome and predictor in the regressions."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model with its declared bins and a guess of its parameters; the error is that of its last coefficient."""
+    """A model with declared bins and a guess of its parameters; the error is that of the last coefficient."""
 
     family: Family
     bins: tuple[Bins, ...]
@@ -33,10 +33,10 @@ class Case:
     predictors: int = 0
 
     def factor(self, n: int, epsilon: float) -> float:
-        """Compute the standard error over that without privacy.
+        """Compute the standard error relative to that without privacy.
 
-        With several predictors it is pessimistic: the coefficient is estimated from the table of its own predictor alone, at a
-        share of epsilon, and the other predictors count as residual variance. All tables together contain more.
+        With several predictors it is pessimistic: the coefficient is estimated from the table of its own predictor only, with a
+        share of epsilon, and the other predictors count as residual variance. All tables together contain more information.
         """
         declared = tabled(self.family)
         assert declared is not None
@@ -49,7 +49,7 @@ class Case:
 
 
 def regression(predictors: int) -> Case:
-    """Lognormal regression with independent predictors, which explain half of the variance together."""
+    """Lognormal regression with independent predictors that together explain half of the variance."""
     guess = Guess((1.0, 1 / math.sqrt(predictors)), 1.0, 2.0, 1.0)
     return Case(LinearFamily(log=True), (OUTCOME, PREDICTOR), guess, predictors)
 
@@ -59,11 +59,11 @@ CASES: Mapping[int, Case] = {
     2: Case(BetaFamily(), (Bins(0, 1, 10),), Guess((math.log(1 / 6),), 3.5)),
     **{2 + q: regression(q) for q in (1, 3, 6)},
 }
-"""Cases by the number of parameters."""
+"""Cases by number of parameters."""
 
 
 class Limit(Parameters):
-    """Number of parameters of the model, one of those of :data:`CASES`, and epsilon of all tables together."""
+    """Number of parameters of the model, a key of :data:`CASES`, and the total epsilon of all tables."""
 
     parameters: Count
     epsilon: PositiveNumber
@@ -74,10 +74,10 @@ ARMS = {"tables": Arm("DP (add/remove)", "Noisy tables, without data.", Limit)}
 
 @study(arms=ARMS, data=lambda settings: "exact calculation without data")
 def limits(run: Run) -> Outcome:
-    """Error to expect from noisy tables over that without privacy: the column ``factor``, the same in every replicate.
+    """Error to expect with noisy tables relative to that without privacy: the column ``factor``, the same in every replicate.
 
     Raises:
-        ValueError: there is no case of so many parameters.
+        ValueError: there is no case with this number of parameters.
     """
     import pandas as pd
 

@@ -1,7 +1,7 @@
 """Membership inference by distance, overall and by outlier decile (REPS paper, Section 7.1 and Appendix B.4).
 
-Members are the training records, non-members the test records. AUC is the chance that a member scores above a
-non-member; the advantage is ``|2 AUC - 1|``, whose absolute value is what the paper reports.
+Members are the training records, non-members the test records. AUC is the probability that a member scores above
+a non-member. The advantage is ``|2 AUC - 1|``; the paper reports this absolute value.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def mean_distance(queries: Encoded, pool: Encoded, k: int, leave_out: Integers |
     Args:
         queries: (m, d).
         pool: (r, d) with more than k records.
-        k: neighbours.
-        leave_out: (m,) record of the pool that a query is not compared with: the query itself, if it is in the pool.
+        k: number of neighbours.
+        leave_out: (m,) record of the pool with which a query is not compared, such as the query itself if it is in the pool.
     """
     distances, index = nearest(queries, pool, k if leave_out is None else k + 1)
     return _mean(distances if leave_out is None else _without(distances, index, leave_out))
 
 
 def _without(distances: Array, index: Integers, leave_out: Integers) -> Array:
-    """Distances (m, k) to the nearest records without one record of the pool per query, from those to k + 1 records."""
+    """Distances (m, k) to the nearest records except one record of the pool per query, given those to k + 1 records."""
     out = index == leave_out[:, None]
     # If the record to leave out is not among the nearest, the last neighbour is dropped.
     out[~out.any(axis=1), -1] = True
@@ -51,20 +51,20 @@ def _mean(distances: Array) -> Array:
 
 @dataclass(frozen=True)
 class Targets:
-    """The attacked records with everything that does not depend on synthetic data."""
+    """The attacked records, with all quantities that do not depend on synthetic data."""
 
     features: Encoded = field(repr=False)
     """(m, d) encoded queries."""
     row: Integers = field(repr=False)
-    """(m,) row of the data set."""
+    """(m,) row in the data set."""
     member: Mask = field(repr=False)
     """(m,) bool."""
     decile: Integers = field(repr=False)
-    """(m,) 1 to 10; 10 holds the most outlying tenth."""
+    """(m,) 1 to 10; decile 10 contains the most outlying tenth."""
     weight: Array = field(repr=False)
     """(m,) number of records that a sampled query represents."""
     reference: Array = field(repr=False)
-    """(m,) mean distance to the reference records without one: the query itself, or for a member a random one."""
+    """(m,) mean distance to the reference records except one: the query itself or, for a member, a random one."""
     reference_printed: Array = field(repr=False)
     """(m,) mean distance to all reference records, including the query itself for a non-member."""
     train_outlierness: Array = field(repr=False)
@@ -83,19 +83,19 @@ def deciles_of(outlierness: Array) -> Integers:
 def prepare_targets(
     train: Encoded, test: Encoded, rows: Integers, k: int, generator: np.random.Generator, queries: int | None = None
 ) -> Targets:
-    """Outlier deciles, the sample of queries and reference distances.
+    """Compute outlier deciles, the sample of queries and the reference distances.
 
-    Outlierness is the mean distance to the k nearest other records among members and non-members, so a decile treats both
+    Outlierness is the mean distance to the k nearest other records among members and non-members, so deciles treat both
     equally. The reference is the test split, as in the paper. Because non-members belong to it, each query is compared with
     all of it except one record (the query itself, or a random one for a member). Otherwise a non-member would be recognised
-    by its distance 0 to itself, independent of the synthetic data.
+    by its distance 0 to itself, independently of the synthetic data.
 
     Args:
         train: (n_train, d) encoded members.
         test: (n_test, d) encoded non-members.
         rows: (n_train + n_test,) rows of the data set.
-        k: neighbours.
-        generator: samples queries and the records that members leave out.
+        k: number of neighbours.
+        generator: source of the random queries, and of the random records with which members are not compared.
         queries: largest number of queries for each decile and membership; None for all.
     """
     everyone = np.concatenate([train, test])
@@ -132,13 +132,13 @@ def _sample(decile: Integers, member: Mask, queries: int | None, generator: np.r
 def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Array]:
     """Scores (m,) of every attack; higher means "member".
 
-    ``distance`` is the distance to the synthetic records, ``domias`` the ratio with a fair reference, and ``domias_printed`` the
-    ratio with the reference as printed.
+    ``distance`` uses the distance to the synthetic records, ``domias`` the ratio with a fair reference, and ``domias_printed``
+    the ratio with the reference as printed.
 
     Args:
         targets: the queries.
         synthetic: (s, d) encoded synthetic records.
-        k: neighbours.
+        k: number of neighbours.
     """
     log_distance = np.log(mean_distance(targets.features, synthetic, k) + _TINY)
     return {
@@ -151,7 +151,7 @@ def attack_scores(targets: Targets, synthetic: Encoded, k: int) -> dict[str, Arr
 def advantages_without_release(targets: Targets) -> dict[int, float]:
     """Signed advantage by decile of the reference distance as printed, without synthetic records.
 
-    A value other than 0 is not a leak of a release: a non-member is recognised because it is its own reference (erratum E13).
+    A value other than 0 is not leakage from a release: a non-member is recognised because it is its own reference (erratum E13).
     NaN if a decile lacks members or non-members.
     """
     advantages = {}
@@ -164,7 +164,7 @@ def advantages_without_release(targets: Targets) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Members and non-members under several columns of weights: the input of an AUC except the scores."""
+    """Members and non-members under several columns of weights: all input of an AUC except the scores."""
 
     inside: Integers = field(repr=False)
     """(p,) positions of the members."""
@@ -179,7 +179,7 @@ class Comparison:
     below: Array = field(repr=False)
     """(q + 1, b) buffer for the cumulative weights of the non-members in increasing order of scores, from 0.
 
-    It is reused because allocation would take longer than the computation.
+    It is reused because allocation takes longer than the computation.
     """
     beaten: Array = field(repr=False)
     """(p, b) buffer for the weight of the non-members that each member beats."""
@@ -250,7 +250,7 @@ def bootstrap_comparisons(targets: Targets, resamples: int, generator: np.random
 
 
 def attack_table(targets: Targets, comparisons: Sequence[Comparison], scores: Mapping[str, Array], level: float) -> pd.DataFrame:
-    """AUC and advantage with bootstrap intervals, overall (decile 0) and in each outlier decile.
+    """Compute AUC and advantage with bootstrap intervals, overall (decile 0) and in each outlier decile.
 
     Args:
         targets: the queries.
@@ -282,14 +282,14 @@ def advantage_limit(epsilon: float, delta: float) -> float:
     """Return the largest ``2 AUC - 1`` of any attack on an (epsilon, delta)-DP release (add/remove).
 
     It holds for exchangeable members and non-members. If the member of a pair were not in the training records either, each
-    of the two would score higher half of the time; adding it changes the probability of either order by the guarantee. A larger
-    printed advantage is not the result of membership inference from the release only.
+    of the two would score higher half of the time; adding it changes the probability of either order at most as the guarantee
+    allows. A larger printed advantage cannot come from membership inference on the release only.
     """
     return min(math.expm1(epsilon) + 2 * delta, 1 - math.exp(-epsilon) * (1 - 2 * delta), 1.0)
 
 
 def summarise(table: pd.DataFrame) -> dict[str, float]:
-    """Columns of the row of a replicate: for each attack overall, top decile and top/median ratio.
+    """Compute the columns of a replicate's row: for each attack, overall, top decile and top/median ratio.
 
     The median decile of the ratio is the median of the ten deciles' advantages (chosen: the paper does not define it).
     """

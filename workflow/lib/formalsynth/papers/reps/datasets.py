@@ -1,7 +1,7 @@
-"""The four data sets of the REPS paper (Section 7.2), by the name that config uses.
+"""The four data sets of the REPS paper (Section 7.2), by their names in config.
 
-Each makes the :class:`~formalsynth.papers.reps.tables.Table` of a replicate. Bounds are declared here from the meaning of a
-column; a record outside them is refused.
+Each function makes the :class:`~formalsynth.papers.reps.tables.Table` of a replicate. The bounds are declared here, from the
+meaning of each column; records outside them are refused.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def simulated(
 
     Inliers: unit-variance components at plus and minus ``separation`` in every feature. Outliers: unit variance at
     ``shift`` and a category that no inlier has. Six continuous and three categorical features and the share of
-    outliers are the paper's (Section 7.2). The other numbers are lost in its text and were chosen; the label's effects give the
-    non-private synthesizer a TSTR AUROC near the printed 0.772.
+    outliers are the paper's (Section 7.2). The other numbers are missing from its text and were chosen; the effects on the label
+    give the non-private synthesizer a TSTR AUROC near the printed 0.772.
 
     Args:
         generator: source of randomness.
-        folder: not used; every data set takes it.
-        n: records.
-        outlier_share: share of records that are outliers, rounded to whole records.
+        folder: not used; an argument of every data set.
+        n: number of records.
+        outlier_share: share of outliers among the records; their number is rounded.
         separation: distance of each component from the origin, in each feature.
         shift: mean of every continuous feature of an outlier.
     """
@@ -85,13 +85,13 @@ def _nucleus_columns() -> dict[str, Continuous]:
 
 
 def breast_cancer(generator: np.random.Generator, folder: str | Path = "", *, binned: int = 3, bins: int = 5) -> Table:
-    """Breast Cancer Wisconsin from scikit-learn: 569 records, 30 features, some of them cut into categories.
+    """Breast Cancer Wisconsin from scikit-learn: 569 records, 30 features, some of them binned into categories.
 
     Args:
         generator: chooses which features are binned.
-        folder: not used; every data set takes it.
-        binned: features that become categorical (the paper's 3).
-        bins: categories of each, equally frequent (the paper's 5). Their edges are quantiles of the whole file, so
+        folder: not used; an argument of every data set.
+        binned: number of features that become categorical (3 in the paper).
+        bins: number of categories of each, equally frequent (5 in the paper). Their edges are quantiles of the whole file, so
             they are outside any privacy budget.
     """
     from sklearn.datasets import load_breast_cancer
@@ -156,14 +156,14 @@ ADULT_SCHEMA = Schema(
     ),
     Categorical("income", ("<=50K", ">50K")),
 )  # fmt: skip
-"""Six continuous and eight categorical features; a question mark is a value of its own."""
+"""Six continuous and eight categorical features; a question mark is a separate value."""
 
 
 def adult(generator: np.random.Generator, folder: str | Path) -> Table:
-    """UCI Adult, the published training and test parts together: 48,842 records.
+    """UCI Adult, with the published training and test parts combined: 48,842 records.
 
     Raises:
-        DataError: a file is absent, is not the published one, or holds a value outside the schema.
+        DataError: a file is absent, is not the published one, or contains a value outside the schema.
     """
     parts = [load_columns(name, folder) for name in NEEDED["adult"]]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in ADULT_COLUMNS}
@@ -213,7 +213,7 @@ def german(generator: np.random.Generator, folder: str | Path) -> Table:
     """UCI Statlog German Credit: 1,000 records.
 
     Raises:
-        DataError: the file is absent, is not the published one, or holds a value outside the schema.
+        DataError: the file is absent, is not the published one, or contains a value outside the schema.
     """
     return table_of(GERMAN_SCHEMA, load_columns("german_credit", folder), "German Credit")
 
@@ -225,4 +225,4 @@ DATASETS: Mapping[DatasetName, MakeTable] = {
     "adult": adult,
     "german": german,
 }
-"""Functions that make the table of a replicate, from a generator and the folder of real data files."""
+"""Functions that make the table of a replicate from a generator and the folder of real data files."""

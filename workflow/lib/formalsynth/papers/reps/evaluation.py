@@ -27,7 +27,7 @@ class Classifier:
 
     @classmethod
     def trained(cls, synthetic: Encoded, label: Integers) -> Classifier:
-        """Return the classifier of synthetic records (m, d) with their labels (m,)."""
+        """Train a classifier on synthetic records (m, d) with labels (m,)."""
         if len(np.unique(label)) < 2:
             return cls()
         # Cholesky steps on a d x d Hessian need far fewer passes over the records than a first-order solver.
@@ -38,7 +38,7 @@ class Classifier:
             return cls(model.fit(csr_array(synthetic, dtype=np.float64), label))
 
     def scores(self, real: Encoded) -> Array:
-        """Scores (n,) of real records (n, d); all 0 without a model."""
+        """Scores (n,) of real records (n, d); all scores are 0 without a model."""
         if self.model is None:
             return np.zeros(len(real))
         scores: Array = self.model.decision_function(real.astype(np.float64))
@@ -46,14 +46,14 @@ class Classifier:
 
 
 def auroc(label: Integers, scores: Array) -> float:
-    """AUROC of scores (n,) of records with labels (n,) 0 or 1, both present; ties count half."""
+    """AUROC of scores (n,) for labels (n,) 0 or 1, both of which must occur; ties count half."""
     positive = scores[label == 1]
     negative = scores[label != 1]
     return float(_beaten(positive, negative).sum() / (len(positive) * len(negative)))
 
 
 def auroc_without_each(scores: Array, label: Integers) -> Array:
-    """AUROC (n,) of the scores with each record left out in turn; ties count half.
+    """AUROC (n,) of the scores when each record is left out in turn; ties count half.
 
     Args:
         scores: (n,).
@@ -68,7 +68,7 @@ def auroc_without_each(scores: Array, label: Integers) -> Array:
 
 
 def _beaten(scores: Array, others: Array) -> Array:
-    """Compute the number of the others that each score beats; ties count half."""
+    """Count the others that each score beats; ties count half."""
     ordered = np.sort(others)
     return (np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")) / 2
 
@@ -89,7 +89,7 @@ def scorer_quality(scores: Array, outlierness: Array, share: float = 0.1) -> Sco
     Args:
         scores: (n,) released scores.
         outlierness: (n,) mean nearest-neighbour distances of the same records.
-        share: share of the records in the top.
+        share: share of the records that count as the top.
     """
     top = max(1, round(share * len(scores)))
     highest, outlying = (np.argsort(values, kind="stable")[-top:] for values in (scores, outlierness))

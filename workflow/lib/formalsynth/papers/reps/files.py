@@ -24,22 +24,22 @@ GERMAN_COLUMNS = (
     "foreign", "credit",
 )  # fmt: skip
 NEEDED: Mapping[str, tuple[str, ...]] = {"adult": ("adult_training", "adult_test"), "german": ("german_credit",)}
-"""Registered files that a data set needs; the other data sets need none."""
+"""Registered files that a data set needs; data sets that are not listed need none."""
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
 def read_columns(path: Path, *, names: Sequence[str], n: int, separator: str = ",", skip: int = 0) -> Columns:
-    """Columns of a file without a header, as strings: (n,) each.
+    """Read the columns of a file without a header, as strings: (n,) each.
 
     Args:
         path: the file.
         names: names of its columns, in their order.
         n: required number of rows.
-        separator: separator of columns.
+        separator: separator between columns.
         skip: number of lines before the first row.
 
     Raises:
-        DataError: the file has another number of columns or rows.
+        DataError: the number of columns or rows differs from the expected one.
     """
     import pandas as pd
 

@@ -50,7 +50,7 @@ class InstanceBounds:
 
 
 def instance_bounds(prepared: Prepared, released: SyntheticRelease, settings: ExperimentSettings) -> InstanceBounds:
-    """Per-instance epsilons of a release with its weights held fixed; infinite without noise."""
+    """Per-instance epsilons of a release whose weights are held fixed; infinite without noise."""
     budget, influence = released.budget, released.weights * prepared.records.influence
     sigma, delta = budget.synthesis_sigma, budget.synthesis_delta
     if sigma == 0:
@@ -71,9 +71,9 @@ class ProtectedBounds:
     """Per-instance epsilon of the record with the smallest weight; NaN if no record is protected."""
 
     protected_epsilon: float = math.nan
-    """Epsilon in the accounting."""
+    """Epsilon in the paper's accounting."""
     protected_epsilon_found: float = math.nan
-    """Epsilon with tau computed without the record."""
+    """Epsilon if tau is computed without the record."""
 
 
 def protected_bounds(
@@ -90,7 +90,7 @@ def protected_bounds(
     least = int(np.argmin(released.weights))
     if settings.threshold_from == "records":
         threshold = float(np.quantile(np.delete(scores, least), settings.tail))
-    # Neither map uses randomness.
+    # Neither weight map uses randomness.
     without = chosen.weights(scores, threshold, released.choice.strength, settings, np.random.default_rng(0))
     moved = [
         released.weights[least] * prepared.records.influence[least],
@@ -102,7 +102,7 @@ def protected_bounds(
 
 
 def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask, settings: ExperimentSettings) -> float:
-    """Largest per-instance epsilon of high-risk records under Proposition 1, relative to a cap at half that of the stage.
+    """Largest per-instance epsilon of high-risk records under Proposition 1, relative to a cap at half the stage's epsilon.
 
     Args:
         prepared: the confidential data.
@@ -122,10 +122,10 @@ def capped_share(prepared: Prepared, released: SyntheticRelease, high_risk: Mask
 
 
 def weighting_bias(prepared: Prepared, weights: Array) -> Row:
-    """Bias of the released averages from weights below 1, without noise.
+    """Bias of the released averages that weights below 1 cause, without noise.
 
-    It is the distance between the weighted and the unweighted averages, with its bound from the weights only (Proposition 2, for
-    the clipped statistics), and the distance relative to the norm of the unweighted averages.
+    The columns are the distance between the weighted and the unweighted averages, its bound from the weights only (Proposition 2,
+    for the clipped statistics), and the distance relative to the norm of the unweighted averages.
     """
     records, n = prepared.records, prepared.n
     lost, total = (float(np.linalg.norm(weighted_sums(records, w) / records.bounds)) for w in (1 - weights, np.ones(n)))
@@ -147,7 +147,7 @@ def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
     """Release with one method at one epsilon, then measure utility, attacks and per-instance bounds.
 
     Args:
-        replicate: the confidential data and everything else.
+        replicate: the confidential data with settings, random streams and cached results.
         method: one of ``METHODS``.
         epsilon: total budget; ignored by the non-private method.
     """
@@ -172,7 +172,7 @@ def measure(replicate: Replicate, method: str, epsilon: float) -> Measured:
 def _release_columns(
     prepared: Prepared, method: str, epsilon: float, released: SyntheticRelease, settings: ExperimentSettings
 ) -> Row:
-    """Columns on the release: guarantee, noise and weights."""
+    """Columns that describe the release: guarantee, noise and weights."""
     spent_epsilon, spent_delta = _spent(prepared, method, epsilon, settings)
     budget = released.budget
     return {
@@ -206,7 +206,7 @@ def _quality(released: SyntheticRelease, targets: Targets) -> ScorerQuality:
 def _unaccounted_columns(
     prepared: Prepared, targets: Targets, method: str, released: SyntheticRelease, settings: ExperimentSettings
 ) -> Row:
-    """Columns on effects outside the accounting: the printed reference, added and removed records, the choice of lam."""
+    """Columns on effects outside the accounting: the printed reference, added and removed records, and the choice of lam."""
     return {
         "advantage_without_release": abs(advantages_without_release(targets)[DECILES]),
         "joining_epsilon": _joining_epsilon(prepared, method, released),
@@ -225,7 +225,7 @@ def _joining_epsilon(prepared: Prepared, method: str, released: SyntheticRelease
 
 
 def _by_decile(bounds: InstanceBounds, released: SyntheticRelease, targets: Targets) -> pd.DataFrame:
-    """Columns by decile that no attack changes: per-instance epsilons, weights, and the advantage without a release."""
+    """Columns by decile that all attacks share: per-instance epsilons, weights, and the advantage without a release."""
     rows, without_release = [], advantages_without_release(targets)
     for decile in range(DECILES + 1):
         chosen = targets.train_decile == decile if decile else np.ones(len(targets.train_decile), dtype=bool)

@@ -1,6 +1,6 @@
 """Methods of the comparison: REPS, its ablations and its baselines (REPS paper, Section 7.3).
 
-One function releases every method; a method defines its budget and its weights.
+One function makes the releases of all methods; a method defines its budget and its weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def uniform_weights(
 def risk_weights(
     scores: Array, threshold: float, strength: float, settings: ExperimentSettings, generator: np.random.Generator
 ) -> Array:
-    """Weights that fall with the score, by the map of the settings."""
+    """Weights that fall with the score, by the weight map in the settings."""
     if settings.weight_map == "cap":
         return cap_weights(scores, threshold)
     return hinge_weights(scores, threshold, strength)
@@ -62,7 +62,7 @@ class Method:
     scored: bool = True
     """True if scores are released and used."""
     tuned: bool = False
-    """True if the weights depend on lam, which validation chooses."""
+    """True if the weights depend on lam, which is chosen by validation."""
     shuffled: bool = False
 
     def exclusions(self, settings: ExperimentSettings) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Method:
             "standardisation": settings.standardise == "training",
             "tau": self.scored and settings.threshold_from == "records",
             "lam": self.tuned and settings.weight_map == "hinge" and len(settings.strengths) > 1,
-            # A neighbour has another set of weights to permute, so the weights of other records may change.
+            # For a neighbour, a different set of weights is permuted, so the weights of other records may change.
             "shuffled weights": self.shuffled,
         }
         return tuple(name for name, used in conditions.items() if used)

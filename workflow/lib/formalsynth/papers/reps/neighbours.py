@@ -20,7 +20,7 @@ from formalsynth.papers.reps.tables import Encoded
 _QUERIES = 48
 """Number of queries per comparison with the pool; few queries have few categories, and their products stay in the cache."""
 _SPARE = 2
-"""Number of candidates beyond the neighbours, which makes rounding errors rarely matter."""
+"""Number of candidates in addition to the neighbours, which makes rounding errors matter only rarely."""
 _ROUNDING = 2.0**-23
 """Twice the unit roundoff of single precision."""
 _OUT_OF_REACH = 1e38
@@ -28,14 +28,14 @@ _OUT_OF_REACH = 1e38
 
 
 def nearest(queries: Encoded, pool: Encoded, k: int) -> tuple[Array, Integers]:
-    """Distances of each query to its k nearest records of the pool, least first, and their positions: (m, k) each.
+    """Distances of each query to its k nearest records of the pool, in ascending order, and their positions: (m, k) each.
 
     Args:
         queries: (m, d).
         pool: (r, d) with at least k records.
-        k: neighbours.
+        k: number of neighbours.
     """
-    # Queries are grouped by category: a column that is 0 in all queries of a part is left out of its product.
+    # Queries are grouped by category, because a column that is 0 in all queries of a part is left out of its product.
     order = np.argsort(_patterns(queries), kind="stable")
     searched = _Pool.of(pool, k)
     distances, index = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
@@ -78,7 +78,7 @@ class _Pool:
         return cls(records, products, size, k, np.empty_like(products), np.empty((_QUERIES, products.shape[1]), dtype=np.float32))
 
     def nearest(self, queries: Encoded) -> tuple[Array, Integers]:
-        """Distances and positions as in the function :func:`nearest`, for one part of the queries."""
+        """Distances and positions, as in the function :func:`nearest`, for one part of the queries."""
         extended = np.hstack([queries, np.ones((len(queries), 1))]).astype(np.float32)
         used = np.flatnonzero(extended.any(axis=0))
         # mode "clip" lets numpy write to the given buffer; all positions are valid
@@ -97,7 +97,7 @@ class _Pool:
         return distances, index
 
     def _candidates(self, products: NDArray[np.float32]) -> tuple[Integers, NDArray[np.float32]]:
-        """Positions (m, k + spare) of the least products of each query, and a lower bound (m,) of the products of all others."""
+        """Positions (m, k + spare) of each query's smallest products, and a lower bound (m,) on all other products."""
         groups = products.shape[1] // self.size
         selected = min(self.k + _SPARE, groups)
         # The smallest products are in the groups with the smallest minima. Group g has the records g, groups + g, ...
@@ -111,7 +111,7 @@ class _Pool:
         return np.take_along_axis(index, least, axis=1), np.take_along_axis(values, least, axis=1).max(axis=1)
 
     def _distances(self, queries: Encoded, index: Integers) -> Array:
-        """Distances in double precision to the records at the positions; infinite beyond the last."""
+        """Distances in double precision to the records at the positions; infinite for positions after the last record."""
         count = len(self.records)
         difference = queries - self.records[np.minimum(index, count - 1)].astype(np.float64)
         return np.where(index < count, np.sqrt(np.einsum("...d,...d->...", difference, difference)), np.inf)

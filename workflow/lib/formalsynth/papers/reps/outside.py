@@ -1,8 +1,8 @@
 """Effects of a single record outside the budget of the accounting (erratum E8).
 
 The accounting of the REPS paper treats the standardisation, the threshold tau and lam as fixed, but each is computed from
-confidential records. Here a record is added or removed and they are computed again, without noise. The distance that the
-released sums move is compared with the distance that the noise was made for.
+confidential records. Here, a record is added or removed and they are computed again, without noise. The distance by which
+the released sums move is compared with the distance for which the noise was calibrated.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from formalsynth.papers.reps.weighting import choose_strength
 
 
 def joining_distance(train: Table, contributions_of: Callable[[Table], Contributions]) -> float:
-    """Distance of the unweighted sums when a record at the declared upper bounds is added, relative to their sensitivity.
+    """Distance by which adding a record at the declared upper bounds moves the unweighted sums, relative to their sensitivity.
 
-    Above 1, the noise is too small for this pair of neighbours.
+    If it is above 1, the noise is too small for this pair of neighbours.
 
     Args:
         train: the training records.
@@ -38,13 +38,13 @@ def joining_distance(train: Table, contributions_of: Callable[[Table], Contribut
 
 
 def leaving_distance(records: Contributions, weights: Array, record: int, weights_without: Array) -> float:
-    """Distance of the weighted sums when a record is removed and the others' weights change.
+    """Distance by which the weighted sums move when a record is removed and the weights of the others change.
 
     Args:
-        records: the training records' contributions.
+        records: contributions of the training records.
         weights: (n,) weights with all records.
         record: position of the removed record.
-        weights_without: (n,) weights without the record; its own entry is not used.
+        weights_without: (n,) weights without the record; the entry of the record itself is not used.
     """
     without = np.where(np.arange(len(weights)) == record, 0.0, weights_without)
     return _distance(weighted_sums(records, without), weighted_sums(records, weights), records)

@@ -1,7 +1,7 @@
 """Per-instance privacy of a weighted Gaussian release (REPS paper, Section 6).
 
 A record's influence is the norm by which the released sums move when the record is replaced with the null record, in the
-units of ``sigma``. Its privacy loss on this data set is that of Gaussian noise at this sensitivity.
+units of ``sigma``. Its privacy loss on this data set is that of Gaussian noise with this sensitivity.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CALIBRATIONS = {"analytic": analytic_sigma, "classical": classical_sigma}
 def noise_sigma(calibration: Calibration, sensitivity: float, epsilon: float, delta: float) -> float:
     """Compute the standard deviation of the noise that gives (epsilon, delta)-DP at the sensitivity.
 
-    The classical calibration, which the paper cites, has a proof for epsilon below 1 only.
+    The classical calibration, which the paper cites, is proved only for epsilon below 1.
     """
     return CALIBRATIONS[calibration](sensitivity, epsilon, delta)
 
@@ -31,10 +31,10 @@ def instance_epsilon(influence: Array, sigma: float, delta: float, calibration: 
     Args:
         influence: (n,) distance between the released sums with and without the record: ``w_i |u_i|`` (Definition 4) or
             ``w_i`` times the clipping norm (Lemma 1).
-        sigma: noise standard deviation; 0 for none.
+        sigma: noise standard deviation; 0 for no noise.
         delta: in (0, 1).
         calibration: ``analytic`` for the smallest epsilon; ``classical`` for the closed form
-            ``influence sqrt(2 log(1.25 / delta)) / sigma`` as printed, which has a proof for values below 1.
+            ``influence sqrt(2 log(1.25 / delta)) / sigma`` as printed, which is proved for values below 1.
 
     Returns:
         0 for influence 0; infinite without noise.
@@ -58,7 +58,7 @@ def _smallest(ratio: Array, delta: float) -> Array:
     reaching = np.asarray(gaussian_delta(1.0, distinct, 0.0)) > delta
     if reaching.any():
         ratios = distinct[reaching]
-        # The loss is normal with mean r^2 / 2 and deviation r: its upper tail above r^2 / 2 + r t is below delta.
+        # The loss is normal with mean r^2 / 2 and standard deviation r: its tail above r^2 / 2 + r t is below delta.
         high = ratios**2 / 2 + ratios * np.sqrt(2 * np.log(1 / delta))
 
         def excess(epsilon: Array, ratio: Array) -> Array:
@@ -74,8 +74,8 @@ def composed_epsilon(influences: list[tuple[Array, float]], delta: float) -> Arr
     """Exact per-instance epsilon of several Gaussian releases with independent noise, at their common delta: (n,).
 
     Gaussian releases compose to one whose squared sensitivity in units of noise is the sum, even if later ones depend on the
-    output of earlier ones (Dong, Roth and Su 2022, Corollary 2). The result is at most the sum of their epsilons with delta
-    split among them (the paper's Corollary 1).
+    output of earlier ones (Dong, Roth and Su 2022, Corollary 2). The result is at most the sum of the releases' epsilons
+    with delta split among them (the paper's Corollary 1).
 
     Args:
         influences: for each release the influence (n,) of each record and the noise standard deviation.
@@ -95,7 +95,7 @@ def protective_weights(
     Args:
         influence: (n,) influence with weight 1.
         high_risk: (n,) bool, the records to protect.
-        target: their epsilon.
+        target: epsilon for these records.
         sigma: noise standard deviation of the release.
         delta: in (0, 1).
         calibration: form of the bound; the paper's is ``classical``.

@@ -1,4 +1,4 @@
-"""Data set of one replicate, split, standardised and encoded, with the attacked records."""
+"""Data set of one replicate: split, standardised and encoded, with the attacked records."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Prepared:
     name: str
     split: Split
     standardiser: Standardiser
-    """Standardiser of the release."""
+    """Standardiser used for the release."""
     space: Standardiser
-    """Standardiser of evaluation models and attacks, always from the training records."""
+    """Standardiser used for evaluation models and attacks, always computed from the training records."""
     records: Contributions = field(repr=False)
     """Contributions of the training records."""
     cells: Integers = field(repr=False)
     """(n_train, features) histogram cells of the training records."""
     sizes: tuple[int, ...]
-    """Histogram cells of each feature."""
+    """Number of histogram cells of each feature."""
     validation: Encoded = field(repr=False)
     """(n_validation, d)."""
     test: Encoded = field(repr=False)
@@ -61,13 +61,13 @@ class Prepared:
 
 
 def load_split(name: DatasetName, folder: str | Path, streams: Streams, size: int | None = None) -> Split:
-    """Return a data set by name, in its three parts.
+    """Load a data set by name and split it into its three parts.
 
     Args:
         name: name of the data set.
         folder: folder of real data files, searched before FORMALSYNTH_DATA.
-        streams: random streams; uses "source" and "split".
-        size: largest number of records, chosen at random with "source"; None for all.
+        streams: random streams; "source" and "split" are used.
+        size: largest number of records, which are chosen at random with "source"; None for all.
 
     Raises:
         DataError: a real data file is absent or not the published one.

@@ -26,7 +26,7 @@ from formalsynth.papers.reps.weighting import choose_strength
 
 @dataclass(frozen=True)
 class Budget:
-    """Split of epsilon and delta. A sigma is 0 for no noise, and NaN for a stage that the method lacks."""
+    """Split of epsilon and delta. A sigma is 0 without noise, and NaN for a stage that the method lacks."""
 
     scoring_epsilon: float
     scoring_delta: float
@@ -38,7 +38,7 @@ class Budget:
 
 
 def budget_of(prepared: Prepared, method: Method, epsilon: float, settings: ExperimentSettings) -> Budget:
-    """Noise of both stages, by basic composition (Theorem 1, Section 7.4)."""
+    """Compute the noise of both stages by basic composition (Theorem 1, Section 7.4)."""
     nan = math.nan
     if not method.private:
         return Budget(nan, nan, nan, np.inf, 0.0, 0.0, 0.0)
@@ -56,7 +56,7 @@ def budget_of(prepared: Prepared, method: Method, epsilon: float, settings: Expe
 
 @dataclass(frozen=True)
 class Scoring:
-    """Outlier scores of the training records, and the threshold of high scores."""
+    """Outlier scores of the training records, and the threshold for high scores."""
 
     scores: Array = field(repr=False)
     """(n_train,)."""
@@ -65,10 +65,10 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of the lam of REPS."""
+    """Choice of lam for REPS."""
 
     strength: float
-    """lam; 0 for uniform weights, NaN if the weights do not use it."""
+    """The chosen lam; 0 for uniform weights, NaN if the weights do not use it."""
     validation: dict[float, float] = field(default_factory=dict)
     """Validation AUROC of each candidate lam; empty without a choice."""
     swaying: float = math.nan
@@ -84,7 +84,7 @@ class Synthetic:
     encoded: Encoded = field(repr=False)
     """(n_train, d) in the space of evaluation models and attacks."""
     made_with: tuple[bytes, float] = field(repr=False)
-    """Weights and noise, which determine the records."""
+    """Weights and noise level, which determine the records."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,12 @@ class Replicate:
 
     @cached_property
     def targets(self) -> Targets:
-        """Attacked records; uses the stream "targets"."""
+        """Attacked records, chosen with the stream "targets"."""
         return targets_of(self.prepared, self.settings, self.streams)
 
     @cached_property
     def bootstrap(self) -> tuple[Comparison, ...]:
-        """Bootstrap samples of the attacked records, common to all attacks; uses the stream "bootstrap"."""
+        """Bootstrap samples of the attacked records, common to all attacks, drawn with the stream "bootstrap"."""
         return bootstrap_comparisons(self.targets, self.settings.resamples, self.streams("bootstrap"))
 
     def budget(self, method: str, epsilon: float) -> Budget:
@@ -129,13 +129,13 @@ class Replicate:
         return budget_of(self.prepared, METHODS[method], epsilon, self.settings)
 
     def scoring(self, epsilon: float) -> Scoring:
-        """Stage 1 at a total budget, common to every method with scores; uses the streams "score" and "threshold"."""
+        """Stage 1 at a total budget, common to all methods with scores; uses the streams "score" and "threshold"."""
         if epsilon not in self._scorings:
             self._scorings[epsilon] = _score(self, epsilon)
         return self._scorings[epsilon]
 
     def choice(self, epsilon: float) -> Choice:
-        """Choice of the lam of REPS, which every method with a lam uses (as in the paper's tables)."""
+        """Choice of lam for REPS, which all methods with a lam use (as in the paper's tables)."""
         if epsilon not in self._choices:
             self._choices[epsilon] = _choose(self, epsilon)
         return self._choices[epsilon]
@@ -167,7 +167,7 @@ def release(replicate: Replicate, method: str, epsilon: float) -> SyntheticRelea
     """Run both stages of a method: scores, weights, noisy statistics and a synthetic data set of n_train records.
 
     Args:
-        replicate: the confidential data and everything else.
+        replicate: the confidential data with settings, random streams and cached results.
         method: one of ``METHODS``.
         epsilon: total budget.
     """

@@ -1,6 +1,6 @@
 """Stage 1: private outlier scores from one-way histograms (REPS paper, Section 5.1 and Appendix B.2).
 
-Neighbours are add/remove: a record is replaced with a null record that adds nothing to any count, with n public.
+Neighbours are add/remove: a record is replaced with a null record that adds nothing to any count; n is public.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def histogram_cells(z: Array, categories: Integers, clip: float, bins: int) -> I
         z: (n, p) standardised numbers; values beyond the clip are counted in the outermost bin.
         categories: (n, q) category positions.
         clip: the bins divide ``[-clip, clip]`` evenly.
-        bins: bins of a continuous feature.
+        bins: number of bins of a continuous feature.
     """
     cell = np.floor((np.clip(z, -clip, clip) + clip) * (bins / (2 * clip))).astype(np.int64)
     return np.hstack([np.minimum(cell, bins - 1), categories])
@@ -38,10 +38,10 @@ def histogram_sensitivity(features: int) -> float:
 
 @dataclass(frozen=True)
 class Marginals:
-    """Released histograms as one-way frequencies, whose functions are post-processing."""
+    """Released histograms as one-way frequencies; all functions of them are post-processing."""
 
     sizes: tuple[int, ...]
-    """Cells of each feature."""
+    """Number of cells of each feature."""
     log_frequency: Array = field(repr=False)
     """(sum of sizes,)."""
     score: Literal["mean", "sum"] = "mean"
@@ -66,11 +66,11 @@ def release_marginals(
 
     Args:
         cells: (n, features) output of :func:`histogram_cells`.
-        sizes: cells of each feature.
-        sigma: noise standard deviation of a count; 0 for none.
+        sizes: number of cells of each feature.
+        sigma: noise standard deviation of a count; 0 for no noise.
         generator: source of the noise.
         floor: smallest value of a noisy count, which gives an empty cell a finite score.
-        score: combination of the features in a score.
+        score: combination of the features into a score.
     """
     total = int(sum(sizes))
     counts = np.bincount((cells + offsets(sizes)).ravel(), minlength=total) + sigma * generator.standard_normal(total)
@@ -88,8 +88,8 @@ def threshold_of(
 ) -> float:
     """Threshold tau of high scores.
 
-    From ``records`` it is the quantile of their scores, as in the paper: a function of the confidential records outside the
-    budget. From ``marginals`` it is the quantile under the released frequencies, which is post-processing.
+    With ``records``, it is the quantile of their scores, as in the paper: a function of the confidential records outside the
+    budget. With ``marginals``, it is the quantile under the released frequencies, which is post-processing.
     """
     if taken_from == "marginals":
         scores = marginals.scores(marginals.draw(generator, THRESHOLD_DRAWS))

@@ -1,7 +1,7 @@
-"""Settings of the REPS experiments: one model, checked before a run.
+"""Settings of the REPS experiments, as one model that is checked before a run.
 
-The printed text lost most of its formulas. A field whose description ends in "(chosen)" has a value that we chose; the others
-are printed in the paper.
+The printed text lost most of its formulas. A field whose description ends in "(chosen)" has a default that we chose; the other
+defaults are printed in the paper.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from formalsynth.core.constraints import NonNegative, OpenProportion, PositiveNu
 from formalsynth.core.model import Model
 
 DatasetName = Literal["simulated", "breast_cancer", "adult", "german"]
-"""Names in config of the data sets of the paper (Section 7.2)."""
+"""Names of the paper's data sets in config (Section 7.2)."""
 Calibration = Literal["analytic", "classical"]
 
 

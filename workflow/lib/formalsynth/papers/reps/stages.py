@@ -1,7 +1,7 @@
 """Random streams of a replicate, by purpose.
 
-The caller passes the streams: with the same streams for every method and budget of a replicate, methods are compared with
-equal noise and equal draws.
+The caller passes the streams. They are the same for all methods and budgets of a replicate, so methods are compared with equal
+noise and equal draws.
 """
 
 from __future__ import annotations

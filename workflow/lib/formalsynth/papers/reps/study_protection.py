@@ -35,12 +35,12 @@ ARMS = {
     data=lambda settings: "simulated data" if settings.get("dataset") == "simulated" else "",
 )
 def protection(run: Run, *, dataset: DatasetName, settings: ExperimentSettings | None = None) -> Outcome:
-    """Return the utility, attacks and per-instance bounds of each method; details by outlier decile.
+    """Return the utility, attacks and per-instance bounds of each method, with details by outlier decile.
 
-    A replicate is one seed: one split, and the same streams for every method and epsilon, which are compared with equal noise
-    and equal draws.
+    A replicate is one seed, with one split and the same streams for all methods and epsilons, which are therefore compared with
+    equal noise and equal draws.
     """
-    # Imported here because the plan is read without pandas and scikit-learn.
+    # Imported here so the plan can be read without pandas and scikit-learn.
     import pandas as pd
 
     from formalsynth.papers.reps.measure import measure

@@ -25,12 +25,12 @@ CLASSES = 2
 
 @dataclass(frozen=True)
 class Contributions:
-    """Contributions of the records, before weights."""
+    """Contributions of the records, before weighting."""
 
     rows: Array = field(repr=False)
     """(n, width) concatenated blocks, each clipped to its bound."""
     label: Integers = field(repr=False)
-    """(n,) the slot of each record."""
+    """(n,) label of each record, which determines its slot."""
     bounds: Array = field(repr=False)
     """(width,) norm bound of the block that a column belongs to."""
     levels: tuple[int, ...]
@@ -58,8 +58,8 @@ def contributions(
         z: (n, p) standardised numbers, clipped here.
         categories: (n, q) category positions.
         label: (n,) 0 or 1.
-        levels: (q,) values of each categorical feature.
-        clip: numbers are clipped to ``[-clip, clip]``.
+        levels: (q,) number of values of each categorical feature.
+        clip: limit; numbers are clipped to ``[-clip, clip]``.
         norm_share: bound of the moments' norm, relative to the largest possible norm; with 1 no record is scaled down.
     """
     n, features = z.shape
@@ -88,7 +88,7 @@ def weighted_sums(records: Contributions, weights: Array) -> Array:
 
 
 def release_sums(records: Contributions, weights: Array, sigma: float, generator: np.random.Generator) -> Array:
-    """Weighted sums by label (2, width) with Gaussian noise of ``sigma`` in units of the bounds; 0 for none.
+    """Weighted sums by label (2, width), with Gaussian noise of ``sigma`` in units of the bounds; 0 for no noise.
 
     Raises:
         ValueError: a weight is outside [0, 1], where the sensitivity does not hold.
@@ -139,14 +139,14 @@ def _inverse(table: Array, label: Integers, uniform: Array) -> Integers:
 def fit_naive_bayes(
     sums: Array, levels: Sequence[int], *, clip: float, variance_floor: float = 0.01, label_floor: float = 0.01
 ) -> NaiveBayes:
-    """Model parameters from released sums, by post-processing.
+    """Estimate the model parameters from released sums, by post-processing.
 
     Noise can make counts negative and variances invalid. Counts are floored at 0 (a feature without counts gets a uniform
     distribution over its declared values) and class shares at ``label_floor``; means and variances are limited by the clip.
 
     Args:
         sums: (2, width) result of :func:`release_sums`.
-        levels: values of each categorical feature.
+        levels: number of values of each categorical feature.
         clip: clip of the standardised numbers.
         variance_floor: smallest variance of a standardised number within a class.
         label_floor: smallest share of a class.

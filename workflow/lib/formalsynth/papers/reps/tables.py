@@ -53,13 +53,13 @@ class Schema:
 
     @property
     def features(self) -> int:
-        """Number of columns without the label."""
+        """Number of columns, without the label."""
         return len(self.continuous) + len(self.categorical)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Records in their own units, n of them."""
+    """A table of n records in their own units."""
 
     schema: Schema
     continuous: Array = field(repr=False)
@@ -78,7 +78,7 @@ class Table:
 
 
 def table_of(schema: Schema, columns: Mapping[str, Column], name: str) -> Table:
-    """Return a table from named columns, every value checked against the schema.
+    """Return a table made from named columns; every value is checked against the schema.
 
     Args:
         schema: the declared columns.
@@ -130,7 +130,7 @@ def _codes(column: Categorical, values: Column, name: str) -> Integers:
 
 @dataclass(frozen=True)
 class Split:
-    """One data set in its three parts."""
+    """One data set, split into its three parts."""
 
     table: Table
     train: Integers
@@ -144,7 +144,7 @@ class Split:
 
 
 def split_table(table: Table, generator: np.random.Generator, shares: Sequence[float] = SHARES) -> Split:
-    """Split at random into training, validation and test records, with the same shares within each label.
+    """Split a table at random into training, validation and test records, with the same shares within each label.
 
     Source: REPS paper, Section 7.2 and Appendix B.1.
     """
@@ -159,7 +159,7 @@ def split_table(table: Table, generator: np.random.Generator, shares: Sequence[f
 
 @dataclass(frozen=True)
 class Standardiser:
-    """Maps numbers to a common scale and back."""
+    """Map from numbers to a common scale and back."""
 
     centre: Array
     """(p,)."""
@@ -189,7 +189,7 @@ def declared_standardiser(schema: Schema, clip: float) -> Standardiser:
 
 
 def encode(table: Table, standardiser: Standardiser) -> Encoded:
-    """Standardised numbers and one-hot categories (n, p + sum of levels), for evaluation models and attacks."""
+    """Encode records as standardised numbers and one-hot categories (n, p + sum of levels), for evaluation models and attacks."""
     return np.hstack([standardiser(table.continuous), one_hot(table.categories, table.schema.levels)]).astype(np.float32)
 
 

@@ -20,12 +20,12 @@ def hinge_weights(scores: Array, threshold: float, strength: float) -> Array:
 
 
 def removal_weights(scores: Array, threshold: float) -> Array:
-    """Weights 0 above the threshold and 1 below: hard removal (Section 7.3)."""
+    """Weights 0 above the threshold and 1 otherwise: hard removal (Section 7.3)."""
     return (scores <= threshold).astype(np.float64)
 
 
 def choose_strength(utility: Mapping[float, float], uniform: float, slack: float) -> float:
-    """Return the largest lam whose validation utility is within ``slack`` of uniform weights; the smallest if there is none.
+    """Return the largest lam whose validation utility is within ``slack`` of uniform weights; the smallest lam if none is.
 
     The choice uses validation records and is outside the budget. The paper does not specify the choice if no candidate is
     close enough; its tables print the smallest candidate for low utility.

@@ -1,4 +1,4 @@
-"""Texts on the columns and guarantees of the REPS paper."""
+"""Explanations of the columns and guarantees of the REPS paper."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ for _column, _words in {
     ),
     "distance_all_advantage": Words(
         "Advantage of the distance attack",
-        "|2 AUC - 1| for guesses of membership from the distance to the synthetic records: 0 is a coin toss, 1 always right. "
+        "|2 AUC - 1| for guesses of membership from the distance to the synthetic records: 0 is a coin toss, 1 is always right. "
         "Smaller is more private.",
     ),
     "domias_printed_top_advantage": Words(
         "Top-decile advantage, attack as printed",
         "|2 AUC - 1| of the density-ratio attack on the most outlying tenth of the records. As printed, non-members belong to "
-        "their own reference, which identifies them independent of the synthetic data.",
+        "their own reference, which identifies them independently of the synthetic data.",
     ),
     "domias_printed_top_median": Words(
         "Top/median ratio, attack as printed",
@@ -32,11 +32,11 @@ for _column, _words in {
     ),
     "signed_advantage": Words(
         "Advantage by decile",
-        "2 AUC - 1 of the attack: 0 is a coin toss, 1 always right, below 0 more often wrong than right.",
+        "2 AUC - 1 of the attack: 0 is a coin toss, 1 is always right, and below 0 is more often wrong than right.",
     ),
     "decile": Words(
         "Outlier decile",
-        "Tenths of the records by distance to their neighbours: 10 the most outlying, 0 all records.",
+        "Tenths of the records by distance to their neighbours: 10 is the most outlying tenth, 0 all records.",
     ),
     "eps_total_mean": Words(
         "Per-instance ε",
@@ -53,6 +53,6 @@ for _column, _words in {
 
 for _kind, _meaning in {
     "(eps, delta)-DP (add/remove)": "The factor exp(ε) may fail with probability δ; neighbours have one record added or removed.",
-    "per-instance": "For one record in one data set; it does not hold for another.",
+    "per-instance": "For one record in one data set; it does not hold for another record or data set.",
 }.items():
     GUARANTEES.add(_kind, _meaning, __name__)

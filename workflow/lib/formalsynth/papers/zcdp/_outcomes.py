@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 EXACT = "exact calculation without data"
-"""Description, for captions, of the data of a study without randomness."""
+"""Words for the data of a study without randomness, for captions."""
 
 
 def no_details() -> pd.DataFrame:
-    """Return the empty details of a study without details."""
+    """Return the empty table of details for a study without details."""
     import pandas as pd
 
     return pd.DataFrame(columns=["replicate", "synthesizer"])
 
 
 def ids_by_arm(run: Run) -> dict[str, str]:
-    """Return the ids of the rows by the name of the arm."""
+    """Map names of arms to ids of rows."""
     return {arm.name: arm.id for arm in run.arms}
 
 
 def n_syn_grid(low: float, high: float, points: float) -> Array:
-    """Whole numbers of synthetic records from ``low`` to ``high``, evenly spaced on the log scale: (K,), K at most ``points``."""
+    """Integer numbers of synthetic records from ``low`` to ``high``, evenly spaced on a log scale: (K,), K at most ``points``."""
     return np.unique(np.round(np.geomspace(low, high, int(points))))
 
 
 def curve_outcome(run: Run, table: pd.DataFrame, key: str) -> Outcome:
-    """Return a table of curves as details, under a row for each arm; ``key`` is its column with the arm's name."""
+    """Return a table of curves as details, with a row for each arm; ``key`` is the column with the name of the arm."""
     import pandas as pd
 
     ids = ids_by_arm(run)

@@ -70,9 +70,9 @@ def epsilon_renyi(rho: float, delta: float) -> float:
 
 
 def epsilon_exact(rho: float, delta: float) -> float:
-    """Return the exact epsilon of a Gaussian mechanism of that rho; for other rho-zCDP mechanisms it may be too small.
+    """Return the exact epsilon of a Gaussian mechanism with this rho; for other rho-zCDP mechanisms it may be too small.
 
-    Every route with known variance here is a Gaussian mechanism, so it applies to all of them.
+    Every route with known variance here is a Gaussian mechanism, so it applies to all routes.
     """
     return gaussian_epsilon(1.0, math.sqrt(2 * rho), delta) if rho > 0 else 0.0
 
@@ -82,11 +82,11 @@ CONVERSIONS: dict[str, Callable[[float, float], float]] = {
     "renyi": epsilon_renyi,
     "exact": epsilon_exact,
 }
-"""Conversions from (rho, delta) to epsilon, the loosest first."""
+"""Conversions from (rho, delta) to epsilon, from the loosest to the tightest."""
 
 
 def compose_approximate(parts: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """(epsilon, delta) of several mechanisms with independent noise on the same data: both sum (zcdp paper, Section 4.3)."""
+    """(epsilon, delta) of several mechanisms with independent noise on the same data: both add up (zcdp paper, Section 4.3)."""
     epsilons, deltas = zip(*parts, strict=True)
     return math.fsum(epsilons), math.fsum(deltas)
 
@@ -103,36 +103,36 @@ class Setting:
     """
 
     n: int
-    """Confidential records, public."""
+    """Number of confidential records, which is public."""
     d: float
     """Bound of the clamped values, in their units."""
     variance: float = 1.0
-    """sigma^2 of the synthesis model; public if known, else the confidential s^2 of the data set."""
+    """sigma^2 of the synthesis model: public if known, otherwise the confidential s^2 of the data set."""
     m: int = 1
-    """Synthetic data sets."""
+    """Number of synthetic data sets."""
 
     def __post_init__(self) -> None:
         check_positive(n=self.n - 1, d=self.d, variance=self.variance, m=self.m)
 
     @property
     def mean_sensitivity(self) -> float:
-        """``2 d / n``, replace-one (zcdp paper, Section 4.1)."""
+        """Sensitivity ``2 d / n`` of the mean, replace-one (zcdp paper, Section 4.1)."""
         return 2 * self.d / self.n
 
     @property
     def variance_sensitivity(self) -> float:
-        """``(2 d)^2 / n`` of the sample variance with denominator n - 1, replace-one (zcdp paper, Section 4.3)."""
+        """Sensitivity ``(2 d)^2 / n`` of the sample variance with denominator n - 1, replace-one (zcdp paper, Section 4.3)."""
         return (2 * self.d) ** 2 / self.n
 
 
 def largest_steps(setting: Setting, points: int = 9) -> tuple[float, float]:
-    """Return the largest changes of the sample mean and of the sample variance when one record changes, by search.
+    """Search for the largest changes of the sample mean and of the sample variance when one record changes.
 
-    The other records are at the bounds, with ``points`` different shares at the upper one; the change depends on them only
-    through their mean. The record moves between any two of ``points`` places in ``[-d, d]`` and the others' mean.
+    The other records are at the bounds, with ``points`` different shares at the upper bound; the changes depend on them only
+    through their mean. The record moves between any two of ``points`` places in ``[-d, d]`` and the mean of the others.
 
     Returns:
-        The step of the mean and that of the variance with denominator n - 1; n is ``setting.n``.
+        The changes of the mean and of the variance with denominator n - 1; n is ``setting.n``.
     """
     steps, others = [], setting.n - 1
     for high in np.unique(np.rint(np.linspace(0, others, points))).astype(int):
@@ -148,11 +148,11 @@ def largest_steps(setting: Setting, points: int = 9) -> tuple[float, float]:
 
 
 def rho_plugin(setting: Setting, n_syn: float | Array) -> float | Array:
-    """Rho of plug-in synthesis, records from ``N(mean, sigma^2)``: ``m n_syn (2d)^2 / (2 n^2 sigma^2)``.
+    """Rho of plug-in synthesis, with records from ``N(mean, sigma^2)``: ``m n_syn (2d)^2 / (2 n^2 sigma^2)``.
 
     Args:
         setting: the release; replace-one, sensitivity 2d/n of the mean.
-        n_syn: synthetic records in each of the m data sets.
+        n_syn: number of synthetic records in each of the m data sets.
 
     Source: zcdp paper, Section 4.1.
     """
@@ -160,11 +160,10 @@ def rho_plugin(setting: Setting, n_syn: float | Array) -> float | Array:
 
 
 def rho_bayes_per_record(setting: Setting, n_syn: float | Array) -> float | Array:
-    """Rho of Bayesian synthesis as printed, every record composed as independent ``N(mean, sigma^2 (1 + 1 / n))``.
+    """Rho of Bayesian synthesis as printed: records are composed as if independent ``N(mean, sigma^2 (1 + 1 / n))``.
 
-    Exact for a synthesizer that draws a new mean for each record. Records of one data set share their draw of the mean, for
-    which this is an upper bound, often a very loose one (erratum E4): see :func:`rho_bayes_joint`. Arguments as in
-    :func:`rho_plugin`.
+    It is exact for a synthesizer that draws a new mean for each record. If the records of a data set share one draw of the mean,
+    it is an upper bound, often a very loose one (erratum E4): see :func:`rho_bayes_joint`. Arguments as in :func:`rho_plugin`.
 
     Source: zcdp paper, Section 4.2.
     """
@@ -172,10 +171,10 @@ def rho_bayes_per_record(setting: Setting, n_syn: float | Array) -> float | Arra
 
 
 def rho_bayes_joint(setting: Setting, n_syn: float | Array) -> float | Array:
-    """Exact rho of Bayesian synthesis, where the n_syn records of a data set share one draw of the mean.
+    """Exact rho of Bayesian synthesis if the n_syn records of a data set share one draw of the mean.
 
     The mean of a data set is sufficient and normal with variance ``sigma^2 (1/n + 1/n_syn)``, so a data set costs
-    ``(2d/n)^2 n_syn / (2 sigma^2 (1 + n_syn / n))``, and m data sets with a draw each cost m times that. It is below both
+    ``(2d/n)^2 n_syn / (2 sigma^2 (1 + n_syn / n))``, and m data sets with one draw each cost m times that. It is below both
     :func:`rho_plugin` and :func:`rho_postprocessing` for every n_syn, and reaches the latter as n_syn grows. Arguments as
     in :func:`rho_plugin`.
 
@@ -185,7 +184,7 @@ def rho_bayes_joint(setting: Setting, n_syn: float | Array) -> float | Array:
 
 
 def rho_postprocessing(setting: Setting, n_syn: float | Array = 1) -> float | Array:
-    """Rho of the draws of the mean only, ``m (2d)^2 / (2 n sigma^2)``; the subsequent steps are post-processing.
+    """Rho of the draws of the mean only, ``m (2d)^2 / (2 n sigma^2)``; all later steps are post-processing.
 
     Each of the m data sets has its own draw from ``N(mean, sigma^2 / n)``; for data sets that share a draw, use m = 1. Rho does
     not depend on ``n_syn``, which only determines the shape of the result.
@@ -198,12 +197,12 @@ def rho_postprocessing(setting: Setting, n_syn: float | Array = 1) -> float | Ar
 
 
 def rho_postprocessing_printed(setting: Setting, n_syn: float | Array = 1) -> float | Array:
-    """Rho of post-processing as printed, ``4 d^2 n / (2 sigma^2)``, too large by n^2 (zcdp paper, Section 4.2; erratum E2)."""
+    """Rho of post-processing as printed, ``4 d^2 n / (2 sigma^2)``, n^2 times too large (zcdp paper, Section 4.2; erratum E2)."""
     return 4 * setting.d**2 * setting.n / (2 * setting.variance) * np.ones_like(n_syn, float)[()]
 
 
 def _rho_of_records(setting: Setting, n_syn: float | Array, variance: float | Array) -> float | Array:
-    """Rho of m n_syn independent records with the confidential mean as location."""
+    """Rho of m n_syn independent records whose location is the confidential mean."""
     return setting.m * np.asarray(n_syn)[()] * zcdp_rho(np.sqrt(variance), setting.mean_sensitivity)
 
 
@@ -226,7 +225,7 @@ ROUTES: dict[str, Route] = {
 
 
 def n_syn_plugin(setting: Setting, rho: float | Array) -> float | Array:
-    """Synthetic records in each data set that plug-in synthesis may release for ``rho`` (zcdp paper, Section 4.1)."""
+    """Compute how many synthetic records per data set plug-in synthesis may release for ``rho`` (zcdp paper, Section 4.1)."""
     return rho / rho_plugin(setting, 1)
 
 
@@ -236,11 +235,11 @@ def whole_records(n_syn: float) -> int:
 
 
 def route_table(setting: Setting, n_syn: Sequence[float] | Array, delta: float, routes: Iterable[str] = ROUTES) -> pd.DataFrame:
-    """Rho and epsilon against n_syn for each route and conversion, tidy.
+    """Return a tidy table of rho and epsilon against n_syn for each route and conversion.
 
     Args:
         setting: the release.
-        n_syn: (K,) synthetic records in each data set.
+        n_syn: (K,) numbers of synthetic records in each data set.
         delta: delta of the conversion.
         routes: ids of :data:`ROUTES`.
 

@@ -1,8 +1,8 @@
-"""Synthesis of normal data with known variance, and inference from it by the combining rules T_f, T_s and T_PPD.
+"""Synthesis of normal data with known variance, and inference with the combining rules T_f, T_s and T_PPD.
 
 The confidential data are n values clamped to ``[-d, d]`` with mean ``mean``. A synthesizer makes m data sets of n_syn values;
-the analyst has the mean q and its estimated variance u of each, and a combining rule gives an interval for the population mean.
-Replicates are always the first axis, each with its own generator, so results do not depend on their grouping.
+the analyst knows the mean q of each set and its estimated variance u, and a combining rule gives an interval for the population
+mean. Replicates are always the first axis and have their own generators, so results do not depend on their grouping.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ class Synthesis:
 
     label: str
     draw_for_set: bool = False
-    """True for a draw from the posterior ``N(mean, sigma^2 / n)`` for each data set."""
+    """True if the mean is drawn from the posterior ``N(mean, sigma^2 / n)`` once for each data set."""
     draw_for_record: bool = False
-    """True for a draw from it for each record, which makes records independent given the confidential data."""
+    """True if the mean is drawn for each record, which makes records independent given the confidential data."""
 
     def record_variance(self, setting: Setting) -> float:
         """Variance of the records within a data set."""
         return setting.variance * (1 + self.draw_for_record / setting.n)
 
     def between_variance(self, setting: Setting, n_syn: int) -> float:
-        """Variance of the mean of a data set around the confidential mean."""
+        """Variance of a data set's mean around the confidential mean."""
         return self.record_variance(setting) / n_syn + self.draw_for_set * setting.variance / setting.n
 
 
@@ -63,7 +63,7 @@ def confidential_means(setting: Setting, generators: Sequence[np.random.Generato
 
 
 def synthetic_records(generator: np.random.Generator, setting: Setting, n_syn: int, synthesis: str, mean: float) -> Array:
-    """Synthetic data (m, n_syn) of one replicate, record by record.
+    """Draw the synthetic data (m, n_syn) of one replicate, record by record.
 
     Args:
         generator: random numbers.
@@ -85,10 +85,11 @@ def synthetic_records(generator: np.random.Generator, setting: Setting, n_syn: i
 def synthetic_moments(
     generator: np.random.Generator, setting: Setting, n_syn: int, synthesis: str, mean: float
 ) -> tuple[Array, Array]:
-    """Mean and variance (m,) of each synthetic data set of one replicate, drawn without the records.
+    """Draw the mean and variance (m,) of each synthetic data set of one replicate, without drawing records.
 
-    For normal records they are independent, normal and chi-square, and the only input of the combining rules. The distribution
-    is that of the moments of :func:`synthetic_records`, at a cost that does not grow with n_syn; arguments as there.
+    For normal records, the two are independent, with normal and chi-square distributions, and they are the only input of the
+    combining rules. Their distribution is that of the moments of :func:`synthetic_records`, but the cost does not grow with
+    n_syn. Arguments as in that function.
     """
     how = SYNTHESES[synthesis]
     noise = generator.standard_normal(setting.m)
@@ -102,13 +103,13 @@ def synthetic_moments(
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates of an analyst from m synthetic data sets, for R replicates (zcdp paper, Section 3.1)."""
+    """An analyst's estimates from m synthetic data sets, for R replicates (zcdp paper, Section 3.1)."""
 
     n: int
     n_syn: int
     m: int
     q: Array
-    """(R,) mean of the m point estimates: the point estimate of every rule."""
+    """(R,) mean of the m point estimates, which is the point estimate under every rule."""
     b: Array
     """(R,) sample variance of the m point estimates; NaN for m = 1."""
     u: Array
@@ -125,7 +126,7 @@ class Estimates:
 def t_f(estimates: Estimates) -> tuple[Array, Array]:
     """Variance ``T_f = (1 + 1/m) b - u`` and degrees of freedom ``(m-1) (1 - u / ((1 + 1/m) b))^2``, (R,) each.
 
-    Made for Bayesian synthesis with a draw of the parameters for each data set. May be negative.
+    Intended for Bayesian synthesis with one draw of the parameters for each data set. May be negative.
 
     Source: zcdp paper, Section 3.1; Raghunathan et al. (2003), Reiter (2002).
     """
@@ -134,7 +135,7 @@ def t_f(estimates: Estimates) -> tuple[Array, Array]:
 
 
 def t_s(estimates: Estimates) -> tuple[Array, Array]:
-    """Variance ``T_s = (n_syn / n + 1/m) u``, normal reference (chosen). Made for plug-in synthesis.
+    """Variance ``T_s = (n_syn / n + 1/m) u``, normal reference (chosen). Intended for plug-in synthesis.
 
     Source: zcdp paper, Section 3.2; Raab et al. (2016).
     """
@@ -142,7 +143,7 @@ def t_s(estimates: Estimates) -> tuple[Array, Array]:
 
 
 def t_ppd(estimates: Estimates) -> tuple[Array, Array]:
-    """Variance ``T_PPD = (n_syn / n + (1 + n_syn / n) / m) u``, normal reference (chosen). Made for Bayesian synthesis.
+    """Variance ``T_PPD = (n_syn / n + (1 + n_syn / n) / m) u``, normal reference (chosen). Intended for Bayesian synthesis.
 
     Source: zcdp paper, Section 3.2; Raab et al. (2016).
     """
@@ -161,7 +162,7 @@ class Rule:
     variance: Callable[[Estimates], tuple[Array, Array]]
     """Variance and degrees of freedom of the t reference distribution, infinite for a normal one."""
     sets: int = 1
-    """The smallest m that it can be used with."""
+    """Smallest number m of data sets for which the rule can be used."""
 
 
 RULES: dict[str, Rule] = {"T_f": Rule(t_f, sets=2), "T_s": Rule(t_s), "T_PPD": Rule(t_ppd)}
@@ -169,14 +170,14 @@ RULES: dict[str, Rule] = {"T_f": Rule(t_f, sets=2), "T_s": Rule(t_s), "T_PPD": R
 
 
 def intervals(estimates: Estimates, rule: str, level: float = 0.95) -> pd.DataFrame:
-    """Point estimate, estimated variance and interval of each replicate.
+    """Compute the point estimate, estimated variance and interval for each replicate.
 
     Returns:
-        (R,) rows with columns point, estimated_variance, df, lower, upper, negative. Where the estimated variance is not
-        positive there is no interval: its ends are NaN.
+        (R,) rows with columns point, estimated_variance, df, lower, upper, negative. If the estimated variance is not positive,
+        there is no interval and its ends are NaN.
 
     Raises:
-        ValueError: fewer data sets than the rule needs.
+        ValueError: there are fewer data sets than the rule needs.
     """
     import pandas as pd
 
@@ -204,17 +205,17 @@ def coverage_rows(
     setting: Setting, n_syn: int, synthesis: str, confidential: Array, generators: Sequence[np.random.Generator],
     *, mean: float = 0.0, level: float = 0.95, known_variance: bool = False, rules: Iterable[str] = RULES,
 ) -> pd.DataFrame:  # fmt: skip
-    """One row for each replicate and rule of one scenario.
+    """Compute the rows of one scenario, one for each replicate and rule.
 
     Args:
-        setting: the release; its variance is both the population's and the model's.
-        n_syn: synthetic records in each data set, at least 2.
+        setting: the release; its variance is that of both the population and the model.
+        n_syn: number of synthetic records in each data set, at least 2.
         synthesis: id in :data:`SYNTHESES`.
-        confidential: (R,) means of the confidential data, from :func:`confidential_means`; to be shared by scenarios.
+        confidential: (R,) means of the confidential data, from :func:`confidential_means`; scenarios should share them.
         generators: R generators for the synthesis.
-        mean: the population mean, which the intervals are for.
+        mean: the population mean, which the intervals estimate.
         level: nominal coverage.
-        known_variance: the analyst uses ``sigma^2 / n_syn`` as u instead of each data set's own variance.
+        known_variance: True if the analyst uses ``sigma^2 / n_syn`` as u instead of each data set's own variance.
         rules: ids in :data:`RULES`; a rule that needs more than m data sets is left out.
 
     Returns:

@@ -25,12 +25,12 @@ class Source:
     synthesis: str = ""
     """Id in :data:`SYNTHESES`; empty for a mean with noise."""
     sets: int = 1
-    """Number of data sets that the records are divided into."""
+    """Number of data sets into which the records are divided."""
     noise: Callable[[Setting, float], float] | None = None
     """Standard deviation of the noise, from the release and rho."""
 
     def sd(self, setting: Setting, n_syn: int, rho: float) -> float:
-        """Compute the standard deviation of the mean of the m data sets, or of the noise."""
+        """Compute the standard deviation of the mean over the m data sets, or that of the noise."""
         if self.noise is not None:
             return self.noise(setting, rho)
         return math.sqrt(SYNTHESES[self.synthesis].between_variance(setting, n_syn) / setting.m)
@@ -47,13 +47,13 @@ SOURCES: dict[str, Source] = {
     "bayes_synthetic_one_step": Source("Bayesian synthetic data in one step", "bayes_one_step"),
     "posterior_draw": Source("the draw of the mean alone", noise=lambda setting, rho: math.sqrt(setting.variance / setting.n)),
 }
-"""Releases by id: the two of Figure 1, and those that Sections 4.1 and 4.2 compare with them."""
+"""Releases by id: the two in Figure 1, and those that Sections 4.1 and 4.2 compare with them."""
 
 
 def simulated_means(
     setting: Setting, rho: float, source: str, generators: Sequence[np.random.Generator], mean: float = 0.0
 ) -> pd.DataFrame:
-    """Means and privacy losses of one release over repetitions.
+    """Simulate means and privacy losses of one release over repetitions.
 
     Every synthetic record is drawn; there are as many as :func:`formalsynth.papers.zcdp.accounting.n_syn_plugin` allows.
 
@@ -65,8 +65,8 @@ def simulated_means(
         mean: mean of the confidential data in all repetitions; the mean of the neighbour is larger by ``2 d / n``.
 
     Returns:
-        Columns replicate, source, records (0 for a mean with noise), value, loss, whose expectation is rho, and
-        synthetic_variance, the sample variance of all synthetic records (NaN for a mean with noise).
+        Columns replicate, source, records (0 for a mean with noise), value, loss (with expectation rho) and synthetic_variance
+        (sample variance of all synthetic records; NaN for a mean with noise).
     """
     import pandas as pd
 
@@ -86,7 +86,7 @@ def simulated_means(
 
 
 def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, other: float) -> float:
-    """Log density of synthetic data (m, n_syn) given one confidential mean, minus that given another.
+    """Log density of synthetic data (m, n_syn) given one confidential mean, minus that given the other.
 
     The density of a data set is the product over its records, each given the previous ones, without sufficient statistics.
 
@@ -95,7 +95,7 @@ def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, 
     how = SYNTHESES[synthesis]
     centres: list[float | Array] = [mean, other]
     variance: float | Array = how.record_variance(setting)
-    if how.draw_for_set:  # the previous synthetic records carry information on the draw of the mean
+    if how.draw_for_set:  # previous synthetic records contain information about the draw of the mean
         counts = setting.n + np.arange(records.shape[1])
         previous = np.cumsum(records, axis=1) - records
         centres = [(setting.n * centre + previous) / counts for centre in centres]
@@ -105,7 +105,7 @@ def privacy_loss(records: Array, setting: Setting, synthesis: str, mean: float, 
 
 
 def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, mean: float = 0.0) -> pd.DataFrame:
-    """Return the normal distributions of :func:`simulated_means`: columns source, mean, sd, records.
+    """Return the normal distributions that :func:`simulated_means` samples: columns source, mean, sd, records.
 
     Source: zcdp paper, Equations 1 and 2, Figure 1; Section 4.2.
     """
@@ -119,7 +119,7 @@ def exact_means(setting: Setting, rho: float, sources: Iterable[str] = SOURCES, 
 
 
 def _of_source(source: str, setting: Setting, rho: float) -> tuple[Source, Setting, int]:
-    """Return a source, its release with its data sets, and the number of records of each; 0 for a mean with noise."""
+    """Return a source, its release with the number of data sets, and the number of records per data set (0 without records)."""
     release = SOURCES[source]
     setting = replace(setting, m=setting.m * release.sets)
     return release, setting, 0 if release.noise is not None else whole_records(float(n_syn_plugin(setting, rho)))

@@ -1,4 +1,4 @@
-"""Intervals from synthetic data by each combining rule (zcdp paper, Section 3)."""
+"""Intervals from synthetic data with each combining rule (zcdp paper, Section 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formalsynth.papers.zcdp.combining import RULES, SYNTHESES, confidential_mea
 
 
 class SyntheticSets(Parameters):
-    """Number of synthetic data sets, and of records in each."""
+    """Number of synthetic data sets and number of records in each."""
 
     m: Count
     n_syn: CountOfTwo
@@ -71,7 +71,7 @@ def coverage(
 
 
 def _ids_by_rule(run: Run) -> dict[Synthesized, list[tuple[str, str]]]:
-    """Rules and row ids by synthetic data; rules that need more data sets are left out."""
+    """Rules and row ids, by synthetic data; rules that need more data sets are left out."""
     ids: dict[Synthesized, list[tuple[str, str]]] = {}
     for arm in run.arms:
         synthesis, rule = COMBINATIONS[arm.name]

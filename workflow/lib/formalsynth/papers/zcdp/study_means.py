@@ -46,7 +46,7 @@ def means(
 
 
 def _density(id: str, mean: float, sd: float) -> pd.DataFrame:
-    """Return a normal density as a curve over four standard deviations to either side."""
+    """Return a normal density as a curve that extends four standard deviations to either side."""
     import pandas as pd
 
     x = np.linspace(mean - 4 * sd, mean + 4 * sd, 161)

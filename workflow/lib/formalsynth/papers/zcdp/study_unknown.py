@@ -23,7 +23,7 @@ def unknown(
 ) -> Outcome:
     """Epsilon of plug-in synthesis with unknown variance against n_syn, as printed and as derived.
 
-    Further columns have the printed sensitivities, and the largest steps that a search finds.
+    Further columns contain the printed sensitivities and the largest steps that a search finds.
     """
     setting = Setting(run.n, d, variance, int(m))
     table = unknown_variance_table(setting, n_syn_grid(low, high, points), delta, ids_by_arm(run))

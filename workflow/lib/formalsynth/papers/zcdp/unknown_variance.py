@@ -1,7 +1,7 @@
 """Privacy cost of plug-in synthesis from a normal model with unknown variance (zcdp paper, Section 4.3).
 
-Neighbours are as in :mod:`formalsynth.papers.zcdp.accounting`. With an estimated variance the release is not a Gaussian
-mechanism, and every number is local to the variance of the data set.
+Neighbours are as in :mod:`formalsynth.papers.zcdp.accounting`. With an estimated variance, the release is not a Gaussian
+mechanism, and every number is local: it depends on the variance of the data set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
 
 LOCAL = "(eps, delta)-DP, local to s^2"
-"""Guarantee of numbers that depend on the confidential variance; publishing them has a privacy cost."""
+"""Kind of guarantee of numbers that depend on the confidential variance; publishing them has a privacy cost."""
 
 
 # The synthetic variance ----------------------------------------------------------------------------------------------
@@ -34,10 +34,10 @@ def variance_distribution(setting: Setting, n_syn: float) -> rv_frozen:
 
     Args:
         setting: the release; its variance is the confidential s^2.
-        n_syn: synthetic records in each data set; m n_syn at least 2.
+        n_syn: number of synthetic records in each data set; m n_syn must be at least 2.
 
     Raises:
-        ValueError: fewer than 2 records.
+        ValueError: there are fewer than 2 records.
 
     Source: zcdp paper, Section 4.3.
     """
@@ -59,14 +59,14 @@ def variance_loss(setting: Setting, n_syn: float, other: float, x: Array) -> Arr
 def variance_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
     """Return the bound on the loss through the synthetic variance, exactly as printed (zcdp paper, Section 4.3).
 
-    It has two errors. The neighbour's rate has ``2 s^2 +- (2d)^2/n``, half the step of the variance (erratum E3). The term of
-    the falling variance has the sign of the slope for the rising one, so two terms add up that nearly cancel (erratum E9).
-    The bound is infinite if the printed logarithm does not exist.
+    It has two errors. The neighbour's rate contains ``2 s^2 +- (2d)^2/n``, which is half the step of the variance (erratum E3).
+    The term for the falling variance has the slope's sign for the rising one, so two terms that should nearly cancel add up
+    (erratum E9). The bound is infinite if the printed logarithm does not exist.
 
     Args:
         setting: the release; replace-one, sensitivity (2d)^2/n of the sample variance.
         n_syn: synthetic records in each data set.
-        delta: probability of a loss beyond the bound, half of it in each tail.
+        delta: probability that the loss exceeds the bound, half of it in each tail.
     """
     step = setting.variance_sensitivity / 2
     if step >= setting.variance:
@@ -100,7 +100,7 @@ def variance_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> floa
 def variance_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
     """Return the smallest delta for the synthetic variance at ``epsilon``: the exact curve of the two Gamma distributions.
 
-    The largest over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 where one has no variance at all.
+    The maximum over both neighbours ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
     if setting.variance_sensitivity >= setting.variance:
         return 1.0
@@ -140,10 +140,10 @@ def _percentile_epsilon(setting: Setting, n_syn: float, delta: float, step: floa
 
 
 def mean_epsilon_printed(setting: Setting, n_syn: float, delta: float) -> float:
-    """Epsilon through the synthetic mean as printed: rho of known variance with s^2 instead, converted as printed.
+    """Epsilon of the synthetic mean as printed: rho for known variance with s^2 in its place, converted as printed.
 
     Neighbours also differ in s^2, so the mean is not a Gaussian mechanism and no rho exists: the Renyi divergence is infinite
-    from order ``n s^2 / (2d)^2`` on (erratum E10), see :func:`mean_epsilon_curve`. Arguments as for the variance as printed.
+    from order ``n s^2 / (2d)^2`` on (erratum E10); see :func:`mean_epsilon_curve`. Arguments as for the printed variance bound.
 
     Source: zcdp paper, Section 4.3.
     """
@@ -160,7 +160,7 @@ def mean_epsilon_curve(setting: Setting, n_syn: float, delta: float) -> float:
 def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
     """Return the smallest delta for the synthetic mean at ``epsilon`` when neighbours differ in mean and in variance.
 
-    The exact curve of two normal distributions whose means differ by 2d/n, the largest over equal variances and
+    The exact curve of two normal distributions whose means differ by 2d/n: the maximum over equal variances and
     ``s^2 +- (2d)^2/n``, each in both directions; 1 if a neighbour may have variance 0.
     """
     if setting.variance_sensitivity >= setting.variance:
@@ -176,7 +176,7 @@ def mean_delta(setting: Setting, n_syn: float, epsilon: float) -> float:
 
 
 def gamma_pair_delta(epsilon: float, shape: float, mean: float, other: float) -> float:
-    """``sup_S P(S) - e^epsilon Q(S)`` of two Gamma distributions of one shape with means ``mean`` (P) and ``other`` (Q)."""
+    """``sup_S P(S) - e^epsilon Q(S)`` of two Gamma distributions with the same shape and means ``mean`` (P) and ``other`` (Q)."""
     if mean == other:
         return 0.0
     edge = (shape * math.log(other / mean) - epsilon) / (1 / mean - 1 / other)  # shape * x where the loss is epsilon
@@ -219,7 +219,7 @@ def _excess_mass(epsilon: float, p: float, q: float) -> float:
 
 @dataclass(frozen=True)
 class UnknownVariance:
-    """Bounds of plug-in synthesis with unknown variance: one for the mean, one for the variance."""
+    """Bounds for plug-in synthesis with unknown variance: one for the mean and one for the variance."""
 
     label: str
     mean: Callable[[Setting, float, float], float]
@@ -238,13 +238,13 @@ UNKNOWN_VARIANCE: dict[str, UnknownVariance] = {
 def unknown_variance_table(
     setting: Setting, n_syn: Sequence[float] | Array, delta: float, forms: Iterable[str] = UNKNOWN_VARIANCE
 ) -> pd.DataFrame:
-    """Bounds of plug-in synthesis with unknown variance against n_syn, tidy.
+    """Return a tidy table of bounds for plug-in synthesis with unknown variance against n_syn.
 
-    Delta is split evenly over mean and variance (chosen: the paper does not specify the split), whose bounds are then composed.
+    Delta is split evenly between mean and variance (chosen: the paper does not specify the split). The two bounds are composed.
 
     Args:
         setting: the release, with the s^2 of its data set.
-        n_syn: (K,) synthetic records in each data set.
+        n_syn: (K,) numbers of synthetic records in each data set.
         delta: delta of the complete release.
         forms: ids of :data:`UNKNOWN_VARIANCE`.
 

@@ -1,4 +1,4 @@
-"""Texts on the columns and guarantees of the zcdp paper's studies."""
+"""Explanations of the columns and guarantees of the zcdp paper's studies."""
 
 from formalsynth.core.words import GUARANTEES, METRICS, Words
 
