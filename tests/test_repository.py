@@ -352,7 +352,7 @@ def test_an_old_python_is_one_sentence(checkout):
 def test_a_missing_venv_module_is_one_sentence(checkout):
     done = make(checkout, "setup", fake_python(checkout, 'case "$2" in *ensurepip*) exit 1;; esac'))
     assert done.returncode
-    assert "cannot make virtual environments: install its venv module" in done.stderr.splitlines()[0]
+    assert "cannot create virtual environments: install its venv module" in done.stderr.splitlines()[0]
     assert not (checkout / ".venv" / "complete").exists()
 
 
@@ -428,14 +428,14 @@ def test_a_folder_that_cannot_have_an_environment_is_one_sentence(checkout):
     for file in ("Makefile", "requirements.txt", "pyproject.toml", "config"):
         shutil.move(checkout / file, checkout / "a:b")
     done = make(checkout / "a:b", "setup")
-    assert done.stderr.splitlines()[0].startswith("A virtual environment cannot be made in a folder with a colon in its path")
+    assert done.stderr.splitlines()[0].startswith("A virtual environment cannot be created in a folder with a colon in its path")
 
 
 def test_an_environment_of_the_users_own_is_left_alone(checkout):
     (checkout / ".venv").mkdir()
     (checkout / ".venv" / "mine").touch()
     done = make(checkout, "setup", f"PYTHON={sys.executable}")
-    assert done.stderr.splitlines()[0].startswith("There is a .venv here that make did not make")
+    assert done.stderr.splitlines()[0].startswith("There is a .venv here that make did not create")
     assert (checkout / ".venv" / "mine").exists()
 
 

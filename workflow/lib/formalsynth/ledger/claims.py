@@ -80,12 +80,12 @@ Kind = Literal["test", "recovered", "drawn records", "by construction", "implied
 """Relevance of a verdict for the paper; only claims of kind ``test`` count in the headline."""
 KINDS: dict[str, str] = {
     "test": "a statement of the paper that the run can support or contradict",
-    "recovered": "settings that the paper does not print were chosen by the same printed numbers; agreement proves nothing",
+    "recovered": "settings that the paper does not print were chosen to match the same printed numbers; agreement proves nothing",
     "drawn records": "the paper's records are not public; records drawn from one published margin replace them",
-    "by construction": "the claim follows from the definition of what is compared; it checks the software",
+    "by construction": "the claim follows from the definition of the compared numbers; it checks the software",
     "implied": "the claim follows from another claim and adds no evidence",
     "ours": "the claim, or its tested form, is ours and not the paper's",
-    "settings lost": "the paper does not give the settings that its numbers depend on, or its text lost them",
+    "settings lost": "the paper does not give the settings that its numbers depend on, or they are missing from its text",
     "own study": "the claim belongs to a user's own study, not to a paper",
 }
 """Every kind of claim, with its meaning."""

@@ -14,7 +14,7 @@ ABSENT = "data absent"
 TOO_FEW = "too few replicates"
 VERDICTS = {
     REPRODUCED: "the run supports the claim within its Monte Carlo error",
-    DIRECTION: "the run has the claimed direction, but not as clearly or as far as claimed",
+    DIRECTION: "the run shows the claimed direction, but less clearly or less strongly than claimed",
     UNDETERMINED: "the difference in the run is within chance, so the run neither supports nor contradicts the claim",
     NOT_REPRODUCED: "the run contradicts the claim, or is far from it",
     MISPRINT: "the printed text contradicts other statements or results of the paper, whose conclusions do not depend on it",
