@@ -11,7 +11,7 @@ from PIL import Image, ImageChops, ImageColor
 
 from dev.cost_numbers import COLUMNS as COLUMNS_OF_COSTS
 from dev.ledgers import changes
-from dev.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, keep, write
+from dev.reference import COST, ERRATA, KEPT, README, RESULTS, SCALE, STEADINESS, keep, write
 
 
 def ledger(**verdicts):
@@ -179,9 +179,12 @@ def test_the_pages_of_the_repository_about_the_reference_run_are_up_to_date(repo
     assert write(plan, repository, check=True) == 0, "run python -m dev.reference --write"
 
 
-def test_a_run_at_scale_paper_has_the_verdicts_of_the_reference_run(repository):
+def test_a_run_at_scale_paper_has_the_steady_verdicts_of_the_reference_run(repository):
     fresh = repository / "results" / SCALE / "claims.csv"
     if not fresh.exists():
         pytest.skip(f"there is no run at scale {SCALE} here to compare with the reference run")
-    other = changes(read_table(repository / KEPT / "claims.csv"), read_table(fresh))
-    assert other.empty, other.to_string(index=False)
+    kept, steady = read_table(repository / KEPT / "claims.csv"), read_table(repository / STEADINESS)
+    other = changes(kept, read_table(fresh))
+    # another processor draws other numbers; of verdicts that stayed in all redrawn runs one in a hundred may change
+    surprising = other[~other["id"].isin(steady["id"][steady["stays"] < 1])]
+    assert len(surprising) <= len(kept) / 100, surprising.to_string(index=False)

@@ -30,7 +30,7 @@ def test_tests_of_the_papers_are_first_and_only_they_are_in_the_legend():
     text = picture(rows, SYMBOLS, TITLES)
     assert legend(text) == {"reproduced": 1, "not reproduced": 1}
     assert text.count("<rect") == len(rows) + 2
-    expected = ("2 claims that test the papers", "6 other claims, which do not test", ">ours: no paper makes it</text>")
+    expected = ("2 claims that test the papers", "6 other claims, which do not test", ">ours: not made by a paper</text>")
     order = [text.index(words) for words in expected]
     assert order == sorted(order)
     assert "other claims" not in picture([row for row in rows if row.kind == "test"], SYMBOLS, TITLES)

@@ -31,12 +31,12 @@ WIDTH = ACROSS * (TILE + GAP)
 MEANINGS = (
     "Refuted: shown to be false. Misprint: printed wrongly.",
     "Not reproduced: the run shows otherwise.",
-    "Direction only: its size differs. Undetermined: within chance.",
+    "Direction only: its size differs. Undetermined: may be chance.",
 )
 """Lines below the legend."""
 OF_KIND = {
-    "implied": "it follows from another claim", "by construction": "it checks the software", "ours": "no paper makes it",
-    "recovered": "the same numbers gave the settings", "settings lost": "the paper lacks its settings",
+    "implied": "it follows from another claim", "by construction": "it checks the software", "ours": "not made by a paper",
+    "recovered": "settings were chosen to match these numbers", "settings lost": "the paper does not state its settings",
     "drawn records": "the paper's records are not public",
 }  # fmt: skip
 """Short explanation of each kind of claim."""
@@ -102,7 +102,7 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     judged = sum(row.verdict in JUDGED for row in tests)
     errata = sum(row.verdict in FINDINGS for row in tests)
     held, without = sum(row.verdict == REPRODUCED for row in tests), len(tests) - judged - errata
-    rest = [f"{held} of {judged} are reproduced, less {errata} errata and {without} lacking data."] * (judged < len(tests))
+    rest = [f"{held} of {judged} are reproduced. Not counted: {errata} errata, {without} without data."] * (judged < len(tests))
     lines = [*rest, *MEANINGS]
     parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(lines))]
     tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(lines) * LINE + TOP)
