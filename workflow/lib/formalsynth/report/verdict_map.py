@@ -102,7 +102,7 @@ def picture(rows: Sequence[LedgerRow], symbols: Mapping[str, str], titles: Mappi
     judged = sum(row.verdict in JUDGED for row in tests)
     errata = sum(row.verdict in FINDINGS for row in tests)
     held, without = sum(row.verdict == REPRODUCED for row in tests), len(tests) - judged - errata
-    rest = [f"{held} of {judged} are reproduced. Not counted: {errata} errata, {without} without data."] * (judged < len(tests))
+    rest = [f"{held} of {judged} reproduced; not counted: {errata} errata, {without} without data."] * (judged < len(tests))
     lines = [*rest, *MEANINGS]
     parts += [*legend, *(_text(line, y + k * LINE) for k, line in enumerate(lines))]
     tiles, y = _tiles(tests, lambda row: f"{row.paper}: {titles[row.paper]}", symbols, y + len(lines) * LINE + TOP)
