@@ -93,7 +93,7 @@ def test_ranges_that_leave_out_data_are_a_warning(job_of):
         (
             "range",
             {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": -1, "high": 1}}},
-            "audit.outcome: given '-1 to 1'; allowed: what family lognormal_regression takes: numbers > 0",
+            "audit.outcome: given '-1 to 1'; allowed: the outcomes of family lognormal_regression: numbers > 0",
         ),
         ("range", {"scenarios.simulation.audit": AUDIT | {"synthesizers": ["Nobody"]}}, "audit.synthesizers: given 'Nobody'"),
         ("range", {"scenarios.simulation.audit": AUDIT | {"outcome": {"low": 2, "high": 1}}}, "low has to be below high"),
@@ -103,7 +103,7 @@ def test_ranges_that_leave_out_data_are_a_warning(job_of):
         (
             "range",
             {"scenarios.simulation.audit": AUDIT | {"outcome": AUDIT["outcome"] | {"points": 501}}},
-            "so many that there are at most 1000 records to add",
+            "few enough for at most 1000 records to add",
         ),
         ("range", {"scenarios.simulation.audit": AUDIT | {"deltas": []}}, "scenarios.simulation.audit.deltas"),
     ],

@@ -172,7 +172,7 @@ def test_rows_that_leave_no_records_are_refused(own, read, fatigue):
     for rows in ([1, 1], [23], list(range(1, 22))):
         trees = of_papers(own, "range")
         put(trees[RANGE], "scenarios.fatigue.file.drop_rows", rows)
-        expected = "scenarios.fatigue.file.drop_rows: given .*; allowed: different rows from 1 to 22, so that 2 or more are left"
+        expected = "scenarios.fatigue.file.drop_rows: given .*; allowed: different rows from 1 to 22, leaving 2 or more"
         assert re.search(expected, refusal(read, trees))
 
 

@@ -132,18 +132,18 @@ def test_an_audit_adds_records_with_all_columns(read):
             "upper: given 'sex'; Input should be a number, or one of inputs: trials, dose, age",
         ),
         ({"family": {"upper": "dose"}}, "family: given 'lower: 0, upper: dose'; allowed: bounds that hold all values"),
-        ({"family": {"lower": 2}}, "lower has to be at most the least value of trials"),
+        ({"family": {"lower": 2}}, "lower has to be at most the smallest value of trials"),
         ({"population": {"columns": 0}}, "family.inputs: given 'trials'; allowed: none: the records have no further columns"),
         ({"audit": AUDIT | {"inputs": {}}}, "audit.inputs: given []; allowed: a range for each further column; trials has none"),
         (
             {"audit": extended(AUDIT, {"inputs": {"trials": {"points": 3, "high": 8}}})},
-            "audit.inputs.trials: given '1 to 8'; allowed: what the family declares: 1 to 9, as whole: true",
+            "audit.inputs.trials: given '1 to 8'; allowed: the range declared by the family: 1 to 9, with whole: true",
         ),
-        ({"audit": extended(AUDIT, {"inputs": {"age": {"high": 100}}})}, "what the family declares: 18 to 99"),
+        ({"audit": extended(AUDIT, {"inputs": {"age": {"high": 100}}})}, "the range declared by the family: 18 to 99"),
         ({"audit": extended(AUDIT, {"inputs": {"sex": DOSE}})}, "audit.inputs: given 'sex'; allowed: trials, dose, age"),
         (
             {"family": "poisson", "audit": AUDIT},
-            "given 'trials'; allowed: none: the family takes no further columns",
+            "given 'trials'; allowed: none: the family has no further columns",
         ),
     ],
 )

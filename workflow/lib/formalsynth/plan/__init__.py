@@ -1,1 +1,1 @@
-"""The plan of a run: config and papers, read and checked, with every fan-out spelled out. The one room that knows all others."""
+"""The plan of a run: config and papers, read, checked and fully spelled out. The only package that imports all others."""

@@ -1,6 +1,6 @@
-"""Checks that tables, columns, synthesizers, parameters and sizes that figures, tables and claims name will exist.
+"""Checks that the tables, columns, synthesizers, parameters and sizes named by figures, tables and claims will exist.
 
-The columns that a study adds to its tables are not known beforehand: only the names that every table has are checked.
+The columns that a study adds to its tables are not known in advance: only the columns that every table has are checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from formalsynth.plan.scenario import Scenario
 from formalsynth.plan.scenarios import AnyScenario
 
 CELLS = ("synthesizer", "value", "scenario", "n")
-"""Differences between the cells of a claim, other than a column of the table."""
+"""Ways in which the cells of a claim can differ, other than by a column of the table."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class _Reader(Section):
 
     @property
     def run(self) -> list[Scenario]:
-        """Scenarios that are not skipped, of the size that is asked for."""
+        """Scenarios of the requested size that are not skipped."""
         return self.paper.of(self.scenarios, self.size)
 
     def check_scenarios(self, table_key: str) -> None:
-        """Check that the scenarios exist, with the size that is asked for and the table that is read."""
+        """Check that the scenarios exist, with the requested size and the table to read."""
         self.check_names("scenario", self.scenarios, self.paper.config.scenarios)
         of = self.paper.of(self.scenarios)
         if of and not self.run:
@@ -72,7 +72,7 @@ class _Reader(Section):
                 raise self.refuse("scenario", name, [allowed])
 
     def check_columns(self, key: str, columns: Iterable[str], numbers: bool = True) -> None:
-        """Check that every table has these columns, and that they are numbers."""
+        """Check that every table has these columns, and that they contain numbers."""
         for config, column in itertools.product(self.configs, columns):
             known = _columns(config, self.table)
             allowed = [name for name in known or () if not (numbers and name in TEXT_COLUMNS)]
@@ -80,24 +80,24 @@ class _Reader(Section):
                 raise self.refuse(key, column, allowed or ["a column of numbers"])
 
     def _has(self, column: str, columns: Sequence[str]) -> bool:
-        """Return True if a column is known; the columns of a parameter that is a vector are numbered."""
+        """Return True if a column is known; the columns of a vector parameter are numbered."""
         return column in columns or (self.table == "draws" and re.sub(r"_[1-9]\d*$", "", column) in columns)
 
     def ids(self, key: str, names: Sequence[NameOrGroup], where: Mapping[str, float]) -> list[str]:
-        """Ids of the named synthesizers.
+        """Return the ids of the named synthesizers.
 
         Raises:
-            ConfigError: one is not run or has no rows in the table, or none has the parameters of ``where``.
+            ConfigError: one is not run or has no rows in the table, or none matches the parameters in ``where``.
         """
         every = self._known(key, names)
         self.check_names("where", where, self.parameters(every), "no parameter")
         ids = [id for id in every if self.paper.fits(id, where)]
         if not ids:
-            raise self.refuse("where", where, ["what leaves at least one synthesizer"])
+            raise self.refuse("where", where, ["values that leave at least one synthesizer"])
         return ids
 
     def _known(self, key: str, names: Sequence[NameOrGroup]) -> list[str]:
-        """Ids of the named synthesizers, checked against those that have rows."""
+        """Return the ids of the named synthesizers, after checking that they have rows."""
         groups = self.paper.expanded.groups
         unknown = [name for name in _flat(names) if name not in {**self.paper.expanded.looks, **groups}]
         self.check_names(key, unknown, [DATA, *groups])
@@ -111,24 +111,24 @@ class _Reader(Section):
         return every
 
     def _with_rows(self) -> dict[str, None]:
-        """Ids that have rows in the table."""
+        """Return the ids that have rows in the table."""
         others = dict.fromkeys(name for config in self.configs for name in _not_synthetic(config, self.table))
         return others | dict.fromkeys(name for scenario in self.run for name in scenario.ids if not self._rowless(name))
 
     def check_rows(self, rows: Mapping[str, str | bool | float]) -> None:
-        """Check the columns that rows are chosen by, and the synthesizer where that is one of them."""
+        """Check the columns that select rows, and the synthesizer if it is one of them."""
         self.check_columns("rows", rows, numbers=False)
         id = rows.get("synthesizer")
         if id is not None and id not in (allowed := self.ids("rows.synthesizer", [str(id)], {})):
             raise self.refuse("rows.synthesizer", id, allowed)
 
     def _rowless(self, id: str) -> bool:
-        """Return True if the table holds bounds or posterior draws, and a synthesizer has none."""
+        """Return True if the table contains bounds or posterior draws and the synthesizer has none."""
         synthesizer = self.paper.expanded.synthesizers.get(id)
         return self.table in ("records", "draws") and synthesizer is not None and MECHANISMS[synthesizer.mechanism].releases
 
     def parameters(self, ids: Iterable[str]) -> list[str]:
-        """Names of the parameters that any of the synthesizers has."""
+        """Return the names of the parameters that any of the synthesizers has."""
         return list(dict.fromkeys(key for id in ids for key in self.paper.parameters(id)))
 
     def check_truth(self, key: str, columns: Iterable[str]) -> None:
@@ -147,14 +147,14 @@ def _list(names: str | Sequence[str]) -> list[str]:
 
 
 def _tables(config: AnyScenario) -> tuple[str, ...]:
-    """Names of the collected tables of a scenario."""
+    """Return the names of a scenario's collected tables."""
     if isinstance(config, StudyScenario):
         return ("replicates", "details")
     return ("replicates", *([AUDIT] if config.audit else []), *SAMPLE_COLUMNS)
 
 
 def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
-    """Columns of a collected table; None where they are not known: a study adds its own, and a family may be a wrong name."""
+    """Columns of a collected table; None if unknown: a study adds its own, and the family's name may be wrong."""
     if isinstance(config, StudyScenario):
         return None
     if table == "draws":
@@ -166,7 +166,7 @@ def _columns(config: AnyScenario, table: str) -> tuple[str, ...] | None:
 
 
 def _not_synthetic(config: AnyScenario, table: str) -> list[str]:
-    """Ids with rows that are not synthesizers."""
+    """Return ids that have rows and are not synthesizers."""
     if isinstance(config, StudyScenario) or table in ("records", AUDIT):
         return []
     if table == "draws":
@@ -175,10 +175,10 @@ def _not_synthetic(config: AnyScenario, table: str) -> list[str]:
 
 
 def check_figure(number: str, figure: Figure | Repeat, paper: Paper, file: Path) -> bool:
-    """Check the names in a figure; False when its scenarios were skipped.
+    """Check the names in a figure; return False if its scenarios were skipped.
 
     Raises:
-        ConfigError: one of them will not exist.
+        ConfigError: a named item will not exist.
     """
     if isinstance(figure, Repeat):
         return _check_repeat(number, figure, paper, file)
@@ -215,7 +215,7 @@ def _check_figure_rows(reader: _Reader, figure: Figure) -> None:
 
 
 def _check_figure_synthesizers(reader: _Reader, figure: Figure) -> None:
-    """Check the synthesizers of a figure, and the parameters that it shows."""
+    """Check a figure's synthesizers, and the parameters that it shows."""
     ids = reader.ids("synthesizers", figure.synthesizers, figure.where)
     reader.check_names("labels", figure.labels, [*reader.paper.expanded.groups, *ids])
     parameters, at = reader.parameters(ids), getattr(figure, "at", "")
@@ -224,10 +224,10 @@ def _check_figure_synthesizers(reader: _Reader, figure: Figure) -> None:
 
 
 def check_table(number: int, table: Table, paper: Paper, file: Path) -> bool:
-    """Check the names in a table; False when its scenario was skipped.
+    """Check the names in a table; return False if its scenario was skipped.
 
     Raises:
-        ConfigError: one of them will not exist.
+        ConfigError: a named item will not exist.
     """
     reader = _Reader(file, f"tables.{number}", paper, [table.scenario], table.table, table.size)
     config = paper.config.scenarios.get(table.scenario)
@@ -254,16 +254,16 @@ class Checked:
     """Scenarios and cells of a claim."""
 
     scenarios: list[Scenario]
-    """None where one of them was skipped."""
+    """Empty if one of them was skipped."""
     cells: list[str | float]
-    """Cells from left to right; none where the rows define them."""
+    """Cells from left to right; empty if the rows define them."""
 
 
 def check_claim(claim: ClaimConfig, paper: Paper, file: Path) -> Checked:
     """Check the names in a claim.
 
     Raises:
-        ConfigError: one of them will not exist, or the estimate makes no sense.
+        ConfigError: a named item will not exist, or the estimate makes no sense.
     """
     of = claim.estimate
     reader = _Reader(file, f"claims.{claim.id}.estimate", paper, _list(of.scenario), of.table, of.size)
@@ -288,7 +288,7 @@ def _check_estimate(reader: _Reader, of: Estimate) -> None:
     reader.check_rows(of.rows)
     reader.check_columns("by", [of.by], numbers=False)
     if of.by in (of.over, *of.value):
-        raise reader.refuse("by", of.by, ["another column than over and value"])
+        raise reader.refuse("by", of.by, ["a column other than over and value"])
     if of.distance == "population":
         reader.check_truth("distance", of.value)
     if of.distance == DATA and not all(DATA in _not_synthetic(config, of.table) for config in reader.configs):
@@ -310,7 +310,7 @@ def _cells(reader: _Reader, of: Estimate) -> list[str | float]:
             return list(reader.ids("of", [str(name) for name in of.of], of.where))
         case "value":
             if of.of:
-                raise reader.refuse("of", of.of, ["nothing where over is value: the cells are its columns"])
+                raise reader.refuse("of", of.of, ["nothing if over is value: the cells are then its columns"])
             return list(of.value)
         case "scenario":
             reader.check_names("of", of.of, list(reader.scenarios))
@@ -330,7 +330,7 @@ def _check_over(reader: _Reader, of: Estimate) -> None:
 
 
 def _sizes(reader: _Reader, of: Estimate) -> list[str | float]:
-    """Cells that differ in sample size: the sizes at this scale of those in config."""
+    """Return cells that differ in sample size: the sizes in config, as shrunk by this scale."""
     sizes: dict[str | float, int] = {scenario.size: scenario.n for scenario in reader.run}
     if not sizes:
         return []

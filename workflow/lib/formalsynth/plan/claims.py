@@ -1,4 +1,4 @@
-"""Claims of a paper, with the scenarios and cells that they name spelled out."""
+"""Claims of a paper, with their scenarios and cells spelled out."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from formalsynth.plan.paper import Paper, truth_of
 def read_claims(
     paper: Paper, configs: Sequence[ClaimConfig], errata: Mapping[str, Erratum], file: Path, problems: Problems
 ) -> list[Claim]:
-    """Claims of a paper, without those that cannot be used.
+    """Read the claims of a paper, leaving out those that cannot be used.
 
     Args:
         paper: the paper, with its figures and tables.
         configs: the claims as given.
-        errata: errata by their numbers.
+        errata: errata by number.
         file: file of the claims.
-        problems: problems with claims, which are added.
+        problems: list to which problems with claims are added.
     """
     claims = []
     for config in configs:
@@ -54,7 +54,7 @@ def _claim(paper: Paper, config: ClaimConfig, erratum: Erratum | None, file: Pat
 
 
 def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
-    """Labels of the cells of a claim, by id."""
+    """Return the labels of a claim's cells, by id."""
     match of.over:
         case "value":
             return {column: metric(column).name for column in of.value}
@@ -66,14 +66,14 @@ def _labels(paper: Paper, of: Estimate, checked: Checked) -> dict[str, str]:
 
 
 def _synthesizer_labels(paper: Paper, ids: Sequence[str]) -> dict[str, str]:
-    """Labels of synthesizers by id; two with the same label also have the parameters in which they differ."""
+    """Return labels of synthesizers by id; if labels coincide, the parameters that differ are added."""
     labels = {id: look.label if (look := paper.expanded.looks.get(id)) else id for id in ids}
     twins = {id: [other for other in labels if labels[other] == labels[id]] for id in ids}
     return {id: ", ".join([label, *_differing(paper, id, twins[id])]) for id, label in labels.items()}
 
 
 def _differing(paper: Paper, id: str, twins: Sequence[str]) -> list[str]:
-    """Parameters in which a synthesizer differs from others of its label; its id where there are none."""
+    """Return the parameters in which a synthesizer differs from others with its label; its id if there are none."""
     if len(twins) < 2:
         return []
     own, others = paper.parameters(id), [paper.parameters(twin) for twin in twins if twin != id]

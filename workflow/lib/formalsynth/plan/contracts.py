@@ -1,7 +1,7 @@
-"""Check mechanisms, families, populations and programs of the user's own against their contracts, a line for each.
+"""Check the user's own mechanisms, families, populations and programs against their contracts, and print a line for each.
 
 Run as ``python -m formalsynth.plan.contracts <study file> ...``: mechanisms, families, populations and Stan programs are tried on
-a few records and draws. Nothing is written but compiled programs, and no line holds a record's value.
+a few records and draws. Only compiled programs are written, and no line contains a record's value.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from formalsynth.steps.simulate import simulate_batch
 
 SEED = 20260205
 UNUSED = "is not tried, because no scenario of these studies uses it"
-"""Sentence about what a code file registers for other studies."""
+"""Sentence about an entry that a code file registers for other studies."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Trials:
         return self._programs[name]
 
     def fitted(self, scenario: Scenario) -> Fitted | str:
-        """Fit a few records of a scenario; return a sentence about the fault if that is not possible."""
+        """Fit a few records of a scenario; return a sentence about the fault if that fails."""
         if scenario.id not in self._fitted:
             self._fitted[scenario.id] = self._fit(scenario)
         return self._fitted[scenario.id]
@@ -73,11 +73,11 @@ class Trials:
 
 
 def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Names of the user's own things in a plan, each with its faults.
+    """Yield the names of the user's own entries in a plan, each with its faults.
 
     Args:
         plan: the plan.
-        folder: where compiled programs go.
+        folder: folder for compiled programs.
     """
     trials = Trials(plan, folder)
     for name in _own(POPULATIONS):
@@ -97,7 +97,7 @@ def check_plan(plan: Plan, folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _own(register: Registry[Any]) -> list[str]:
-    """Names in a register of the user's own things."""
+    """Return the names of the user's own entries in a register."""
     return [name for name in register if is_own(register.module(name))]
 
 
@@ -107,15 +107,15 @@ def _check_family(name: str, plan: Plan, trials: Trials) -> list[str]:
 
 
 def check_population(population: Population, plan: Plan) -> list[str]:
-    """Faults of a population, as it is used in a plan."""
+    """Return the faults of a population, as a plan uses it."""
     for scenario in _scenarios(plan):
         if scenario.data is None or isinstance(scenario.data, FromFile) or scenario.data.population != population.name:
             continue
         first, second = (population.draw(np.random.default_rng(SEED), RECORDS, scenario.data.parameters) for _ in range(2))
         if len(first.x) != RECORDS or first.design.shape[:1] != (RECORDS,):
-            return [f"gives {len(first.x)} records where {RECORDS} are asked for"]
+            return [f"returns {len(first.x)} records when asked for {RECORDS}"]
         if not all(np.array_equal(*columns) for columns in zip(_columns(first), _columns(second), strict=True)):
-            return ["gives other records for the same generator: take random numbers from the generator alone"]
+            return ["returns different records for the same generator: take random numbers only from the generator"]
         return []
     return [UNUSED]
 
@@ -128,13 +128,13 @@ def _columns(records: Records) -> list[Array]:
 def _check_program(name: str, plan: Plan, trials: Trials) -> list[str]:
     try:
         executable = trials.executable(name)
-    except RuntimeError as error:  # the compiler's words
+    except RuntimeError as error:  # the compiler's message
         return [str(error)]
     return broken(FAMILIES[name], executable, [ProgramUse.of(use) for use in plan.uses_of(name)])
 
 
 def _check_mechanism(name: str, plan: Plan, trials: Trials) -> list[str]:
-    """Faults of a mechanism, as each synthesizer of the plan uses it."""
+    """Return the faults of a mechanism, as each synthesizer of the plan uses it."""
     uses: dict[tuple[object, ...], tuple[Scenario, dict[str, float]]] = {}
     for scenario in _scenarios(plan):
         for synthesizer in scenario.synthesizers.values():
@@ -157,7 +157,7 @@ def _check_mechanism(name: str, plan: Plan, trials: Trials) -> list[str]:
 
 
 def _check_utility(own: OwnUtility, plan: Plan) -> list[str]:
-    """Sentences about faults of a utility statistic on the confidential data of a scenario that names it."""
+    """Return sentences about faults of a utility statistic on the confidential data of a scenario that names it."""
     for scenario in _scenarios(plan):
         if own.name in scenario.utility:
             return broken_utility(own, simulate_batch(scenario.simulate_job("0000")).records(0).x * scenario.unit)
@@ -169,7 +169,7 @@ def _scenarios(plan: Plan) -> list[Scenario]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: a line for each thing that is the user's own; 1 where one that is used does not keep to its contract."""
+    """Command line: print a line for each of the user's own entries; return 1 if one that is used breaks its contract."""
     parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.contracts", description="Check own code and programs.")
     parser.add_argument("study", nargs="+", help="study file")
     options = parser.parse_args(arguments)

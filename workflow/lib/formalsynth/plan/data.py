@@ -1,4 +1,4 @@
-"""Trial of confidential data: check before any job starts that they can be drawn or read."""
+"""Trial of confidential data: check, before any job starts, that they can be drawn or read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formalsynth.plan.model import FileChoice
 from formalsynth.steps.simulate import drawn_with
 
 TRIAL = 100_000
-"""Largest number of records that are drawn to test a population."""
+"""Largest number of records drawn to test a population."""
 
 
 def check_outcomes(scenario: Section, family: str, records: Records) -> None:
@@ -27,11 +27,11 @@ def check_outcomes(scenario: Section, family: str, records: Records) -> None:
     allowed = FAMILIES[family].outcomes
     if not allowed.holds(records.x):
         ends = f"{records.x.min():g} to {records.x.max():g}"
-        raise scenario.refuse("family", family, [f"a family of these values, {ends}; {family} takes {allowed.what}"])
+        raise scenario.refuse("family", family, [f"a family for these values, {ends}; {family} accepts {allowed.what}"])
 
 
 def check_counts(scenario: Section, key: str, data: Simulated) -> None:
-    """Check that a population's published counts are a registered table of counts.
+    """Check that a population's published counts name a registered table of counts.
 
     Raises:
         ConfigError: they are not.
@@ -57,12 +57,12 @@ def draw_on_trial(scenario: Section, key: str, data: Simulated, n: int, folder: 
     except (ValueError, OverflowError) as error:
         raise ConfigError(f"{given}; {error}") from error
     if not np.isfinite(records.x).all():
-        raise ConfigError(f"{given}; allowed: what gives finite values")
+        raise ConfigError(f"{given}; allowed: parameters that give finite values")
     return records
 
 
 def read_on_trial(scenario: Section, choice: FileChoice, folder: str) -> Records:
-    """Read the records of a file, without the rows that are left out.
+    """Read the records of a file, without the dropped rows.
 
     Raises:
         ConfigError: the file cannot be used, or has no such rows.
@@ -73,5 +73,5 @@ def read_on_trial(scenario: Section, choice: FileChoice, folder: str) -> Records
         raise ConfigError(f"{scenario.file}: {scenario.where}.file: {error}") from error
     drop, rows = choice.drop_rows, len(records)
     if len(set(drop)) < len(drop) or max(drop, default=0) > rows or rows - len(drop) < LEAST:
-        raise scenario.refuse("file.drop_rows", drop, [f"different rows from 1 to {rows}, so that {LEAST} or more are left"])
+        raise scenario.refuse("file.drop_rows", drop, [f"different rows from 1 to {rows}, leaving {LEAST} or more"])
     return load(choice.name, folder, drop)

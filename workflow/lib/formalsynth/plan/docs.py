@@ -1,8 +1,8 @@
-"""JSON schemas of the config and the tables of config/README.md, written from what validates the config.
+"""JSON schemas of the config and the tables of config/README.md, written from the models that validate the config.
 
-Run as ``python -m formalsynth.plan.docs`` after a change of a section of the config or of what is registered (mechanisms,
-families, populations, studies, data files, kinds of figures, tables and tests); ``--check`` only compares. Editors complete and
-check keys with the schemas.
+Run as ``python -m formalsynth.plan.docs`` after changing a section of the config or a registered entry (mechanisms, families,
+populations, studies, data files, kinds of figures, tables and tests); ``--check`` only compares. Editors use the schemas to
+complete and check keys.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Schema = dict[str, Any]
 
 
 def main() -> int:
-    """Command line: write the schemas and tables, or say which are out of date."""
+    """Command line: write the schemas and tables, or report which are out of date."""
     parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.docs", description="Write the config's schemas and tables.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a file is out of date")
     options = parser.parse_args()
@@ -82,9 +82,9 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 
 def study_schema(study: Schema, paper: Schema) -> Schema:
-    """Return the schema of study files: their own keys, and those of a paper by reference, in which own code may be named.
+    """Return the schema of study files: their own keys, and references to those of a paper, which may also name own code.
 
-    A study that extends a paper gives any part of a section, or null; another one gives sections as a paper does.
+    A study that extends a paper may give any part of a section, or null; any other study gives whole sections, as a paper does.
     """
     sections = {key: {"$ref": f"{PAPER}/{key}"} for key in paper["properties"]}
     entry = {key: f"{PAPER}/{key}/additionalProperties" for key in ("synthesizers", "scenarios", "figures", "tables")}
@@ -108,7 +108,7 @@ def study_schema(study: Schema, paper: Schema) -> Schema:
 
 
 def _map(paper: Schema, key: str, entry: Schema) -> Schema:
-    """Return a section of a paper with other entries."""
+    """Return a section of a paper with its entries replaced."""
     return {**paper["properties"][key], "additionalProperties": entry}
 
 
@@ -127,7 +127,7 @@ def _own_entry(model: type[BaseModel], key: str, registered: Collection[str]) ->
 
 
 def _own_scenario(pointer: str, registered: Schema) -> Schema:
-    """Return a scenario as in a paper, in which a population or study of own code may be named."""
+    """Return a paper's scenario that may also name a population or study from own code."""
     keys = {key: {"$ref": f"{pointer}/properties/{key}"} for key in registered["properties"]}
     chosen: Mapping[str, Collection[str]] = {"population": POPULATIONS, "stand_in": POPULATIONS, "study": STUDIES}
     own = {key: {"anyOf": [keys[key], _named("name", names)]} for key, names in chosen.items() if key in keys}
@@ -135,7 +135,7 @@ def _own_scenario(pointer: str, registered: Schema) -> Schema:
 
 
 class _WithDefaults(GenerateJsonSchema):
-    """Also shows the defaults that a factory makes."""
+    """Schema generator that also shows defaults made by a factory."""
 
     def get_default_value(self, schema: Any) -> Any:
         factory = schema.get("default_factory")
@@ -143,7 +143,7 @@ class _WithDefaults(GenerateJsonSchema):
 
 
 def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Replace the references of a schema, drop its titles, and make patterns of maps those of their keys."""
+    """Resolve the references of a schema, drop its titles, and express patterns of maps as patterns of their keys."""
     if isinstance(schema, list):
         return [_plain(inner, definitions) for inner in schema]
     if not isinstance(schema, dict):
@@ -159,13 +159,13 @@ def _plain(schema: Any, definitions: Mapping[str, Any]) -> Any:
             plain[key] = _plain(value, definitions)
     if "patternProperties" not in plain:
         return plain
-    # one pattern for all keys is that of their names, so that references reach the values without it
+    # a single pattern for all keys becomes one for their names, so references to the values need no pattern
     [(pattern, values)] = plain.pop("patternProperties").items()
     return {**plain, "propertyNames": {**plain.get("propertyNames", {}), "pattern": pattern}, "additionalProperties": values}
 
 
 def tables(schema: Schema) -> list[str]:
-    """Markdown tables of a schema, one for each section, each under the path of its keys."""
+    """Return the Markdown tables of a schema, one for each section, each under the path of its keys."""
     return [
         f"### {_markdown(heading)}\n\n{_markdown(section['description'])}\n\n{_keys(section)}"
         for heading, section in sections(schema)
@@ -173,7 +173,7 @@ def tables(schema: Schema) -> list[str]:
 
 
 def unrepeated(texts: Sequence[str]) -> list[str]:
-    """Replace a table that was there before by a link to it, and leave out what is there under the same heading."""
+    """Replace a repeated table with a link to the first one, and drop it if it has the same heading."""
     headings: dict[str, str] = {}
     result = []
     for text in dict.fromkeys(texts):
@@ -185,7 +185,7 @@ def unrepeated(texts: Sequence[str]) -> list[str]:
 
 
 def contents(text: str) -> str:
-    """List the headings of a document as links, those of the third level in the line of their parent."""
+    """List the headings of a document as links; third-level headings follow on the line of their parent."""
     lines = []
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         heading = part.partition("\n")[0]
@@ -201,12 +201,12 @@ def _link(heading: str) -> str:
 
 
 def anchor(heading: str) -> str:
-    """Anchor that GitHub gives a heading, as it is shown."""
+    """Return the anchor that GitHub gives a heading, from its displayed text."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def names() -> list[str]:
-    """Markdown tables of the names that config may use, from the registers."""
+    """Return Markdown tables of the names that config may use, from the registers."""
     mechanisms = [(*_described(name, entry), entry.guarantee) for name, entry in sorted(MECHANISMS.items())]
     studies = [_described(name, entry) for name, entry in sorted(STUDIES.items())]
     populations = [_described(name, entry) for name, entry in sorted(POPULATIONS.items())]
@@ -234,7 +234,7 @@ def _described(name: str, entry: Mechanism | Study | Population) -> tuple[str, s
 
 
 def _parameters(model: type[Parameters]) -> str:
-    """Names of parameters, with the default where there is one."""
+    """Return names of parameters, each with its default if it has one."""
     fields = model.model_fields.items()
     return ", ".join(f"`{name}`" if field.is_required() else f"`{name}={field.default}`" for name, field in fields)
 
@@ -249,12 +249,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text as a cell of a Markdown table: on one line, with escaped pipes."""
+    """Return text as a cell of a Markdown table: on one line, with escaped pipes."""
     return " ".join(_markdown(text).split()).replace("|", "\\|")
 
 
 def _markdown(text: str) -> str:
-    """Text of a docstring or description, with angle brackets outside code as they are."""
+    """Return the text of a docstring or description with angle brackets outside code escaped."""
     parts = text.replace("``", "`").split("`")
     return "`".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(parts))
 
@@ -276,7 +276,7 @@ def sections(schema: Schema, path: str = "") -> Iterator[tuple[str, Schema]]:
 
 
 def _variants_of(variants: Sequence[Schema], path: str) -> Iterator[tuple[str, Schema]]:
-    """Keys that the variants of a section share, then the keys of each; variants with the same keys are one section."""
+    """Yield the keys that a section's variants share, then the keys of each; variants with the same keys form one section."""
     variants = [variant for variant in variants if "properties" in variant]
     if all("name" in variant["properties"] for variant in variants):  # registered names have their own tables
         return
@@ -294,7 +294,7 @@ def _variants_of(variants: Sequence[Schema], path: str) -> Iterator[tuple[str, S
 
 
 def _by_own_keys(variants: Iterable[Schema], shared: Collection[str]) -> dict[tuple[str, ...], list[Schema]]:
-    """Variants by the keys that are not shared."""
+    """Group variants by their keys that are not shared."""
     groups: dict[tuple[str, ...], list[Schema]] = {}
     for variant in variants:
         groups.setdefault(tuple(key for key in variant["properties"] if key not in shared), []).append(variant)
@@ -302,7 +302,7 @@ def _by_own_keys(variants: Iterable[Schema], shared: Collection[str]) -> dict[tu
 
 
 def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str], path: str) -> Iterator[tuple[str, Schema]]:
-    """Section of the own keys of variants; ``others`` are the own keys of the other variants."""
+    """Yield the section for the keys specific to some variants; ``others`` are the keys specific to the other variants."""
     kinds = [member["properties"]["kind"]["const"] for member in members if "kind" in member["properties"]]
     named = "` or `".join(kinds) or next(key for key in own if key not in others)
     properties = {key: members[0]["properties"][key] for key in own} | _names(members, dict.fromkeys(own))
@@ -312,7 +312,7 @@ def _own(own: Sequence[str], members: Sequence[Schema], others: Collection[str],
 
 
 def _is_shared(key: str, variants: Sequence[Schema]) -> bool:
-    """Return True if all variants have a key with the same meaning, or it is the key that distinguishes them."""
+    """Return True if a key means the same in all variants, or is the key that distinguishes them."""
     schemas = [variant["properties"].get(key, {}) for variant in variants]
     if all("const" in schema for schema in schemas):
         return True
@@ -320,7 +320,7 @@ def _is_shared(key: str, variants: Sequence[Schema]) -> bool:
 
 
 def _names(variants: Sequence[Schema], keys: Mapping[str, Any]) -> dict[str, Schema]:
-    """Keys that distinguish the variants, with every name that they may have."""
+    """Return the keys that distinguish the variants, each with all its possible names."""
     properties: dict[str, Schema] = {}
     for key in keys:
         schemas = [variant["properties"][key] for variant in variants]
@@ -393,7 +393,7 @@ def _variants(schema: Schema) -> list[Schema]:
 
 
 def _values(schema: Schema) -> list[Schema]:
-    """Schemas of the values of a map whose keys are free."""
+    """Return the schemas of the values of a map with arbitrary keys."""
     free = schema.get("additionalProperties")
     return [free] if isinstance(free, dict) else []
 

@@ -13,14 +13,14 @@ FILE = "errata.yaml"
 
 
 def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
-    """Index errata by their numbers, including those from before a merge.
+    """Index errata by their numbers, including the numbers of merged errata.
 
     Args:
         errata: as given.
         folder: the config folder.
 
     Raises:
-        ConfigError: two have the same number, or one is in a paper that is not there.
+        ConfigError: two have the same number, or one is in a paper that does not exist.
     """
     file, problems = folder / FILE, Problems()
     papers = sorted(path.stem for path in (folder / "papers").glob("*.yaml"))
@@ -29,7 +29,7 @@ def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
         for number in (erratum.id, *erratum.also):
             with problems.catch():
                 if number in errata_by_number:
-                    allowed = [f"another number: it is one of {errata_by_number[number].id} already"]
+                    allowed = [f"another number: {errata_by_number[number].id} already has it"]
                     raise refusal(file, f"errata.{erratum.id}", number, allowed)
                 errata_by_number[number] = erratum
         for at, place in enumerate(erratum.places):
@@ -41,7 +41,7 @@ def by_number(errata: Sequence[Erratum], folder: Path) -> dict[str, Erratum]:
 
 
 def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
-    """Check that the erratum that a claim names is there.
+    """Check that the erratum that a claim names exists.
 
     Raises:
         ConfigError: it is not.
@@ -52,7 +52,7 @@ def check_named(claim: ClaimConfig, numbers: Iterable[str], file: Path) -> None:
 
 
 def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path) -> None:
-    """Check that the claim that is said to imply one is another claim of the paper, and is not itself implied.
+    """Check that the claim named in ``implied_by`` is another claim of the paper, and is not itself implied.
 
     Raises:
         ConfigError: it is not.
@@ -63,5 +63,5 @@ def check_implied(claim: ClaimConfig, others: Sequence[ClaimConfig], file: Path)
         allowed = [other.id for other in others if other.kind != "implied"]
         raise refusal(file, key, claim.implied_by, allowed or ["the id of another claim of the paper"])
     if implying is not None and implying.kind == "implied":
-        allowed = [f"a claim that is not implied itself: {implying.id} is, by {implying.implied_by}"]
+        allowed = [f"a claim that is not itself implied: {implying.id} is implied by {implying.implied_by}"]
         raise refusal(file, key, claim.implied_by, allowed)

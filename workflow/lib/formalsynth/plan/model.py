@@ -1,7 +1,7 @@
 """Sections of the config, from run to claim.
 
-Sections whose keys depend on a name (a mechanism, a kind of figure, a population) are read as the model that the register has
-under that name; :func:`find_all` fills the registers.
+A section whose keys depend on a name (a mechanism, a kind of figure, a population) is read as the model registered under that
+name; :func:`find_all` fills the registers.
 """
 
 from __future__ import annotations
@@ -55,64 +55,64 @@ SampleSizes = Annotated[list[SampleSize], Field(min_length=1), AfterValidator(ea
 REGISTERS: tuple[Registry[Any], ...] = (
     FAMILIES, MECHANISMS, POPULATIONS, STUDIES, FILES, FIGURES, TABLES, TESTS, STATISTICS, METRICS, GUARANTEES,
 )  # fmt: skip
-"""Everything that config may name, and the words for it."""
+"""Registers of everything that config may name, with its wording."""
 
 
 BATCHES = 10_000
-"""Largest number of batches of a scenario: their ids have four digits."""
+"""Largest number of batches in a scenario: their ids have four digits."""
 
 
 class ScaleConfig(Model):
     """Size of a run, relative to the papers' own sizes."""
 
-    replicates: WholeNumber | None = Field(None, description="Replicates at most; if left out, the papers' numbers.")
-    shrink: float = Field(1, ge=1, description="Simulated sample sizes are divided by this.")
-    synthetic_sets: WholeNumber | None = Field(None, description="Synthetic data sets of a single sample at most.")
-    audit_points: int | None = Field(None, ge=2, description="Points of each declared range of an audit at most.")
-    attack_runs: WholeNumber | None = Field(None, description="Runs of an attack at most.")
+    replicates: WholeNumber | None = Field(None, description="Largest number of replicates; if left out, the papers' numbers.")
+    shrink: float = Field(1, ge=1, description="Divisor of the simulated sample sizes.")
+    synthetic_sets: WholeNumber | None = Field(None, description="Largest number of synthetic data sets drawn for one sample.")
+    audit_points: int | None = Field(None, ge=2, description="Largest number of points in each declared range of an audit.")
+    attack_runs: WholeNumber | None = Field(None, description="Largest number of runs of an attack.")
     judged: bool = Field(True, description="If false, the ledger reports too few replicates instead of judging claims.")
 
 
 class RunConfig(Model):
-    """``config/config.yaml``: what to run, how large, from which seed."""
+    """``config/config.yaml``: what to run, at which scale, from which seed."""
 
-    scale: str = Field("paper", description="Which of the scales to run.")
+    scale: str = Field("paper", description="Scale to run, one of scales.")
     study: str | list[str] = Field(
         default_factory=list,
-        description="Study files of your own, relative to the working folder; see docs/OWN_MECHANISM.md.",
+        description="Your own study files, relative to the working folder; see docs/OWN_MECHANISM.md.",
     )
     papers: Annotated[list[Identifier], AfterValidator(each_once)] = Field(
         default_factory=list,
         validate_default=True,
-        description="Papers to regenerate; each is config/papers/<key>.yaml. Needed unless study names a file.",
+        description="Papers to regenerate; each is config/papers/<key>.yaml. Required unless study names a file.",
     )
     root_seed: int = Field(description="Seed from which every random stream is derived.", ge=0, lt=2**63)
     batch_size: WholeNumber = Field(
         100,
-        description="Replicates that one job handles; changes no number. From the command line it is for all scenarios.",
+        description="Replicates per job; does not affect the results. If given on the command line, it applies to all scenarios.",
     )
     batches_max: int = Field(
         100,
         ge=1,
         le=BATCHES,
-        description="Batches of a scenario at most: where there would be more, they are larger. Changes no number. "
-        "A batch size on the command line is not enlarged.",
+        description="Largest number of batches in a scenario: batches are enlarged if there would be more. Does not affect the "
+        "results. A batch size given on the command line is not enlarged.",
     )
-    data_folder: str = Field("resources", min_length=1, description="Where real data files are looked for first.")
-    sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Sampling and its gate.")
+    data_folder: str = Field("resources", min_length=1, description="Folder searched first for real data files.")
+    sampler: SamplerSettings = Field(default_factory=SamplerSettings, description="Settings of the sampler and of its gate.")
     verdicts: Thresholds = Field(default_factory=Thresholds, description="Thresholds of the ledger's verdicts.")
     scales: dict[Identifier, ScaleConfig] = Field(description="Named scales.", min_length=1)
     _overridden: frozenset[str] = PrivateAttr(frozenset())
 
     def overridden(self, keys: Collection[str]) -> RunConfig:
-        """Copy that knows which of its keys the command line gave."""
+        """Return a copy that records which of its keys were given on the command line."""
         copy = self.model_copy()
         copy._overridden = frozenset(keys)
         return copy
 
     @property
     def overrides_batch_size(self) -> bool:
-        """True if the batch size is for all scenarios, also for those with their own."""
+        """True if the batch size applies to all scenarios, even to those with their own."""
         return "batch_size" in self._overridden
 
     @field_validator("papers")
@@ -134,39 +134,41 @@ class RunConfig(Model):
 
 
 class Entry(Model):
-    """A synthesizer or arm of figures and tables, or one for each point of the sweeps in ``over``."""
+    """A synthesizer or arm in figures and tables, or one for each point of the sweeps in ``over``."""
 
-    over: list[Identifier] = Field(default_factory=list, description="Sweeps that it fans out over.")
-    id: str | None = Field(None, description="Path name; parameters in braces. Default: the name and the values.")
-    label: str | None = Field(None, description="Name in figures and tables; parameters in braces.")
-    parameters: Parameters = Field(default_factory=Parameters, description="Its parameters, apart from those that sweeps give.")
+    over: list[Identifier] = Field(
+        default_factory=list, description="Sweeps to expand over: one synthesizer or arm for each combination of their points."
+    )
+    id: str | None = Field(None, description="Name in paths; may contain parameters in braces. Default: the name and the values.")
+    label: str | None = Field(None, description="Name in figures and tables; may contain parameters in braces.")
+    parameters: Parameters = Field(default_factory=Parameters, description="Its parameters, except those that its sweeps set.")
     colours: list[Colour] = Field(
         default_factory=lambda: ["#999999"], min_length=1, description="Colours, in the order of the sweep."
     )
 
     def given(self) -> dict[str, float]:
-        """Return the parameters that the entry itself gives."""
+        """Return the parameters that the entry itself sets."""
         return {name: float(value) for name, value in self.parameters.model_dump(exclude_unset=True).items()}
 
 
 class SynthesizerEntry(Entry):
-    """A mechanism at work."""
+    """A mechanism with its parameters."""
 
     mechanism: str = Field(description="Name of a registered mechanism.")
-    parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it needs, in order.")
+    parents: list[str] = Field(default_factory=list, description="Synthesizers whose results it uses, in order.")
     fit: str | None = Field(None, description="Synthesizer whose fit and synthetic data it shares; if left out, it has its own.")
-    search: Search | None = Field(None, description="Parameter to search for; if left out, they are taken as they are.")
+    search: Search | None = Field(None, description="Parameter to search for; if left out, all parameters are used as given.")
 
 
 class ArmEntry(Entry):
     """An arm of a study."""
 
     study: str = Field(description="Name of a registered study.")
-    arm: str = Field(description="Which of the study's arms it is.")
+    arm: str = Field(description="Name of one of the study's arms.")
 
 
 class Choice(Model):
-    """Name of a registered entry, with its parameters."""
+    """Name of a registered entry, and its parameters."""
 
     name: str = Field(description="Its registered name.")
 
@@ -175,7 +177,7 @@ class Choice(Model):
         return Simulated(population=self.name, parameters=self.as_given())
 
     def as_given(self) -> Settings:
-        """Its parameters as they were given."""
+        """Return its parameters as given."""
         return self.model_dump(exclude={"name"}, exclude_unset=True)
 
 
@@ -187,14 +189,16 @@ class FileChoice(Model):
 
 
 class OwnStan(Model):
-    """A Stan program of the user's own in place of a family."""
+    """The user's own Stan program, used instead of a family."""
 
-    stan: str = Field(min_length=1, description="The program, relative to the study file; docs/OWN_STAN.md lists what it needs.")
-    data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares as data.")
+    stan: str = Field(
+        min_length=1, description="Path of the program, relative to the study file; docs/OWN_STAN.md lists its requirements."
+    )
+    data: dict[str, float] = Field(default_factory=dict, description="Fixed numbers that the program declares in its data block.")
     inputs: dict[Identifier, RecordInput] = Field(
         default_factory=dict, description="Further columns of the records that the program declares as arrays of length n."
     )
-    lower: Number = Field(-math.inf, description="Least value that an outcome may have, declared and not read off the data.")
+    lower: Number = Field(-math.inf, description="Smallest value that an outcome may have; declared, not taken from the data.")
     upper: Number | Identifier = Field(
         math.inf, description="Largest value that an outcome may have, or the name of the further column that it never exceeds."
     )
@@ -202,7 +206,7 @@ class OwnStan(Model):
     @field_validator("upper")
     @classmethod
     def _a_column(cls, upper: float | str, info: ValidationInfo) -> float | str:
-        known = info.data.get("inputs")  # absent where it is refused itself
+        known = info.data.get("inputs")  # missing if inputs itself was refused
         if isinstance(upper, str) and known is not None and upper not in known:
             raise ValueError(f"Input should be a number, or one of inputs: {', '.join(known) or 'none'}")
         return upper
@@ -212,11 +216,11 @@ class OwnStan(Model):
         if not isinstance(self.upper, str):
             return ordered(self, "lower", "upper")
         if self.lower > self.inputs[self.upper].low:
-            raise ValueError(f"lower has to be at most the least value of {self.upper}")
+            raise ValueError(f"lower has to be at most the smallest value of {self.upper}")
         return self
 
     def use(self, predictors: int) -> ProgramUse:
-        """Use of the program on records with so many columns of the design."""
+        """Return the use of the program on records whose design has this many predictors."""
         at_most = self.upper if isinstance(self.upper, str) else ""
         upper = self.inputs[at_most].high if at_most else float(self.upper)
         return ProgramUse(
@@ -233,7 +237,7 @@ def find_all() -> None:
 
 @dataclass(frozen=True)
 class Chosen(Variants):
-    """Section whose ``name`` names an entry of a register, with the parameters of the entry."""
+    """Section whose ``name`` names an entry of a register, with the parameters of that entry."""
 
     entries: Registry[Any]
     parameters: str
@@ -245,7 +249,7 @@ class Chosen(Variants):
         return "name"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """Return the model of a choice of each entry."""
+        """Return the model for choosing each entry."""
         return {name: _choice(name, getattr(entry, self.parameters)) for name, entry in self.entries.items()}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
@@ -264,21 +268,23 @@ ChosenStudy = Annotated[Choice, Chosen(STUDIES, "settings")]
 
 
 class DeclaredRange(Model):
-    """Possible values, declared without looking at the data."""
+    """Range of possible values, declared without looking at the data."""
 
-    low: float = Field(description="Least value.")
+    low: float = Field(description="Smallest value.")
     high: float = Field(description="Largest value.")
-    points: int = Field(5, ge=2, le=1000, description="Values that are tried, both ends among them.")
-    log: bool = Field(False, description="Whether they are evenly spaced as logarithms.")
-    logit: bool = Field(False, description="Whether they are evenly spaced as log odds, for shares: most of them near 0 and 1.")
-    whole: bool = Field(False, description="Whether they are rounded to whole numbers, for counts.")
+    points: int = Field(5, ge=2, le=1000, description="Number of values to try, including both ends.")
+    log: bool = Field(False, description="Whether the values are evenly spaced on a log scale.")
+    logit: bool = Field(
+        False, description="Whether the values are evenly spaced in log odds, for proportions: most are then near 0 and 1."
+    )
+    whole: bool = Field(False, description="Whether the values are rounded to whole numbers, for counts.")
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
         if self.log and self.low <= 0:
-            raise ValueError("low has to be above 0 where log is true")
+            raise ValueError("low has to be above 0 if log is true")
         if self.logit and (self.log or not 0 < self.low < self.high < 1):
-            raise ValueError("low and high have to be between 0 and 1, and log false, where logit is true")
+            raise ValueError("low and high have to be between 0 and 1, and log false, if logit is true")
         return ordered(self, "low", "high")
 
     def values(self, most: int | None = None) -> list[float]:
@@ -293,66 +299,71 @@ class DeclaredRange(Model):
 
 
 class AuditConfig(AuditSearch):
-    """An audit: what a record costs on the neighbours of each data set, all computed again on every one of them."""
+    """An audit: what a record costs on the neighbours of each data set, with everything recomputed on each neighbour."""
 
-    outcome: DeclaredRange = Field(description="What an outcome can be; records to add have values from its grid.")
+    outcome: DeclaredRange = Field(description="Possible values of an outcome; records to add take theirs from its grid.")
     predictors: list[DeclaredRange] = Field(
-        default_factory=list, description="The same for each predictor that varies, in the order of the design."
+        default_factory=list, description="Possible values of each predictor that varies, in the order of the design."
     )
     inputs: dict[Identifier, DeclaredRange] = Field(
-        default_factory=dict, description="The same for each further column of the records that a Stan program of your own takes."
+        default_factory=dict, description="Possible values of each further column of the records that your own Stan program uses."
     )
-    synthesizers: Names | None = Field(None, description="Synthesizers that are audited; by default all of the scenario.")
-    replicates: WholeNumber | None = Field(None, description="How many data sets are audited, the first ones; by default all.")
+    synthesizers: Names | None = Field(None, description="Synthesizers to audit; by default, all of the scenario's.")
+    replicates: WholeNumber | None = Field(
+        None, description="Number of data sets to audit, starting with the first; by default, all."
+    )
     largest: SampleSize | None = Field(
-        None, description="Largest sample size that is audited, before the scale shrinks it; none audits all."
+        None, description="Largest sample size to audit, before the scale shrinks it; by default, all are audited."
     )
     curve: bool = Field(
         False,
-        description="Whether the loss is also reported for every outcome to add, with predictors and further columns in the "
-        "middle of their ranges, the weights computed again and held.",
+        description="Whether the loss is also reported for every outcome to add, with predictors and further columns at the "
+        "middle of their ranges, once with recomputed weights and once with weights held fixed.",
     )
 
 
 class ScenarioConfig(Model):
-    """Confidential data and what is done with them."""
+    """Confidential data and their analysis."""
 
     id: WholeNumber | None = Field(
-        None, description="Integer that keys the random streams; never change or reuse it. Left out, it is made from the name."
+        None,
+        description="Integer that keys the random streams; never change or reuse it. If left out, it is derived from the name.",
     )
-    place: str = Field("", description="Where in the paper it is; left out, its name.")
-    label: str = Field("", description="Title of its frame in figures with one for each scenario.")
+    place: str = Field("", description="Its place in the paper; if left out, its name.")
+    label: str = Field("", description="Title of its frame in figures that have a frame for each scenario.")
     synthesizers: list[str] = Field(description="Synthesizers to run.", min_length=1)
-    batch_size: WholeNumber | None = Field(
-        None, description="Replicates that one job handles, where that differs from the run's."
-    )
+    batch_size: WholeNumber | None = Field(None, description="Replicates per job; if left out, the run's batch_size.")
 
 
 class FittedScenario(ScenarioConfig):
     """Confidential data and the model fitted to them."""
 
-    family: str | OwnStan = Field(description="Model family: a name, or a Stan program of your own.")
+    family: str | OwnStan = Field(description="Model family: a registered name, or your own Stan program.")
     priors: dict[str, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict, description="Prior settings that differ from the family's."
     )
-    unit: float = Field(1.0, gt=0, description="What a value of 1 is in the unit of figures and tables.")
-    synthetic_sets: WholeNumber = Field(1, description="Synthetic data sets drawn for the first replicate.")
+    unit: float = Field(1.0, gt=0, description="Factor that converts values to the unit of figures and tables.")
+    synthetic_sets: WholeNumber = Field(1, description="Number of synthetic data sets drawn for the first replicate.")
     centre_sets: int = Field(
-        0, ge=0, description="Synthetic data sets of every replicate whose statistics are averaged; 0 for no such columns."
+        0,
+        ge=0,
+        description="Number of synthetic data sets per replicate over which statistics are averaged; 0 leaves these columns out.",
     )
     utility: Annotated[list[str], AfterValidator(each_once)] = Field(
         default_factory=list,
-        description="Further utility statistics: sd, q99, and the names that a code file of yours registers.",
+        description="Further utility statistics: sd, q99, and names that your own code file registers.",
     )
     coefficient: bool = Field(
         False,
-        description="Whether replicates.csv has the last coefficient of a regression, with the ends of its 95 % interval.",
+        description="Whether replicates.csv contains the last coefficient of a regression and the ends of its 95 % interval.",
     )
-    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+    n_least: int = Field(2, ge=2, description="Smallest sample size at any scale.")
     exact: bool = Field(
-        False, description="Whether draws are of the exact pseudo posterior in place of Stan's, for families that an audit knows."
+        False,
+        description="Whether to draw from the exact pseudo posterior instead of with Stan; for families whose posterior an audit "
+        "computes exactly.",
     )
-    audit: AuditConfig | None = Field(None, description="Audit of what a record costs; none leaves it out.")
+    audit: AuditConfig | None = Field(None, description="Audit of what a record costs; if left out, there is no audit.")
 
     @property
     def model(self) -> str:
@@ -384,7 +395,7 @@ class FileScenario(FittedScenario):
     """Real confidential data, one data set, and the model fitted to them."""
 
     file: FileChoice = Field(description="Real data.")
-    stand_in: ChosenPopulation | None = Field(None, description="Simulated data that take the place of an absent file.")
+    stand_in: ChosenPopulation | None = Field(None, description="Simulated data that replace a missing file.")
     n: SampleSize | None = Field(None, description="Sample size of the stand-in.")
     replicates: Literal[1] = Field(1, description="A file is one data set.")
     DRAWN: ClassVar[str] = "stand_in"
@@ -392,7 +403,7 @@ class FileScenario(FittedScenario):
 
     @property
     def drawn(self) -> Simulated | None:
-        """Simulated data that take the place of an absent file; None for none."""
+        """Simulated data that replace a missing file; None if there are none."""
         return self.stand_in.simulated() if self.stand_in else None
 
     @property
@@ -402,11 +413,11 @@ class FileScenario(FittedScenario):
 
 
 class StudyScenario(ScenarioConfig):
-    """Replicates that a study runs whole."""
+    """Replicates that a study runs from start to end."""
 
-    study: ChosenStudy = Field(description="Function that runs its replicates whole: name and settings.")
+    study: ChosenStudy = Field(description="Function that runs its replicates from start to end: name and settings.")
     n: SampleSize | SampleSizes = Field(description="Sample size or sizes.")
-    n_least: int = Field(2, ge=2, description="Least sample size at any scale.")
+    n_least: int = Field(2, ge=2, description="Smallest sample size at any scale.")
     replicates: WholeNumber = Field(1, description="Replicates to run.")
 
     @property
@@ -416,7 +427,7 @@ class StudyScenario(ScenarioConfig):
 
 
 class _ScenarioVariants(Variants):
-    """A scenario by where its data come from."""
+    """Variants of a scenario by the source of their data."""
 
     key = "population"
 
@@ -432,7 +443,7 @@ class _ScenarioVariants(Variants):
         """Read a scenario as the model of the source of its data.
 
         Raises:
-            ValidationError: it has not one source of data, or is not what it has to be.
+            ValidationError: it does not have exactly one source of data, or does not fit its model.
         """
         given_keys = [key for key in self.variants() if isinstance(given, Mapping) and key in given]
         if isinstance(given, Mapping) and len(given_keys) != 1:
@@ -443,12 +454,12 @@ class _ScenarioVariants(Variants):
 
 
 class _EntryVariants(Variants):
-    """An entry by its mechanism, or by its study and arm."""
+    """Variants of an entry by its mechanism, or by its study and arm."""
 
     key = "mechanism"
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """One for each mechanism, and one for the arms of a study with the same parameters."""
+        """Return one variant for each mechanism, and one for the arms of a study that share the same parameters."""
         entries = {name: _synthesizer_entry(name, entry.parameters) for name, entry in MECHANISMS.items()}
         for study in STUDIES.values():
             for name, arm in study.arms.items():
@@ -461,14 +472,14 @@ class _EntryVariants(Variants):
         return f"{given['study']}: {given.get('arm')}" if "study" in given else given.get("mechanism")
 
     def expected(self) -> str:
-        """Return the mechanisms; an arm is named by study and arm."""
+        """Return the names of the mechanisms; an arm is named by study and arm."""
         return f"{either(list(MECHANISMS))}; arms of studies have study and arm instead"
 
     def read(self, given: object) -> BaseModel:
         """Read an entry as the model of its mechanism, or of its arm.
 
         Raises:
-            ValidationError: it names neither, or is not what that has to be.
+            ValidationError: it names neither, or does not fit the model of the one that it names.
         """
         if isinstance(given, Mapping) and "study" in given:
             study, arm = given["study"], given.get("arm")
@@ -492,7 +503,7 @@ def _arm_entry(study: str, names: tuple[str, ...], parameters: type[Parameters])
 
 
 def _entry(base: type[Entry], parameters: type[Parameters], **names: tuple[str, ...]) -> type[BaseModel]:
-    """Make the model of entries in which some keys have certain values, with the parameters that they imply."""
+    """Make the model of entries in which some keys are fixed to given values, with the parameters that these imply."""
     given = partial(parameters)
     described = base.model_fields["parameters"].description
     fields: dict[str, Any] = {
@@ -503,10 +514,10 @@ def _entry(base: type[Entry], parameters: type[Parameters], **names: tuple[str, 
 
 
 class _FigureVariants(ByKind):
-    """A figure by its kind, or one that repeats another."""
+    """Variants of a figure: its kinds, and a repeat of another figure."""
 
     def variants(self) -> Mapping[str, type[BaseModel]]:
-        """Return the kinds, and a repeat."""
+        """Return the model of each kind, and that of a repeat."""
         return {**super().variants(), "same_as": Repeat}
 
     def name_of(self, given: Mapping[Any, Any]) -> object:
@@ -514,7 +525,7 @@ class _FigureVariants(ByKind):
         return "same_as" if "same_as" in given else super().name_of(given)
 
     def expected(self) -> str:
-        """Return the kinds."""
+        """Return the names of the kinds."""
         return either(list(super().variants()))
 
 
@@ -528,31 +539,37 @@ class PaperConfig(Model):
     """``config/papers/<key>.yaml``."""
 
     id: WholeNumber | None = Field(
-        None, description="Integer that keys the random streams; never change or reuse it. Left out, it is made from the key."
+        None,
+        description="Integer that keys the random streams; never change or reuse it. If left out, it is derived from the key.",
     )
     title: str = Field(description="Title of the paper.")
     authors: str = Field(description="Authors and year.")
     sweeps: dict[Identifier, Annotated[list[dict[str, Number] | Number], Field(min_length=1)]] = Field(
-        default_factory=dict, description="Fan-outs."
+        default_factory=dict, description="Values to expand synthesizers over, by the name of the sweep."
     )
-    synthesizers: dict[Identifier, AnyEntry] = Field(min_length=1, description="Mechanisms or arms at work.")
+    synthesizers: dict[Identifier, AnyEntry] = Field(
+        min_length=1, description="Mechanisms or arms to run, with their parameters."
+    )
     scenarios: dict[Identifier, AnyScenario] = Field(min_length=1, description="Data and models.")
     figures: dict[FigureNumber, AnyFigure] = Field(default_factory=dict, description="Figures by printed number.")
     tables: dict[WholeNumber, AnyTable] = Field(default_factory=dict, description="Tables by printed number.")
-    telling: list[FigureNumber] = Field(default_factory=list, description="Figures that say the most, for a page of results.")
+    telling: list[FigureNumber] = Field(default_factory=list, description="Most informative figures, for a page of results.")
 
 
 class ClaimsConfig(Model):
     """``config/claims/<key>.yaml``."""
 
-    question: str = Field("", description="Question that the paper answers, for README and the first screen of the report.")
-    answer: list[str] = Field(default_factory=list, max_length=3, description="Claims that answer it, by id, in this order.")
+    question: str = Field(
+        "", description="Question that the paper answers, shown in README and on the first screen of the report."
+    )
+    answer: list[str] = Field(default_factory=list, max_length=3, description="Ids of the claims that answer it, in this order.")
     seen: dict[FigureNumber, list[str]] = Field(
-        default_factory=dict, description="Claims that begin the caption of a figure without claims of its own, by id."
+        default_factory=dict,
+        description="Ids of the claims at the start of the caption of a figure that has no claims of its own, by figure.",
     )
     questions: dict[str, list[str]] = Field(
         default_factory=dict,
-        description="More questions of readers, for the search of the report; each with the claims, figures or tables "
+        description="Further questions that readers may have, for the report's search; each with the claims, figures or tables "
         "that answer it.",
     )
-    claims: list[ClaimConfig] = Field(description="The paper's claims, in its order.")
+    claims: list[ClaimConfig] = Field(description="The paper's claims, in the paper's order.")
