@@ -223,7 +223,7 @@ def test_an_audit_refutes_beyond_its_own_error_alone():
 def test_a_search_would_take_a_declared_epsilon_from_the_data(study):
     searched = SYNTHESIZERS["Reference"] | {"search": {"parameter": "scale", "target": 3, "high": 8, "lower_by": 1}}
     incomes.declare(study, {"study.yaml": {"synthesizers.Reference": searched}})
-    with pytest.raises(ConfigError, match="guarantees a declared epsilon, and a search would take a parameter from the data"):
+    with pytest.raises(ConfigError, match="guarantees a declared epsilon, and a search would choose a parameter from the data"):
         read_study(read_declared(study))
 
 

@@ -26,7 +26,7 @@ MISTAKES = {
         RANGE: {
             "synthesizers.Weighted.parents": ([], "synthesizers.Weighted.parents: given []; allowed: 1 for weighted"),
             "synthesizers.averaged.over": (["ranges"], "synthesizers.averaged.over: given 'ranges'; allowed: range"),
-            "synthesizers.top.id": ("top", "synthesizers.top.id: given 'top'; allowed: an id that is not used already"),
+            "synthesizers.top.id": ("top", "synthesizers.top.id: given 'top'; allowed: an id that is not in use"),
             "sweeps.scaled.0.c": (-1, "sweeps.scaled.c: given -1.0;"),
         },
     },
@@ -99,8 +99,8 @@ def test_all_that_is_wrong_in_the_run_is_reported_at_once(own, read, tmp_path, m
 def test_ids_are_unique_over_papers(own, read):
     trees = of_papers(own, "zcdp", "reps")
     put(trees[ZCDP], "id", trees["papers/reps.yaml"]["id"])
-    assert_blames(refusal(read, trees), "papers/reps.yaml", "id: given 5; it is already given at", "zcdp.yaml: id")
+    assert_blames(refusal(read, trees), "papers/reps.yaml", "id: given 5; it is already used at", "zcdp.yaml: id")
     trees = of_papers(own, "range", "reps")
     put(trees["claims/reps.yaml"], "claims.0.id", "bounds-order")
-    expected = "claims.bounds-order.id: given 'bounds-order'; it is already given at"
+    expected = "claims.bounds-order.id: given 'bounds-order'; it is already used at"
     assert_blames(refusal(read, trees), "claims/reps.yaml", expected, "range.yaml: claims.bounds-order.id")

@@ -91,7 +91,7 @@ def test_two_good_records_of_the_survey_are_enough(with_data):
 def test_another_number_of_records_than_the_papers_is_warned_of(with_data):
     """The file has no published checksum. A last record that was cut off, or all of them twice, is not a reason to stop."""
     plan = with_data("censor", sdr=TWO)
-    doubt = "EPSD17.DAT gives 2 records, the paper has 1601: it may not be the file that the paper used"
+    doubt = "EPSD17.DAT contains 2 records, the paper has 1601: it may not be the file that the paper used"
     (warning,) = plan.warnings
     assert warning.startswith("censor: ")
     assert warning.endswith(f"(salary): {doubt}")
@@ -195,4 +195,4 @@ def test_a_variable_that_names_no_folder_is_named(own, read, tmp_path, monkeypat
         monkeypatch.setenv("FORMALSYNTH_DATA", str(value))
         message = refusal(read, of_papers(own, "range"))
         assert message.startswith("environment variable FORMALSYNTH_DATA: given '")
-        assert message.endswith("; allowed: a folder that is there")
+        assert message.endswith("; allowed: an existing folder")

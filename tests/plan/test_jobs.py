@@ -448,8 +448,8 @@ def test_claims_and_summaries_are_plain_types(run):
 UNMADE = {
     "figures/smoke/range/fig99.png": "no figure range/fig99 to make; there are: range/fig01, ",
     "results/smoke/range/table9.csv": "no table range/table9 to make; there are: range/table1, range/table2",
-    "figures/paper/range/fig01.png": "is not of this run, which is at scale smoke; for it add --config scale=paper",
-    "results/paper/range/simulation_n200/replicates.csv": "is not of this run, which is at scale smoke",
+    "figures/paper/range/fig01.png": "is not part of this run, which is at scale smoke; to make it, add --config scale=paper",
+    "results/paper/range/simulation_n200/replicates.csv": "is not part of this run, which is at scale smoke",
     "figures/smoke/range/fig99.pdf": "no figure range/fig99 to make; there are: range/fig01, ",
     "figures/smoke/rnage/fig01.png": "no paper rnage in this run; there are: range, censor",
     "results/smoke/rnage/simulation_n200/replicates.csv": "no paper rnage in this run; there are: range, censor",
@@ -495,7 +495,7 @@ def test_a_batch_of_a_study_is_not_run_as_fits(run):
     with pytest.raises(SystemExit, match=f"zcdp {id} has no such file, because it is run by a study"):
         run.scenario("zcdp", id).check_batch("0000", study=False)
     run.scenario("zcdp", id).check_batch("0000", study=True)
-    with pytest.raises(SystemExit, match="has no such file, because it is run by no study"):
+    with pytest.raises(SystemExit, match="has no such file, because it is not run by a study"):
         run.scenario("range", "simulation_n200").check_batch("0000", study=True)
 
 

@@ -148,9 +148,9 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: a Python file that is there; looked for "]),
+        ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: an existing Python file; looked for "]),
         ({"key": "range"}, ["key: given 'range'; allowed: another name: this is a paper"]),
-        ({"key": "all"}, ["key: given 'all'; allowed: another name: this is a name of the workflow's own"]),
+        ({"key": "all"}, ["key: given 'all'; allowed: another name: this is a name that the workflow uses"]),
         ({"extends": "rang"}, ["extends: given 'rang'", "did you mean range?"]),
         ({"synthesizers": {"Even": {"mechanism": "evem"}}}, ["synthesizers.Even.mechanism: given 'evem'", "did you mean even?"]),
         ({"synthesizers": {"Even": {"parameters": {"shar": 1}}}}, ["synthesizers.Even.parameters.shar", "did you mean share?"]),
@@ -299,7 +299,7 @@ def test_claims_that_cannot_be_judged_are_reported(read, tmp_path, change, words
 
 
 def test_a_file_of_claims_that_does_not_exist_is_reported(read):
-    assert "claims: given 'none.yaml'; allowed: a file that is there" in refusal(read, changed(STUDY, claims="none.yaml"))
+    assert "claims: given 'none.yaml'; allowed: an existing file" in refusal(read, changed(STUDY, claims="none.yaml"))
 
 
 def test_a_study_that_extends_a_paper_may_have_claims_of_its_own(read, tmp_path):

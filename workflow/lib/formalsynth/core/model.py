@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 PATTERNS = {
-    "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, a letter first; after a _ also full stops"),
+    "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, starting with a letter; after a _ also full stops"),
     "figure": (r"^[1-9][0-9]{0,4}[a-z]?$", "a number of at most five digits, followed by a small letter for a panel"),
     "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
     "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),

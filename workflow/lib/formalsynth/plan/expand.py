@@ -1,4 +1,4 @@
-"""Fan-outs: each entry of a paper at every point of its sweeps, as synthesizers and arms with ids, labels and colours."""
+"""Expand each entry of a paper at every point of its sweeps into synthesizers and arms with ids, labels and colours."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from formalsynth.plan.messages import ConfigError, Problems, Section, refusal, s
 from formalsynth.plan.model import ArmEntry, PaperConfig, SynthesizerEntry
 
 COLOURS = {DATA: "#333333", PRIOR: "#999999"}
-"""Colours of entries that are no synthesizers."""
+"""Colours of entries that are not synthesizers."""
 LARGEST = 1e300
-"""Largest finite number that a parameter may be."""
+"""Largest finite value that a parameter may have."""
 
 
 @dataclass
 class Expanded:
-    """The synthesizers and arms of a paper: by id, their looks, and the ids of each config entry."""
+    """The synthesizers and arms of a paper and their looks, by id, and the ids of each config entry."""
 
     synthesizers: dict[str, Synthesizer] = field(default_factory=dict)
     arms: dict[str, ArmChoice] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Expanded:
     groups: dict[str, list[str]] = field(default_factory=dict)
 
     def parameters(self, id: str) -> dict[str, float]:
-        """Parameters of a synthesizer over those of its parents, with defaults; none for the confidential data."""
+        """Return a synthesizer's parameters, with defaults, merged over its parents'; empty for the confidential data."""
         if id in self.arms:
             arm = self.arms[id]
             return defaults(STUDIES[self.studies[id]].arms[arm.arm].parameters) | arm.parameters
@@ -58,13 +58,13 @@ class _Point(Section):
     name: str
     entry: SynthesizerEntry | ArmEntry
     values: Mapping[str, float]
-    """Parameters that the sweeps give."""
+    """Parameters set by the sweeps."""
     places: Mapping[str, str]
-    """Paths of keys to these parameters."""
+    """Config paths of these parameters."""
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Those of the entry and those of the sweeps."""
+        """Parameters of the entry and of the sweeps."""
         return self.entry.given() | dict(self.values)
 
     def check(self, model: type[Parameters], needs: str, more: Mapping[str, float]) -> None:
@@ -73,7 +73,7 @@ class _Point(Section):
         Args:
             model: the model.
             needs: the mechanism or arm that needs them, for messages.
-            more: parameters that a search gives.
+            more: parameters set by a search.
         """
         given, problems = self.parameters | dict(more), Problems()
         missing = [name for name, field in model.model_fields.items() if field.is_required() and name not in given]
@@ -88,17 +88,17 @@ class _Point(Section):
             raise ConfigError("\n".join(self._replaced(line) for line in str(error).splitlines())) from error
 
     def _replaced(self, line: str) -> str:
-        """Replace the path of keys in a message with the path at which the value was given."""
+        """Replace the config path in a message with the path at which the value was given."""
         for name, place in self.places.items():
             line = line.replace(f"{self.where}.parameters.{name}: ", f"{place}: ")
         return line
 
     def filled(self, key: str, template: str) -> str:
-        """Fill in the parameters that a text names in braces."""
+        """Fill in the parameters named in braces in a text."""
         text = {name: f"{value:g}" for name, value in self.parameters.items()}
         try:
             parts = list(string.Formatter().parse(template))
-        except ValueError:  # a brace that is not closed
+        except ValueError:  # an unclosed brace
             parts = [("", "", "", None)]
         for _, name, form, conversion in parts:
             if name is not None and (name not in text or form or conversion):
@@ -113,16 +113,16 @@ class _Point(Section):
         """
         id = self.filled("id", self.entry.id or "_".join([self.name, *(f"{{{key}}}" for key in self.values)]))
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{,99}", id) or id == STUDY:
-            allowed = f"up to 100 letters, digits, _ . -, a letter first, and not {STUDY}"
+            allowed = f"up to 100 letters, digits, _ . -, starting with a letter, and not {STUDY}"
             raise ConfigError(f"{self.file}: {self.where}.id: given {short(id)}; allowed: {allowed}")
         return id
 
 
 def expand(config: PaperConfig, file: Path) -> Expanded:
-    """Every entry of a paper at every point of its sweeps.
+    """Expand every entry of a paper at every point of its sweeps.
 
     Raises:
-        ConfigError: a line for each thing that is wrong.
+        ConfigError: with a line for each problem.
     """
     expanded, problems = Expanded(), Problems()
     for name, entry in config.synthesizers.items():
@@ -156,7 +156,7 @@ def _add(point: _Point, colour: str, expanded: Expanded) -> str:
     id = point.id()
     label = point.filled("label", entry.label or id)
     if id in expanded.looks:
-        raise point.refuse("id", id, ["an id that is not used already"])
+        raise point.refuse("id", id, ["an id that is not in use"])
     expanded.looks[id] = Look(label=label, colour=colour, guarantee=guarantee, epsilon=_guaranteed(point, entry))
     if isinstance(entry, ArmEntry):
         expanded.arms[id] = ArmChoice(id=id, arm=entry.arm, parameters=point.parameters)
@@ -167,25 +167,25 @@ def _add(point: _Point, colour: str, expanded: Expanded) -> str:
 
 
 def _guaranteed(point: _Point, entry: SynthesizerEntry | ArmEntry) -> float | None:
-    """Epsilon that is guaranteed for every data set when a record is added or removed; None without such a guarantee."""
+    """Return the epsilon guaranteed for every data set when a record is added or removed; None without such a guarantee."""
     return None if isinstance(entry, ArmEntry) else MECHANISMS[entry.mechanism].claim(point.parameters, "add_remove")
 
 
 def _check_arm(point: _Point, entry: ArmEntry) -> str:
-    """Check an arm's parameters; its kind of guarantee."""
+    """Check an arm's parameters; return its kind of guarantee."""
     arm = STUDIES[entry.study].arms[entry.arm]
     point.check(arm.parameters, f"the arm {entry.arm}", {})
     return arm.guarantee
 
 
 def _check_synthesizer(point: _Point, entry: SynthesizerEntry) -> str:
-    """Check a synthesizer's parameters, search and number of parents; its kind of guarantee."""
+    """Check a synthesizer's parameters, search and number of parents; return its kind of guarantee."""
     mechanism, search = MECHANISMS[entry.mechanism], entry.search
     if search:
         allowed = [] if mechanism.releases else list(mechanism.parameters.model_fields)
         point.check_names("search.parameter", [search.parameter], allowed, "no parameter")
         if mechanism.strict:
-            why = f"none: {mechanism.name} guarantees a declared epsilon, and a search would take a parameter from the data"
+            why = f"none: {mechanism.name} guarantees a declared epsilon, and a search would choose a parameter from the data"
             raise point.refuse("search.parameter", search.parameter, [why])
         if search.target == "parent" and not mechanism.parents:
             raise point.refuse("search.target", "parent", ["a number: it has no parent"])
@@ -230,7 +230,7 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
 
     def visit(fit: str, below: tuple[str, ...]) -> None:
         if fit in below:
-            raise refusal(file, "synthesizers", " -> ".join((*below, fit)), ["parents that do not run in a circle"])
+            raise refusal(file, "synthesizers", " -> ".join((*below, fit)), ["parents without a cycle"])
         if fit not in done:
             for needed in needs[fit]:
                 visit(needed, (*below, fit))
@@ -241,12 +241,12 @@ def _check_acyclic(synthesizers: Mapping[str, Synthesizer], file: Path) -> None:
 
 
 def _points(config: PaperConfig, sweeps: Sequence[str]) -> Iterator[dict[str, float]]:
-    """Return the product of the sweeps; a bare number in a sweep is the parameter of the sweep's name."""
+    """Yield the product of the sweeps; a bare number in a sweep sets the parameter that has the sweep's name."""
     axes = [[point if isinstance(point, dict) else {sweep: point} for point in config.sweeps[sweep]] for sweep in sweeps]
     for combination in itertools.product(*axes):
         yield {key: value for point in combination for key, value in point.items()}
 
 
 def _places(sweep: str, point: dict[str, float] | float) -> list[tuple[str, str]]:
-    """Return the parameters of a point of a sweep, with the paths of keys at which they are given."""
+    """Return the parameters of a point of a sweep, with the config paths at which they are given."""
     return [(key, f"sweeps.{sweep}.{key}") for key in point] if isinstance(point, dict) else [(sweep, f"sweeps.{sweep}")]

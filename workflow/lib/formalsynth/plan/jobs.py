@@ -1,7 +1,7 @@
-"""Paths, inputs and parameters of the workflow's jobs, worked out from the plan.
+"""Paths, inputs and parameters of the workflow's jobs, derived from the plan.
 
-Rules ask :class:`Jobs` for everything that the plan decides. What needs Snakemake itself, such as source paths and marks for its
-own report, stays in ``workflow/rules``.
+Rules ask :class:`Jobs` for everything that the plan determines. Everything that needs Snakemake itself, such as source paths and
+marks for its own report, stays in ``workflow/rules``.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from formalsynth.plan.scenario import Scenario
 from formalsynth.runtime.sources import code_digest, source_of, sources
 
 TABLE_KINDS = ("csv", "txt")
-"""Endings of a table's files: the table and its caption."""
+"""Extensions of a table's files: the table and its caption."""
 FIGURE_KINDS = (*TABLE_KINDS, *DRAWINGS)
-"""Endings of the files that are made of every figure: its tidy table, its caption and its drawings."""
+"""Extensions of the files made for every figure: its tidy table, its caption and its drawings."""
 RUNS = {False: "formalsynth.steps.run", True: "formalsynth.steps.study"}
-"""Module that runs a batch, by whether it is one of a study."""
+"""Module that runs a batch; the key is True for a batch of a study."""
 NOTHING = "(?!)"
 """Pattern that matches no path."""
 
 
 def code_files(*modules: str) -> list[str]:
-    """Source files of the package that modules depend on."""
+    """List the source files of the package that modules depend on."""
     return [str(path) for path in sources(*modules)]
 
 
 @functools.cache
 def _code_of(*modules: str) -> str:
-    """Digest of the source files that modules depend on."""
+    """Return the digest of the source files that modules depend on."""
     return code_digest(sources(*modules))
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Pattern that matches one of some names."""
+    """Return a pattern that matches any of some names."""
     return "|".join(map(re.escape, names)) or NOTHING
 
 
@@ -68,49 +68,49 @@ class ScenarioJobs:
 
     @property
     def replicates(self) -> str:
-        """The collected table of its replicates."""
+        """Path of the collected table of its replicates."""
         return f"{self.folder}/replicates.csv"
 
     def batch_files(self, name: str) -> list[str]:
-        """Return the file of this name of every batch."""
+        """Return the path of the file with this name in every batch."""
         return [f"{self.folder}/batches/{batch}/{name}" for batch in self._batches]
 
     def program(self) -> str:
-        """Return the compiled Stan program of its family."""
+        """Return the path of its family's compiled Stan program."""
         return f"results/stan/{self.scenario.program}"
 
     def public_programs(self) -> list[str]:
-        """Return the compiled Stan programs that fit its family to private statistics."""
+        """Return the paths of the compiled Stan programs that fit its family to private statistics."""
         return [f"results/stan/{name}" for name in self.scenario.public_programs]
 
     def passed_checks(self) -> list[str]:
-        """File that marks a user's own family or Stan program as checked; none for ours."""
+        """Return the file that marks a user's own family or Stan program as checked; empty for ours."""
         if self.scenario.family in self.run.own_families:
             return [f"{self.run.results}/checks/{self.scenario.family}.checked"]
         return [f"{self.program()}.checked"] if self.scenario.program in self.run.own_programs else []
 
     def batch_job(self, batch: str) -> dict[str, Any]:
-        """Parameters of the job that runs a batch of fits; batches share those that are equal, which saves memory."""
+        """Return the parameters of the job that runs a batch of fits; batches share equal ones, which saves memory."""
         own = self._batch_job(batch)
         return {**self._shared, "simulate": own.simulate.plain(), "audit": own.audit.plain() if own.audit else None}
 
     def study_job(self, batch: str) -> dict[str, Any]:
-        """Parameters of the job that runs a batch of a study."""
+        """Return the parameters of the job that runs a batch of a study."""
         return dict(self.scenario.study_job(batch).plain())
 
     def batch_code(self, batch: str) -> str:
-        """Digest of the source files that a batch depends on."""
+        """Return the digest of the source files that a batch depends on."""
         return _code_of(RUNS[self.scenario.study is not None], *self._job(batch).modules)
 
     def check_batch(self, batch: str, study: bool) -> None:
-        """Check that the plan has a batch, and that it is one of a study or of fits.
+        """Check that the plan has a batch, and that the batch runs a study or fits, as expected.
 
         Raises:
             SystemExit: it is not.
         """
         name, batches = f"{self.paper} {self.scenario.id}", self._batches
         if study != (self.scenario.study is not None):
-            refuse(f"{name} has no such file, because it is run by {'no' if study else 'a'} study")
+            refuse(f"{name} has no such file, because it is {'not ' if study else ''}run by a study")
         if batch not in batches:
             shown = batches if len(batches) < 20 else [batches[0], "...", batches[-1]]
             refuse(f"no batch {batch} of {name}; there are: {', '.join(shown)}")
@@ -119,7 +119,7 @@ class ScenarioJobs:
         return self.scenario.study_job(batch) if self.scenario.study else self._batch_job(batch)
 
     def _batch_job(self, batch: str) -> BatchJob:
-        """Input of a batch of fits: that of the first batch, with its own replicates."""
+        """Return the input of a batch of fits: the first batch's, with its own replicates."""
         audit = self.scenario.audit_job(batch, self.run.plan.config.sampler)
         return self._first.model_copy(update={"simulate": self.scenario.simulate_job(batch), "audit": audit})
 
@@ -133,11 +133,11 @@ class ScenarioJobs:
 
     @functools.cached_property
     def _digests(self) -> dict[int, str]:
-        """Digests of the parts that all batches share, by identity: there are many batches, and more parts."""
+        """Digests of the parts that all batches share, by object identity; computed once because there are many batches."""
         return {id(part): part.digest() for part in self._first.parts}
 
     def _digest(self, job: BatchJob | StudyJob) -> str:
-        """Digest of a batch, like that which the job computes itself."""
+        """Return the digest of a batch, equal to the one that the job itself computes."""
         if isinstance(job, StudyJob):
             return job.digest()
         return joined_digest(self._digests.get(id(part)) or part.digest() for part in job.parts)
@@ -148,10 +148,10 @@ class ScenarioJobs:
 
     @functools.cached_property
     def batch_specifications(self) -> list[str]:
-        """Specifications of the tables of each batch: its job, and the source code of the job.
+        """Specifications of each batch's tables: its job, and the job's source code.
 
-        The job writes the same into the seal of a table, and a job that reads the table compares the two. Snakemake notices a
-        change of either by its own records, which can be lost; a seal is there as long as the file.
+        The job writes the same specification into the seal of a table, and a job that reads the table compares the two. Snakemake
+        detects a change of either from its own records, which can be lost; a seal lasts as long as the file.
         """
         return [specification(self._digest(self._job(batch)), [self.batch_code(batch)]) for batch in self._batches]
 
@@ -163,16 +163,17 @@ class ScenarioJobs:
 
 @dataclass(frozen=True)
 class DisplayJob:
-    """The job that makes figures and tables of one paper from the same scenarios.
+    """The job that makes those figures and tables of a paper that use the same scenarios.
 
-    To load the drawing library takes longer than to draw, and each figure can be asked for without the scenarios of others.
+    One job makes several because loading the drawing library takes longer than drawing. They share scenarios so that a figure can
+    be requested without running the scenarios of others.
     """
 
     jobs: PaperJobs
     figures: tuple[str, ...]
-    """Their printed numbers."""
+    """Printed numbers of the figures."""
     tables: tuple[int, ...]
-    """Their printed numbers."""
+    """Printed numbers of the tables."""
 
     @property
     def name(self) -> str:
@@ -181,7 +182,7 @@ class DisplayJob:
 
     @property
     def contents(self) -> str:
-        """Its figures and tables, in words."""
+        """List of its figures and tables, as text."""
         return ", ".join([*self.figures, *(f"table {number}" for number in self.tables)])
 
     @functools.cached_property
@@ -204,7 +205,7 @@ class DisplayJob:
         return code_files("formalsynth.show.tidy", "formalsynth.show.captions", *drawing, *self.modules)
 
     def figure_entries(self) -> list[dict[str, Any]]:
-        """For each figure its contents, file name, the file name of the figure that it repeats, and the places of its inputs."""
+        """Return each figure's contents, file name, file name of the figure that it repeats, and indices of its inputs."""
         paper, scale = self.jobs.paper, self.jobs.run.scale
         original = {number: getattr(paper.figures[number], "same_as", "") for number in self.figures}
         return [
@@ -218,7 +219,7 @@ class DisplayJob:
         ]
 
     def table_entries(self) -> list[dict[str, Any]]:
-        """For each table its contents, file name, and the places of its inputs."""
+        """Return each table's contents, file name, and the indices of its inputs."""
         paper, scale = self.jobs.paper, self.jobs.run.scale
         return [
             {
@@ -242,31 +243,31 @@ class PaperJobs:
 
     @functools.cached_property
     def scenarios(self) -> dict[str, ScenarioJobs]:
-        """Jobs of its scenarios, by their ids."""
+        """Jobs of its scenarios, by id."""
         return {id: ScenarioJobs(self.run, self.paper.key, scenario) for id, scenario in self.paper.scenarios.items()}
 
     @functools.cached_property
     def confidential(self) -> list[str]:
-        """Data files that it reads and that are not published."""
+        """Unpublished data files that it reads."""
         return list(dict.fromkeys(file for scenario in self.paper.scenarios.values() for file in scenario.confidential))
 
     @property
     def private(self) -> list[str]:
-        """Folders that only their owner may read: all of the paper where one of its data files is not published."""
+        """Folders that only their owner may read: all of the paper's folders if one of its data files is not published."""
         folders = [f"{self.run.results}/{self.paper.key}", f"{self.run.figures}/{self.paper.key}"]
         return folders if self.confidential else []
 
     @property
     def ledger(self) -> list[str]:
-        """The file of the verdicts on its claims; none where it has no claims."""
+        """File of the verdicts on its claims; empty if it has no claims."""
         return [f"{self.run.results}/{self.paper.key}/claims.csv"] if self.paper.claims else []
 
     def figure_files(self, number: str) -> list[str]:
-        """Every file of a figure, without the PDF for print."""
+        """Return every file of a figure, except the PDF for print."""
         return [f"{self.run.figures}/{self.paper.key}/{figure_file(number)}.{kind}" for kind in FIGURE_KINDS]
 
     def table_files(self, number: int) -> list[str]:
-        """Every file of a table."""
+        """Return every file of a table."""
         return [f"{self.run.results}/{self.paper.key}/table{number}.{kind}" for kind in TABLE_KINDS]
 
     def figure_inputs(self, number: str) -> list[str]:
@@ -283,7 +284,7 @@ class PaperJobs:
         return [f"{self.scenarios[scenario.id].folder}/{table}.csv" for table in tables for scenario in scenarios]
 
     def display_jobs(self) -> list[DisplayJob]:
-        """Return the jobs that make its figures and tables, one for all that read the same scenarios."""
+        """Return the jobs that make its figures and tables, one job for all that read the same scenarios."""
         figures: dict[tuple[Path, ...], list[str]] = {}
         tables: dict[tuple[Path, ...], list[int]] = {}
         for number in self.paper.figures:
@@ -303,30 +304,30 @@ class PaperJobs:
         return list(dict.fromkeys(f"{self.scenarios[id].folder}/{table}.csv" for id, table in read))
 
     def judge_modules(self) -> list[str]:
-        """Modules that define the tests of its claims, and the statistics that are estimated."""
+        """Return the modules that define the tests of its claims, and the estimated statistics."""
         tests = [TESTS.module(claim.test.kind) for claim in self.paper.claims]
         statistics = [STATISTICS.module(claim.estimate.statistic) for claim in self.paper.claims]
         return list(dict.fromkeys([*tests, *statistics]))
 
     def judge_code(self) -> list[str]:
-        """Source files that its verdicts depend on."""
+        """Return the source files that its verdicts depend on."""
         return code_files("formalsynth.ledger.judge", *self.judge_modules())
 
     def figures(self) -> list[str]:
-        """Every file of its figures, without the PDFs for print."""
+        """Return every file of its figures, except the PDFs for print."""
         return [path for number in self.paper.figures for path in self.figure_files(number)]
 
     def pdf_job(self, file: str) -> DisplayJob:
-        """Job that draws the PDF of a figure, given its file name: of the original where the paper prints it twice."""
+        """Return the job that draws the PDF of a figure, given its file name; for a repeated figure, that of the original."""
         number = next(number for number in self.paper.figures if figure_file(number) == file)
         return DisplayJob(self, (getattr(self.paper.figures[number], "same_as", "") or number,), ())
 
     def tables(self) -> list[str]:
-        """Every file of its tables."""
+        """Return every file of its tables."""
         return [path for number in self.paper.tables for path in self.table_files(number)]
 
     def targets(self) -> list[str]:
-        """Everything that it has to show."""
+        """Return all files of its results: figures, tables, replicates and verdicts."""
         tables = [path for path in self.tables() if path.endswith(".csv")]
         return [*self.figures(), *tables, *(scenario.replicates for scenario in self.scenarios.values()), *self.ledger]
 
@@ -336,16 +337,16 @@ def _folders(paths: Iterable[str]) -> tuple[Path, ...]:
 
 
 def maker(module: str) -> str:
-    """Name of the module that draws a kind of figure or computes a kind of table: in show, at the same place.
+    """Return the module that draws a kind of figure or computes a kind of table: in show, under the same name.
 
     Args:
-        module: the module of its fields; a file of own code has both.
+        module: the module that defines its fields; a file of own code contains both.
     """
     return module if is_own(module) else module.replace("formalsynth.displays.", "formalsynth.show.", 1)
 
 
 def figure_modules(figures: Iterable[Figure]) -> list[str]:
-    """Modules that draw figures and their parts."""
+    """Return the modules that draw figures and their parts."""
     parts = [part for figure in figures for part in (figure, *figure.members().values())]
     return list(dict.fromkeys(maker(FIGURES.module(part.kind)) for part in parts))
 
@@ -375,7 +376,7 @@ class Jobs:
 
     @functools.cached_property
     def papers(self) -> dict[str, PaperJobs]:
-        """Jobs of the papers, by their keys."""
+        """Jobs of the papers, by key."""
         return {key: PaperJobs(self, paper) for key, paper in self.plan.papers.items()}
 
     @property
@@ -385,17 +386,17 @@ class Jobs:
 
     @functools.cached_property
     def own_programs(self) -> dict[str, Path]:
-        """Stan programs of the user's own, by name."""
+        """The user's own Stan programs, by name."""
         return self.plan.own_programs()
 
     @functools.cached_property
     def own_families(self) -> dict[str, Scenario]:
-        """Families of the user's own in Python, each with a scenario that uses it."""
+        """The user's own families in Python, each with a scenario that uses it."""
         return self.plan.own_families()
 
     @property
     def confidential(self) -> dict[str, list[str]]:
-        """Data files that are not published, by paper; papers without any are left out."""
+        """Unpublished data files, by paper; papers without any are left out."""
         return {key: paper.confidential for key, paper in self.papers.items() if paper.confidential}
 
     @property
@@ -405,7 +406,7 @@ class Jobs:
 
     @property
     def ledgers(self) -> list[str]:
-        """The files of the verdicts on the claims of each paper."""
+        """Files of the verdicts on the claims of each paper."""
         return [path for paper in self.papers.values() for path in paper.ledger]
 
     @property
@@ -414,10 +415,10 @@ class Jobs:
         return [scenario.replicates for scenario in self.scenarios]
 
     def scenario(self, paper: str, id: str) -> ScenarioJobs:
-        """Jobs of a scenario.
+        """Return the jobs of a scenario.
 
         Raises:
-            SystemExit: the paper has no such scenario; the message names those that it has.
+            SystemExit: the paper has no such scenario; the message lists those that it has.
         """
         scenarios = self.papers[paper].scenarios
         if id not in scenarios:
@@ -425,7 +426,7 @@ class Jobs:
         return scenarios[id]
 
     def unmade_pattern(self) -> str:
-        """Pattern of figures and tables that the run does not make: at other scales, of other papers, or with other numbers."""
+        """Return a pattern of figures and tables that the run does not make: of other scales, papers or numbers."""
         scale = re.escape(self.scale)
         scales = join_names(other for other in self.plan.config.scales if other != self.scale)
         papers, made = join_names(self.papers), join_names(self._displays())
@@ -435,19 +436,19 @@ class Jobs:
         return rf"(?:figures|results)/(?:{scales})/[^/]+/.+|{figures}|{tables}|{rows}"
 
     def _displays(self) -> list[str]:
-        """Paths of the figures and tables that the run makes, below the folder of the scale and without endings."""
+        """Return paths of the figures and tables that the run makes, relative to the scale's folder and without extensions."""
         figures = [f"{key}/{figure_file(number)}" for key, paper in self.plan.papers.items() for number in paper.figures]
         return [*figures, *(f"{key}/table{number}" for key, paper in self.plan.papers.items() for number in paper.tables)]
 
     def refuse_path(self, path: str) -> NoReturn:
-        """End the run with a sentence about a path that matches :meth:`unmade_pattern`.
+        """End the run with a message about a path that matches :meth:`unmade_pattern`.
 
         Raises:
             SystemExit: always.
         """
         _, scale, paper, file = path.split("/", 3)
         if scale != self.scale:
-            refuse(f"{path} is not of this run, which is at scale {self.scale}; for it add --config scale={scale}")
+            refuse(f"{path} is not part of this run, which is at scale {self.scale}; to make it, add --config scale={scale}")
         if paper not in self.papers:
             refuse(f"no paper {paper} in this run; there are: {', '.join(self.papers)}")
         name = f"{paper}/{file.partition('.')[0]}"
@@ -456,11 +457,11 @@ class Jobs:
         self._refuse(f"no {kind} {name} to make; there are: {made}", paper)
 
     def _refuse(self, sentence: str, paper: str) -> NoReturn:
-        """End the run with a sentence, and with the parts of a paper that are skipped."""
+        """End the run with a message that also lists the skipped parts of a paper."""
         refuse("; ".join([sentence, *(skipped for skipped in self.plan.skipped if skipped.startswith(f"{paper}:"))]))
 
     def pdf_pattern(self) -> str:
-        """Pattern of papers in paths where the file name of one of their figures follows."""
+        """Return a pattern of papers in paths, each followed by the file name of one of its figures."""
         figures = {key: join_names(map(figure_file, paper.figures)) for key, paper in self.plan.papers.items()}
         return "|".join(rf"{key}(?=/(?:{names})\.)" for key, names in figures.items()) or NOTHING
 
@@ -470,7 +471,7 @@ class Jobs:
         return [f"{self.figures}/{name}.{FOR_PRINT}" for name in figures]
 
     def papers_pattern(self, study: bool) -> str:
-        """Pattern of papers in paths where a scenario with a study follows, or where one without follows."""
+        """Return a pattern of papers in paths that are followed by a scenario with a study, or by one without."""
         sign = "=" if study else "!"
         patterns = []
         for key, paper in self.plan.papers.items():
@@ -479,25 +480,25 @@ class Jobs:
         return "|".join(patterns)
 
     def specifications(self, tables: Iterable[str]) -> list[str]:
-        """Specifications of collected tables, by their paths."""
+        """Return the specifications of collected tables, given their paths."""
         places = [Path(path).parts[-3:-1] for path in tables]
         return [self.papers[paper].scenarios[id].specification for paper, id in places]
 
     def scenario_summaries(self) -> list[dict[str, Any]]:
-        """Columns of every scenario in the table of all results, other than its replicates."""
+        """Return the columns of every scenario in the table of all results, except its replicates."""
         return [dict(jobs.scenario.summary().plain()) for jobs in self.scenarios]
 
     def family_trial(self, family: str) -> SimulateJob:
-        """Return the simulation of the records for a trial of a user's own family, from the first scenario that uses it."""
+        """Return the job that simulates records for a trial of a user's own family, from the first scenario that uses it."""
         job = self.own_families[family].simulate_job("0000")
         return job.model_copy(update={"replicates": job.replicates[:1]})
 
     def family_modules(self, family: str) -> list[str]:
-        """Modules of a user's own family, and of the records on which it is tried."""
+        """Return the modules of a user's own family, and of the records for its trial."""
         return [*self.own_families[family].tables_job().modules, *self.family_trial(family).modules]
 
     def study_folder(self) -> str:
-        """Folder of the study of a confidential file.
+        """Return the study folder of a confidential file.
 
         Raises:
             SystemExit: the run has no such study, or several.
@@ -505,7 +506,7 @@ class Jobs:
         studies = map(Path, self.plan.config.studies)
         folders = [str(study.parent) for study in studies if study.with_name("schema.yaml").is_file()]
         if len(folders) != 1:
-            refuse("validate and release need one study that formalsynth inspect began: --config study=studies/<name>/study.yaml")
+            refuse("validate and release need one study created by formalsynth inspect: --config study=studies/<name>/study.yaml")
         return folders[0]
 
     def report_inputs(self) -> list[str]:
@@ -513,42 +514,42 @@ class Jobs:
         return [path for paper in self.papers.values() for path in (*paper.figures(), *paper.tables())]
 
     def report_config(self) -> list[str]:
-        """Return the config files of the run; relative if in the working folder, which may be moved."""
+        """Return the config files of the run; paths inside the working folder are relative, so it can be moved."""
         files = [self.config / "config.yaml", *(path for paper in self.plan.papers.values() for path in paper.files)]
         files += [self.config / ERRATA] if self.plan.errata else []
         here = Path.cwd()
         return [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in dict.fromkeys(files)]
 
     def report_modules(self) -> list[str]:
-        """Modules with descriptions of metrics and guarantees."""
+        """Return the modules that describe metrics and guarantees."""
         return list(dict.fromkeys(register.module(name) for register in (METRICS, GUARANTEES, OWN_UTILITY) for name in register))
 
     def report_code(self) -> list[str]:
-        """Source files that the report depends on."""
+        """Return the source files that the report depends on."""
         return code_files("formalsynth.report.pages", *self.report_modules())
 
     def figure_sources(self) -> list[str]:
-        """Source files of figures, for the report to show."""
+        """Return the source files of figures, for the report to show."""
         papers = self.plan.papers.values()
         drawn = figure_modules(paper.original(number) for paper in papers for number in paper.figures)
         return _files_of(["formalsynth.show.tidy", "formalsynth.show.draw", *drawn])
 
     def table_sources(self) -> list[str]:
-        """Source files of tables, for the report to show."""
+        """Return the source files of tables, for the report to show."""
         tables = [table for paper in self.plan.papers.values() for table in paper.tables.values()]
         return _files_of(["formalsynth.show.tidy", *(maker(TABLES.module(table.kind)) for table in tables)])
 
     def claim_sources(self) -> list[str]:
-        """Source files of verdicts, for the report to show."""
+        """Return the source files of verdicts, for the report to show."""
         tests = [TESTS.module(claim.test.kind) for paper in self.plan.papers.values() for claim in paper.claims]
         return _files_of(["formalsynth.ledger.judge", *tests])
 
     def announcement(self, duration: str, warnings: Sequence[str]) -> str:
-        """Lines about what the run does, and what it leaves out because data are absent.
+        """Describe the run, and the parts that are skipped because data are missing.
 
         Args:
-            duration: how long it will take; empty where that is not known.
-            warnings: sentences that are added to those of the plan.
+            duration: sentence about how long it will take; empty if unknown.
+            warnings: sentences to add to the plan's warnings.
         """
         root = self.plan.config.root_seed
         lines = [f"formalsynth: scale {self.scale}, papers {', '.join(self.papers)}, root seed {root}"]
@@ -558,10 +559,10 @@ class Jobs:
         return "\n".join([*lines, *self.confidentiality()])
 
     def confidentiality(self) -> list[str]:
-        """Return a line for each paper about its results that have to stay with their owner."""
+        """Return a line for each paper whose results must stay with their owner."""
         return [
-            f"CONFIDENTIAL: {key}: made from {' and '.join(files)}, which nobody publishes: "
-            f"{' and '.join(self.papers[key].private)} can be read by you alone; what may be sent is made by the target share"
+            f"CONFIDENTIAL: {key}: made from {' and '.join(files)}, which no one publishes: "
+            f"only you can read {' and '.join(self.papers[key].private)}; the target share makes the files that may be sent"
             for key, files in self.confidential.items()
         ]
 
@@ -571,9 +572,9 @@ def _files_of(modules: Iterable[str]) -> list[str]:
 
 
 def refuse(sentence: str) -> NoReturn:
-    """End the run with a sentence.
+    """End the run with a message.
 
-    To an Exception from an input function Snakemake would add its traceback.
+    SystemExit, because Snakemake would add a traceback to an Exception raised in an input function.
 
     Raises:
         SystemExit: always.

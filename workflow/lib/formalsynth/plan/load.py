@@ -1,4 +1,4 @@
-"""Read the config and the papers it names as a plan."""
+"""Read the config, and the papers that it names, as a plan."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from formalsynth.runtime.files import is_file, is_folder
 WORKFLOW = Path(__file__).parents[3]
 """Folder of the rules."""
 RULE = re.compile(r"^\s*(?:rule (\w+):|use rule \w+ as (\w+) with:)", re.MULTILINE)
-"""Beginning of a rule with a name."""
+"""First line of a named rule."""
 RULES = frozenset(
     name or derived
     for path in (WORKFLOW / "Snakefile", WORKFLOW.parent / "Snakefile", *(WORKFLOW / "rules").glob("*.smk"))
     if path.is_file()
     for name, derived in RULE.findall(path.read_text(encoding="utf-8"))
 )
-"""Rules of the workflow. Each paper has a rule of its name, too."""
+"""Names of the workflow's rules. Each paper also has a rule with its own name."""
 REPORT = "report"
 """Folder of the report, next to those of the papers."""
 PROGRAMS = "stan"
@@ -52,24 +52,24 @@ PROGRAMS = "stan"
 
 
 def plan_of(folder: Path, **replaced: object) -> Plan:
-    """Plan of the run in a config folder, with other values of some of its keys.
+    """Return the plan of the run in a config folder, with some keys replaced.
 
     Raises:
-        ConfigError: a line for each thing that cannot be used.
+        ConfigError: with a line for each thing that cannot be used.
     """
     return read_plan({**load_yaml(folder / "config.yaml"), **replaced}, folder)
 
 
 def read_plan(config: Mapping[str, object], folder: Path, command_line: Collection[str] = ()) -> Plan:
-    """Validate the run's config and the papers it names, and spell them out.
+    """Validate the run's config and the papers that it names, and spell them out.
 
     Args:
-        config: contents of ``config/config.yaml``, with what the command line overrides.
+        config: contents of ``config/config.yaml``, after overrides from the command line.
         folder: the config folder.
-        command_line: keys of the config that the command line gives.
+        command_line: keys of the config that were given on the command line.
 
     Raises:
-        ConfigError: a line for each thing that cannot be used.
+        ConfigError: with a line for each thing that cannot be used.
     """
     find_all()
     file = folder / "config.yaml"
@@ -97,7 +97,7 @@ def read_plan(config: Mapping[str, object], folder: Path, command_line: Collecti
 
 
 def _check_ids(papers: Mapping[str, Paper], extending: Collection[str]) -> None:
-    """Check that no two papers share an id, nor two claims; a study has those of the paper that it extends."""
+    """Check that no two papers and no two claims share an id; a study keeps the ids of the paper that it extends."""
     own = {key: paper for key, paper in papers.items() if key not in extending}
     check_unique((paper.config.id or number_of(key), f"{paper.files[0]}: id") for key, paper in own.items())
     check_unique((claim.id, f"{paper.files[-1]}: claims.{claim.id}.id") for paper in own.values() for claim in paper.claims)
@@ -110,12 +110,12 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
     for given in run.studies:
         with problems.catch():
             if not is_file(given):
-                allowed = f"a file that is there; looked for {cut(Path(given).absolute())}"
+                allowed = f"an existing file; looked for {cut(Path(given).absolute())}"
                 raise refusal(config, "study", given, [allowed])
             study = read_study(Path(given).absolute(), load_yaml(Path(given)))
             taken = [other.stem for other in (folder / "papers").glob("*.yaml")] + [other.key for other in studies]
             if study.key in {*RULES, REPORT, *taken}:
-                why = "a paper or another study" if study.key in taken else "a name of the workflow's own"
+                why = "the name of a paper or another study" if study.key in taken else "a name that the workflow uses"
                 raise refusal(study.path, "key", study.key, [f"another name: this is {why}"])
             studies.append(study)
     problems.report()
@@ -123,7 +123,7 @@ def _read_studies(run: RunConfig, folder: Path) -> list[StudyFile]:
 
 
 def _read_errata(folder: Path) -> dict[str, Erratum]:
-    """Errata by every number that they have; none without a file of errata."""
+    """Return errata by each of their numbers; empty without a file of errata."""
     file = folder / ERRATA
     if not file.exists():
         return {}
@@ -131,7 +131,7 @@ def _read_errata(folder: Path) -> dict[str, Erratum]:
 
 
 def _of_papers(errata: Mapping[str, Erratum], papers: Mapping[str, Paper]) -> tuple[Erratum, ...]:
-    """Errata with a place in one of the papers."""
+    """Return the errata with a place in one of the papers."""
     by_id = {erratum.id: erratum for erratum in errata.values()}
     return tuple(erratum for erratum in by_id.values() if any(place.paper in papers for place in erratum.places))
 
@@ -152,7 +152,7 @@ def _check_run(run: RunConfig, file: Path) -> None:
     with problems.catch():
         named = os.environ.get("FORMALSYNTH_DATA")
         if named and not is_folder(named):
-            raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: a folder that is there")
+            raise ConfigError(f"environment variable FORMALSYNTH_DATA: given {short(named)}; allowed: an existing folder")
     with problems.catch():
         if os.path.lexists(run.data_folder) and not is_folder(run.data_folder):
             raise refusal(file, "data_folder", run.data_folder, ["a folder"])
@@ -160,7 +160,7 @@ def _check_run(run: RunConfig, file: Path) -> None:
 
 
 def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
-    """Check that no paper has the name of a rule that makes figures or tables of another one."""
+    """Check that no paper is named like a rule that makes figures or tables of another paper."""
     for key, paper in papers.items():
         shown = {f"figure {number}": figure_file(number) for number in paper.figures}
         for what, name in (shown | {f"table {number}": f"table{number}" for number in paper.tables}).items():
@@ -169,7 +169,7 @@ def _check_drawing(papers: Mapping[str, Paper], file: Path) -> None:
 
 
 def _read_paper(key: str, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a paper; sentences about its parts that are left out."""
+    """Read a paper; also return sentences about its skipped parts."""
     path, of_claims = (folder / part / f"{key}.yaml" for part in ("papers", "claims"))
     _check_paper("papers", key, folder / "config.yaml", folder)
     tree, config, about = _read_files(path, of_claims)
@@ -191,16 +191,16 @@ def _check_paper(key: str, paper: str, file: Path, folder: Path) -> None:
 
 
 def _spelled(key: str, config: PaperConfig, run: RunConfig, path: Path, problems: Problems) -> tuple[Paper, list[str]]:
-    """Paper with its scenarios; sentences about those that are left out."""
+    """Return a paper with its scenarios, and sentences about those that are skipped."""
     expanded = expand(config, path)
     spelled = spell_scenarios(key, config, run, expanded, path, problems)
     return Paper(key, config, expanded, spelled.scenarios), spelled.skipped
 
 
 def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[str, Erratum]) -> tuple[Paper, list[str]]:
-    """Read a study of the user's own; sentences about its parts that are left out.
+    """Read a user's own study; also return sentences about its skipped parts.
 
-    Inherited parts that make no sense any more are left out and reported.
+    Inherited parts that no longer make sense are left out and reported.
     """
     inherited = None
     if study.extends:
@@ -220,7 +220,7 @@ def _read_own(study: StudyFile, run: RunConfig, folder: Path, errata: Mapping[st
 
 
 def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems: Problems) -> None:
-    """Check that everything exists that answers a question of readers or begins a caption."""
+    """Check that everything named as an answer to a question or as the start of a caption exists."""
     ids = [claim.id for claim in about.claims]
     shown = [f"figure {number}" for number in config.figures] + [f"table {number}" for number in config.tables]
     named = [("answer", id, ids) for id in about.answer]
@@ -234,19 +234,19 @@ def _check_named(about: ClaimsConfig, config: PaperConfig, file: Path, problems:
 
 
 def _files(study: StudyFile) -> tuple[Path, ...]:
-    """Files of a study: its own, and that of its claims."""
+    """Return the files of a study: its own, and that of its claims."""
     return (study.path, *([study.claims] if study.claims else []))
 
 
 def _own_claims(paper: Paper, study: StudyFile, errata: Mapping[str, Erratum], problems: Problems) -> list[Claim]:
-    """Claims in the file of a study; none if the file cannot be used."""
+    """Return the claims in a study's file; empty if the file cannot be used."""
     with problems.catch():
         return read_claims(paper, own_claims(study), errata, study.claims or study.path, problems)
     return []
 
 
 def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConfig, ClaimsConfig]:
-    """Contents of a paper's file, its config, and its claims if their file exists."""
+    """Return the contents of a paper's file, its config, and its claims if their file exists."""
     problems, claims_config = Problems(), ClaimsConfig(claims=[])
     with problems.catch():
         tree = load_yaml(paper)
@@ -259,7 +259,7 @@ def _read_files(paper: Path, claims: Path) -> tuple[Mapping[Any, Any], PaperConf
 
 
 def _with_shown(paper: Paper, file: Path, problems: Problems, inherited: Inherited | None = None) -> Paper:
-    """Paper with the figures and tables that can be made; inherited ones that cannot are left out."""
+    """Return the paper with the figures and tables that can be made; inherited ones that cannot be made are left out."""
     config = paper.config
     figures, tables = {}, {}
 

@@ -1,4 +1,4 @@
-"""Parts of documents that are written by commands, between two marks."""
+"""Generated parts of documents, written by commands between two marks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ def between(text: str, name: str, inside: str, file: str) -> str:
 
     Args:
         text: the whole document.
-        name: of the part.
+        name: name of the part.
         inside: the new part.
         file: name of the document, for the error.
 
     Raises:
-        ValueError: the document has not these marks once.
+        ValueError: the document does not contain these marks exactly once.
     """
     start, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
     pattern = re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL)
     if len(pattern.findall(text)) != 1:
-        raise ValueError(f"{file} needs the marks {start} and {end} once")
+        raise ValueError(f"{file} must contain the marks {start} and {end} exactly once")
     return pattern.sub(lambda _: f"{start}\n\n{inside}\n\n{end}", text)

@@ -1,4 +1,4 @@
-"""Messages about config that cannot be used: the file, the key, the given value and the allowed ones."""
+"""Messages about invalid config: the file, the key, the given value and the allowed ones."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from formalsynth.core.model import PATTERNS
 from formalsynth.core.text import FORMULA, UNSEEN, Sentence
 
 LONGEST = 80
-"""Characters of a value that a message shows."""
+"""Maximum number of characters of a value shown in a message."""
 LONGEST_PATH = 300
-"""Characters of a path of keys that a message shows."""
+"""Maximum number of characters of a config path shown in a message."""
 ALLOWED = "; allowed: "
-"""Beginning of the list of allowed values in a message."""
+"""Text before the list of allowed values in a message."""
 NEAR = 0.7
-"""Least similarity of a name to the one that may have been meant, from 0 to 1."""
+"""Smallest similarity, from 0 to 1, at which a name is suggested."""
 Config = TypeVar("Config", bound=BaseModel)
 Where = tuple[str, ...]
 
 
 class ConfigError(Sentence):
-    """Something in the config cannot be used; the message is for the person who wrote it."""
+    """Error for config that cannot be used; the message is for the person who wrote it."""
 
 
 class Problems:
-    """Collects what is wrong, to report all of it at once."""
+    """Collector of problems, which are then reported all at once."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -42,24 +42,24 @@ class Problems:
 
     @contextlib.contextmanager
     def catch(self) -> Iterator[None]:
-        """Keep the message of a :class:`ConfigError` inside the block, and go on after it."""
+        """Record the message of a :class:`ConfigError` raised in the block, and continue after it."""
         try:
             yield
         except ConfigError as error:
             self._lines += str(error).splitlines()
 
     def report(self) -> None:
-        """Raise an error if anything was wrong.
+        """Raise an error if there was any problem.
 
         Raises:
-            ConfigError: a line for each thing that is wrong.
+            ConfigError: with a line for each problem.
         """
         if self._lines:
             raise ConfigError("\n".join(_with_lists_once(dict.fromkeys(self._lines))))
 
 
 def _with_lists_once(lines: Iterable[str]) -> Iterator[str]:
-    """Messages in which a long list of allowed values is written once, and later by its first words."""
+    """Yield messages in which a long list of allowed values is written out only once, and later cut short."""
     seen: set[str] = set()
     for line in lines:
         head, _, allowed = line.partition(ALLOWED)
@@ -69,12 +69,12 @@ def _with_lists_once(lines: Iterable[str]) -> Iterator[str]:
 
 
 def blame_command_line(problems: str, file: Path, keys: Iterable[object]) -> str:
-    """Messages about the run's config in which what the command line gave is blamed on ``--config``.
+    """Return messages about the run's config that name ``--config`` for values given on the command line.
 
     Args:
         problems: a line for each problem.
         file: the run's config file.
-        keys: keys that the command line gave.
+        keys: keys given on the command line.
     """
     given = "|".join(re.escape(str(key)) for key in keys)
     pattern = rf"^{re.escape(str(file))}: (?=(?:{given})\b)"
@@ -82,16 +82,16 @@ def blame_command_line(problems: str, file: Path, keys: Iterable[object]) -> str
 
 
 def validated(model: type[Config], values: object, file: Path, where: str = "") -> Config:
-    """Values as a model.
+    """Validate values as a model.
 
     Args:
-        model: what they have to be.
+        model: the model to validate against.
         values: contents of the file, or of a part of it.
-        file: where they were given.
-        where: path of keys to that part.
+        file: the file that contains them.
+        where: config path of that part.
 
     Raises:
-        ConfigError: a line for each thing that is wrong.
+        ConfigError: with a line for each problem.
     """
     try:
         settings = model.model_validate(values)
@@ -109,7 +109,7 @@ class _Problem:
     """A value that cannot be used."""
 
     def __init__(self, path: Where, given: str, allowed: str, other_kinds: bool = False) -> None:
-        """Keep its path, the given and the allowed value, and whether values of other kinds are allowed."""
+        """Store its path, the given and the allowed value, and whether values of other kinds are allowed."""
         self.path, self.given, self.allowed, self.other_kinds = path, given, allowed, other_kinds
 
 
@@ -117,7 +117,7 @@ def _lines(wrong: Sequence[_Problem], file: Path, where: str) -> Iterator[str]:
     by_path: dict[Where, dict[str, list[str]]] = {}
     paths = {problem.path for problem in wrong}
     for problem in wrong:
-        # where a value may be a number or a list, the problems inside the list are enough
+        # if a value may be a number or a list, the problems inside the list are enough
         if not (problem.other_kinds and _has_inner(problem.path, paths)):
             by_path.setdefault(problem.path, {}).setdefault(problem.given, []).append(problem.allowed)
     for path, problems in by_path.items():
@@ -133,12 +133,12 @@ def _has_inner(path: Where, paths: Iterable[Where]) -> bool:
 
 
 def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
-    """Values and keys that a terminal or a spreadsheet would not take as text."""
+    """Yield problems for values and keys that a terminal or a spreadsheet would not treat as text."""
     if isinstance(given, str):
         if UNSEEN.search(given):
             yield _Problem(path, f": given {short(given)}", "Input should have no control characters")
         elif FORMULA.match(given):
-            yield _Problem(path, f": given {short(given)}", "Input should not begin as a formula of a spreadsheet does")
+            yield _Problem(path, f": given {short(given)}", "Input should not start like a spreadsheet formula")
     elif isinstance(given, dict):
         for key, value in given.items():
             yield from _odd_texts(key, path)
@@ -149,12 +149,12 @@ def _odd_texts(given: object, path: Where = ()) -> Iterator[_Problem]:
 
 
 def _truth_values(given: object, read: object, path: Where = ()) -> Iterator[tuple[Where, bool]]:
-    """Places where true or false were taken for a number."""
+    """Yield the places where true or false was read as a number."""
     if isinstance(given, bool) and isinstance(read, int | float) and not isinstance(read, bool):
         yield path, given
     elif isinstance(given, dict):
         for key, value in given.items():
-            # a key that is a number may have become text
+            # a numeric key may have become text
             inner = read.get(key, read.get(str(key))) if isinstance(read, dict) else getattr(read, str(key), None)
             yield from _truth_values(value, inner, (*path, str(key)))
     elif isinstance(given, list) and isinstance(read, list | tuple):
@@ -163,7 +163,7 @@ def _truth_values(given: object, read: object, path: Where = ()) -> Iterator[tup
 
 
 def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _Problem:
-    """Problem from an error of pydantic."""
+    """Make a problem from a pydantic error."""
     location, kind = error["loc"], error["type"]
     path = _path(values, location, absent=kind == "missing")
     given = "" if kind == "missing" or not path else f": given {short(error['input'])}"
@@ -172,7 +172,7 @@ def _problem(model: type[BaseModel], values: Any, error: Mapping[str, Any]) -> _
 
 
 def _path(values: Any, location: Sequence[str | int], absent: bool) -> Where:
-    """Keys of a location; its other parts name the kind of value that was tried, or a key that is absent."""
+    """Return the keys in a location; its other parts name the kind of value that was tried, or a missing key."""
     path, here = [], values
     for place, part in enumerate(location):
         known = part in here if isinstance(here, dict) else isinstance(here, list) and part in range(len(here))
@@ -184,7 +184,7 @@ def _path(values: Any, location: Sequence[str | int], absent: bool) -> Where:
 
 
 def _allowed(model: type[BaseModel], error: Mapping[str, Any]) -> str:
-    """Sentence about the allowed values, with the name that may have been meant."""
+    """Return a sentence about the allowed values, with a suggested name if one is similar."""
     location, kind = error["loc"], error["type"]
     sentence: str = error["msg"].removeprefix("Value error, ")
     if kind == "string_pattern_mismatch":
@@ -204,8 +204,8 @@ def short(value: object) -> str:
     """Write a value as it was given, cut if it is long."""
     try:
         text = repr(value)
-    except ValueError:  # Python does not write integers of thousands of digits
-        return "a number of thousands of digits"
+    except ValueError:  # Python does not print integers with thousands of digits
+        return "a number with thousands of digits"
     return cut(text, LONGEST)
 
 
@@ -216,34 +216,34 @@ def cut(text: object, longest: int = LONGEST_PATH) -> str:
 
 
 def refusal(file: Path, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
-    """Error about a value that is not allowed, with the allowed name that may have been meant."""
+    """Return an error about a value that is not allowed, with a suggested name if one is similar."""
     names = [str(name) for name in allowed]
     return ConfigError(f"{file}: {key}: given {short(given)}{ALLOWED}{', '.join(names)}{meant(given, names)}")
 
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a config file that is checked against the registers, other sections or data."""
+    """Section of a config file, to be checked against the registers, other sections or data."""
 
     file: Path
     where: str
-    """Path of keys to the section."""
+    """Config path of the section."""
 
     def refuse(self, key: str, given: object, allowed: Iterable[object]) -> ConfigError:
-        """Error about one key of the section."""
+        """Return an error about one key of the section."""
         return refusal(self.file, f"{self.where}.{key}", given, allowed)
 
     def check_names(self, key: str, given: Iterable[object], allowed: Collection[object], none: str = "") -> None:
         """Check that every name is allowed.
 
         Args:
-            key: the key that gives the names.
+            key: the key that contains the names.
             given: the names.
-            allowed: the names that are allowed.
-            none: what the message lists if no name is allowed.
+            allowed: the allowed names.
+            none: text listed in the message if no name is allowed.
 
         Raises:
-            ConfigError: one is not allowed.
+            ConfigError: a name is not allowed.
         """
         for name in given:
             if name not in allowed:
@@ -251,7 +251,7 @@ class Section:
 
 
 def meant(given: object, names: Sequence[str]) -> str:
-    """Ask for the name that is most like a given one; empty if none is similar, or if it exists."""
+    """Return a question that suggests the most similar name; empty if none is similar, or if the given name exists."""
     near = get_close_matches(given, names, 1, NEAR) if isinstance(given, str) and given not in names else []
     return f"; did you mean {near[0]}?" if near else ""
 
@@ -260,10 +260,10 @@ def check_unique(pairs: Iterable[tuple[int | str, str]]) -> None:
     """Check that no two sections have the same id; each is given as its id and its place.
 
     Raises:
-        ConfigError: two have.
+        ConfigError: two sections have the same id.
     """
     seen: dict[int | str, str] = {}
     for id, path in pairs:
         if id in seen:
-            raise ConfigError(f"{path}: given {id!r}; it is already given at {seen[id]}, ids are never shared")
+            raise ConfigError(f"{path}: given {id!r}; it is already used at {seen[id]}, and ids are never shared")
         seen[id] = path

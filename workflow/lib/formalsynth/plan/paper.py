@@ -28,7 +28,7 @@ from formalsynth.plan.printed import printed_values
 from formalsynth.plan.scenario import Scenario
 
 NameOrGroup = str | list[str]
-"""An entry or id; a list alternates its members."""
+"""An entry or id; the members of a list alternate."""
 
 
 @dataclass(frozen=True)
@@ -48,22 +48,22 @@ class Paper:
     answer: tuple[str, ...] = ()
     """Ids of the claims that answer it."""
     seen: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Ids of the claims that begin the captions of figures without claims of their own, by printed number."""
+    """Ids of the claims at the start of captions of figures without claims of their own, by printed number."""
     questions: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """More questions of readers, each with its claims, figures and tables."""
+    """Further questions that readers may have, each with its claims, figures and tables."""
     files: tuple[Path, ...] = ()
     """Its config files, its own first."""
     tree: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """Contents of its own file, for studies that extend it."""
 
     def of(self, names: str | Sequence[str], size: int | None = None) -> list[Scenario]:
-        """Scenarios of config entries, by sample size, without skipped ones."""
+        """Return the scenarios of config entries, of one sample size if given; skipped ones are left out."""
         names = [names] if isinstance(names, str) else names
         named = [scenario for name in names for scenario in self.scenarios.values() if scenario.name == name]
         return [scenario for scenario in named if size in (None, scenario.size)]
 
     def order(self, names: Sequence[NameOrGroup]) -> list[str]:
-        """Ids from left to right; the members of a nested list alternate."""
+        """Return ids from left to right; the members of a nested list alternate."""
         ids: list[str] = []
         for name in names:
             members = [self._ids(member) for member in ([name] if isinstance(name, str) else name)]
@@ -71,25 +71,25 @@ class Paper:
         return ids
 
     def parameters(self, id: str) -> dict[str, float]:
-        """Parameters of a synthesizer over those of its parents, with defaults; none for the confidential data."""
+        """Return a synthesizer's parameters, with defaults, merged over its parents'; empty for the confidential data."""
         return self.expanded.parameters(id)
 
     def fits(self, id: str, where: Mapping[str, float]) -> bool:
-        """Return True if a synthesizer has these values of those parameters that it has."""
+        """Return True if a synthesizer has these values for the parameters that it has."""
         parameters = self.parameters(id)
         return all(parameters.get(key, value) == value for key, value in where.items())
 
     def original(self, number: str) -> Figure:
-        """Figure of a number, or the figure that it repeats."""
+        """Return the figure with a number, or the figure that it repeats."""
         figure = self.figures[number]
         return self.original(figure.same_as) if isinstance(figure, Repeat) else figure
 
     def figure(self, number: str, scale: str) -> FigureDisplay:
-        """Contents of a figure."""
+        """Return the contents of a figure."""
         return self._shown_figure(self.original(number), number, scale)
 
     def _shown_figure(self, figure: Figure, number: str, scale: str) -> FigureDisplay:
-        """Contents of a figure, or of a part of one."""
+        """Return the contents of a figure, or of a part of one."""
         parts = {letter: self._shown_figure(part, f"{number}{letter}", scale) for letter, part in figure.members().items()}
         shown = self._display(figure, number, scale, self.of(figure.scenario, figure.size))
         labels = {id: label for name, label in figure.labels.items() for id in self.expanded.groups.get(name, [name])}
@@ -136,7 +136,7 @@ class Paper:
         )  # fmt: skip
 
     def _truths(self, figure: Figure) -> dict[str, float]:
-        """Values of the drawn columns in the population, where a figure has its dashed line there."""
+        """Return the population values of the drawn columns, if the figure draws a dashed line there."""
         scenarios = self.of(figure.scenario, figure.size)
         if getattr(figure, "line", None) != "population" or not scenarios:
             return {}
@@ -168,7 +168,7 @@ class Plan:
     config: RunConfig
     papers: dict[str, Paper]
     skipped: list[str]
-    """Sentences about parts that are left out, because data are absent or because a study changed their subject."""
+    """Sentences about parts that are left out, because data are missing or because a study changed their subject."""
     errata: tuple[Erratum, ...] = ()
     """Errors in the printed papers."""
 
@@ -179,7 +179,7 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences about data files that may not be those of the papers, and about data outside declared ranges."""
+        """Sentences about data files that may differ from the papers', and about data outside declared ranges."""
         return [
             f"{paper.key}: {scenario.place} ({scenario.name}): {concern}"
             for paper in self.papers.values()
@@ -193,7 +193,7 @@ class Plan:
         return sorted({name for scenario in self.scenarios for name in (scenario.program, *scenario.public_programs)} - {""})
 
     def own_programs(self) -> dict[str, Path]:
-        """Stan programs of the user's own, with their files."""
+        """Return the user's own Stan programs, with their files."""
         families = {scenario.family for scenario in self.scenarios} - {""}
         modules = {FAMILIES[family].program: FAMILIES.module(family) for family in families}
         return {name: Path(module) for name, module in sorted(modules.items()) if module.endswith(".stan")}
@@ -203,31 +203,31 @@ class Plan:
         return self.own_programs().get(program, REPOSITORY / "stan" / f"{program}.stan")
 
     def data_files(self) -> list[tuple[Dataset, bool]]:
-        """Real data files that the papers use; True for each that is there."""
+        """Return the real data files that the papers use, each with True if it exists."""
         configs = [config for paper in self.papers.values() for config in paper.config.scenarios.values()]
         names = dict.fromkeys(name for config in configs for name in config.files)
         return [(FILES[name], find(name, self.config.data_folder) is not None) for name in names]
 
     def own_families(self) -> dict[str, Scenario]:
-        """Families of the user's own in Python, each with a scenario that uses it."""
+        """Return the user's own families in Python, each with a scenario that uses it."""
         fitted = {scenario.family: scenario for scenario in reversed(self.scenarios) if scenario.family}
         modules = {family: FAMILIES.module(family) for family in fitted}
         return {family: fitted[family] for family, module in modules.items() if module.endswith(".py") and is_own(module)}
 
     def uses_of(self, program: str) -> list[dict[str, object]]:
-        """Different uses of a program of the user's own, as plain data."""
+        """Return the different uses of a user's own program, as plain data."""
         uses = {use.digest(): use for scenario in self.scenarios if scenario.program == program and (use := scenario.use)}
         return [dict(use.plain()) for _, use in sorted(uses.items())]
 
 
 def _differing(parameters: Sequence[Mapping[str, float]]) -> list[str]:
-    """Names of parameters that do not have the same value everywhere."""
+    """Return the names of parameters that do not have the same value everywhere."""
     names = dict.fromkeys(name for values in parameters for name in values)
     return [name for name in names if len({values.get(name) for values in parameters}) > 1]
 
 
 def _with_audited(table: Table, scenarios: Sequence[Scenario]) -> Table:
-    """Table with the audited epsilon after each epsilon, if its scenario is audited."""
+    """Return the table with a row for the audited epsilon after that for epsilon, if its scenario is audited."""
     rows, known = table.statistics, table.rows_allowed()
     if "epsilon" not in rows or AUDITED in rows or known is not None or not any(scenario.audit for scenario in scenarios):
         return table
@@ -236,7 +236,7 @@ def _with_audited(table: Table, scenarios: Sequence[Scenario]) -> Table:
 
 
 def truth_of(data: Simulated | FromFile | None, statistic: str) -> float | None:
-    """Value of a statistic in the population that data are drawn from; None if it is not known."""
+    """Return the value of a statistic in the population that data are drawn from; None if unknown."""
     if not isinstance(data, Simulated):
         return None
     truth = POPULATIONS[data.population].truth
@@ -254,7 +254,7 @@ def _shown(scenario: Scenario) -> ShownScenario:
 
 
 def _kind_of_data(scenario: Scenario) -> str:
-    """Describe the data for a caption; empty where a study's data set is named by its label."""
+    """Describe the data for a caption; empty if a study's label names its data set."""
     if scenario.study:
         return STUDIES[scenario.study.name].data(scenario.study.settings)
     if isinstance(scenario.data, Simulated) and scenario.data.counts:
@@ -265,6 +265,6 @@ def _kind_of_data(scenario: Scenario) -> str:
 
 
 def figure_file(number: str) -> str:
-    """Return a figure's file name without its ending: two digits, so that files sort, and the letter of its panel."""
+    """Return a figure's file name without extension: two digits, so files sort, and the letter of its panel."""
     digits = number.rstrip("abcdefghijklmnopqrstuvwxyz")
     return f"fig{int(digits):02d}{number.removeprefix(digits)}"

@@ -1,4 +1,4 @@
-"""Printed values of the cells of a figure, from the tables and claims of its paper."""
+"""Printed values for the cells of a figure, from its paper's tables and claims."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TableAt = tuple[Table, Sequence[str]]
 def printed_values(
     figure: Figure, scenarios: Sequence[str], ids: Sequence[str], tables: Sequence[TableAt], claims: Sequence[Claim]
 ) -> tuple[Printed, ...]:
-    """Numbers and intervals that the paper prints for cells of a figure, each cell once; those of its tables come first.
+    """Return the numbers and intervals that the paper prints for cells of a figure, one per cell; tables take precedence.
 
     Args:
         figure: the figure.
         scenarios: ids of its scenarios.
         ids: synthesizers that it shows.
-        tables: the tables of its paper, each with the ids of its scenarios.
-        claims: the claims of its paper.
+        tables: its paper's tables, each with the ids of its scenarios.
+        claims: its paper's claims.
     """
     columns = {*figure.columns(), *([figure.across] if figure.across else [])}
     cells: dict[tuple[str, str, str], Printed] = {}
@@ -34,7 +34,7 @@ def printed_values(
 
 
 def _of_tables(figure: Figure, tables: Sequence[TableAt]) -> Iterator[Printed]:
-    """Values in tables of the collected table that the figure draws, if they have one sample size."""
+    """Yield values from tables that use the same collected table as the figure and have a single scenario."""
     for table, scenarios in tables:
         if table.table == figure.table and len(scenarios) == 1:
             for id, columns in table.printed_columns().items():
@@ -43,7 +43,7 @@ def _of_tables(figure: Figure, tables: Sequence[TableAt]) -> Iterator[Printed]:
 
 
 def _of_claims(figure: Figure, claims: Sequence[Claim]) -> Iterator[Printed]:
-    """Values in claims about single synthesizers: a typical value, or the limits of all values."""
+    """Yield values from claims about single synthesizers: a typical value, or the limits of all values."""
     for claim in claims:
         of = claim.estimate
         if claim.kind != "ours" and of.table == figure.table and len(claim.scenarios) == 1 and _is_typical(of):
@@ -52,7 +52,7 @@ def _of_claims(figure: Figure, claims: Sequence[Claim]) -> Iterator[Printed]:
 
 
 def _is_typical(of: Estimate) -> bool:
-    """Return True for an unchanged median or mean of one column for synthesizers."""
+    """Return True for a plain median or mean of one column, by synthesizer."""
     changed = of.distance is not None or of.of_largest or of.above is not None or of.differences or of.rows
     return of.over == "synthesizer" and of.statistic in ("median", "mean") and len(of.value) == 1 and not changed
 

@@ -1,7 +1,7 @@
-"""One replicate again, with everything kept that its row in ``replicates.csv`` was made from.
+"""Rerun of one replicate that keeps everything from which its row in ``replicates.csv`` was made.
 
 Run as ``python -m formalsynth.plan.replay <paper or study file> <scenario> <replicate> --to <folder>``. Random streams belong to
-the replicate, so that it comes out as in the whole run.
+the replicate, so the result is the same as in the whole run.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from formalsynth.steps.run import run_batch
 
 
 def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None:
-    """Run one replicate of a scenario with fits.
+    """Rerun one replicate of a scenario with fits.
 
     Args:
         plan: the plan.
         scenario: one of its scenarios.
-        replicate: which one.
-        folder: where everything goes: the data, draws, weights and bounds of every synthesizer, and the tables of the replicate.
+        replicate: number of the replicate.
+        folder: output folder for the data, every synthesizer's draws, weights and bounds, and the tables of the replicate.
 
     Raises:
         ConfigError: the scenario has no such replicate, or is run by a study.
@@ -58,7 +58,7 @@ def replay(plan: Plan, scenario: Scenario, replicate: int, folder: Path) -> None
 
 
 def _write_records(job: BatchJob, folder: Path) -> None:
-    """Write the records with the weight and the bound that each synthesizer gives them."""
+    """Write the records, each with its weight and bound under every synthesizer."""
     import pandas as pd
 
     records = DataBatch.read(folder / "data.npz").records(0)
@@ -73,12 +73,14 @@ def _write_records(job: BatchJob, folder: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Command line: run one replicate again."""
-    parser = argparse.ArgumentParser(prog="python -m formalsynth.plan.replay", description="Run one replicate, keep everything.")
+    """Command line: rerun one replicate."""
+    parser = argparse.ArgumentParser(
+        prog="python -m formalsynth.plan.replay", description="Rerun one replicate and keep everything."
+    )
     parser.add_argument("of", help="key of a paper, or a study file")
-    parser.add_argument("scenario", help="scenario as in paths, such as simulation_n2000")
+    parser.add_argument("scenario", help="scenario, as named in paths, such as simulation_n2000")
     parser.add_argument("replicate", type=int, help="number of the replicate, from 0")
-    parser.add_argument("--to", type=Path, required=True, help="folder that everything goes to")
+    parser.add_argument("--to", type=Path, required=True, help="output folder")
     parser.add_argument("--scale", default="paper", help="scale of the run (default: paper)")
     options = parser.parse_args(arguments)
     os.umask(0o077)
@@ -92,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"Everything of replicate {options.replicate} of {options.scenario} is in {options.to}, readable by you alone.")
+    print(f"All files of replicate {options.replicate} of {options.scenario} are in {options.to}; only you can read them.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Scenarios of the plan: one data set design at one sample size, and the inputs of its jobs."""
+"""Scenarios of the plan: one data design at one sample size, and the inputs of its jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from formalsynth.core.utility import OWN_UTILITY
 from formalsynth.plan.audits import EXACT, SAMPLED, AuditPlan
 
 AUDIT_STEP, EXACT_DRAWS = "formalsynth.steps.audit", "formalsynth.steps.exact_draws"
-"""The step that audits, and exact draws: named here and imported by the jobs that ask for them alone."""
+"""Modules of the audit step and of exact draws: only named here, and imported by the jobs that need them."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ChosenStudy:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One data set design at one sample size, with every fan-out spelled out."""
+    """One data design at one sample size, with all its synthesizers spelled out."""
 
     key: ScenarioKey
     name: str
@@ -63,7 +63,7 @@ class Scenario:
     stand_in: bool
     """True if simulated data replace an absent file."""
     study: ChosenStudy | None
-    """The study that runs its replicates; None for a scenario with fits."""
+    """Study that runs its replicates; None for a scenario with fits."""
     unit: float
     size: int
     """Sample size in config, before the scale shrinks it."""
@@ -73,31 +73,31 @@ class Scenario:
     synthetic_sets: int
     centre_sets: int
     coefficient: bool
-    """True if its table of replicates has the last coefficient of a regression."""
+    """True if its table of replicates contains the last coefficient of a regression."""
     data_folder: str
     files: dict[str, str]
-    """The sha256 of each real data file that it reads, by registered name; empty for one that is absent."""
+    """The sha256 of each real data file that it reads, by registered name; empty for a missing file."""
     use: ProgramUse | None
-    """Its use of a Stan program of the user's own; None for our families and for studies."""
+    """Its use of the user's own Stan program; None for our families and for studies."""
     doubt: str
-    """Sentence about a data file that may not be the paper's; empty for no doubt."""
+    """Warning that a data file may not be the paper's; empty if there is no doubt."""
     audit: AuditPlan | None
-    """None where nothing is audited."""
+    """None if nothing is audited."""
     synthesizers: dict[str, Synthesizer] = field(repr=False)
     arms: dict[str, ArmChoice] = field(repr=False)
     exact: bool = False
-    """True if its draws are of exact pseudo posteriors, and not Stan's."""
+    """True if its draws are from exact pseudo posteriors instead of Stan."""
     utility: tuple[str, ...] = ()
     """Names of own utility statistics."""
 
     @property
     def id(self) -> str:
-        """Its id, as in paths."""
+        """Id, as in paths."""
         return self.key.scenario
 
     @property
     def n(self) -> int:
-        """Its sample size."""
+        """Sample size."""
         return self.key.n
 
     @property
@@ -117,29 +117,29 @@ class Scenario:
 
     @property
     def confidential(self) -> tuple[str, ...]:
-        """The data files that it reads and that are not published: what is made from them stays with their owner."""
+        """Unpublished data files that it reads: everything made from them stays with their owner."""
         datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
         return tuple(dict.fromkeys(dataset.shown for dataset in datasets if dataset.confidential))
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The published data files that its records are read from."""
+        """Published data files from which its records are read."""
         datasets = [FILES[name] for name, sha256 in self.files.items() if sha256]
         return tuple(dict.fromkeys(data.file for data in datasets if not data.confidential and data.holds != "counts"))
 
     def fits(self) -> list[str]:
-        """Ids of the synthesizers with a fit of their own; a study counts as one."""
+        """Return the ids of the synthesizers with a fit of their own; a study counts as one."""
         if self.study:
             return [STUDY]
         return [synthesizer.id for synthesizer in self.synthesizers.values() if synthesizer.fit == synthesizer.id]
 
     def members(self, fit: str) -> list[Synthesizer]:
-        """Synthesizers that share a fit, its owner first."""
+        """Return the synthesizers that share a fit, its owner first."""
         sharing = [synthesizer for synthesizer in self.synthesizers.values() if synthesizer.fit == fit]
         return sorted(sharing, key=lambda synthesizer: synthesizer.id != fit)
 
     def fits_in_turn(self) -> list[str]:
-        """Sort ids of the fits, parents first."""
+        """Return the ids of the fits, parents first."""
         needs = {fit: dict.fromkeys(self._fits_of_parents(self.members(fit)).values()) for fit in self.fits()}
         return list(TopologicalSorter(needs).static_order())
 
@@ -147,7 +147,7 @@ class Scenario:
         return {parent: self.synthesizers[parent].fit for synthesizer in chosen for parent in synthesizer.parents}
 
     def batches(self) -> list[str]:
-        """Ids of its batches."""
+        """Return the ids of its batches."""
         return [f"{k:04d}" for k in range(-(-self.replicates // self.batch_size))]
 
     def batch(self, id: str) -> tuple[int, ...]:
@@ -155,10 +155,10 @@ class Scenario:
         first = int(id) * self.batch_size
         return tuple(range(first, min(first + self.batch_size, self.replicates)))
 
-    # Inputs of jobs; a job does not run again for what is left out here. ---------------------------------------------
+    # Inputs of jobs; changes of anything not listed here do not rerun a job. ----------------------------------------
 
     def batch_job(self, batch: str, sampler: SamplerSettings) -> BatchJob:
-        """Return the input of the job that runs a batch: the inputs of its parts."""
+        """Return the input of the job that runs a batch, made of the inputs of its parts."""
         fits = self.fits_in_turn()
         return BatchJob(
             simulate=self.simulate_job(batch), fits=tuple(self.fit_job(fit, sampler) for fit in fits),
@@ -196,7 +196,7 @@ class Scenario:
         )  # fmt: skip
 
     def audit_job(self, batch: str, sampler: SamplerSettings) -> AuditJob | None:
-        """Return the input of auditing a batch; None where none of its data sets is audited."""
+        """Return the input of auditing a batch; None if none of its data sets is audited."""
         plan = self.audit
         replicates = tuple(replicate for replicate in self.batch(batch) if plan and replicate < plan.replicates)
         if plan is None or not replicates:
@@ -212,7 +212,7 @@ class Scenario:
         )  # fmt: skip
 
     def summary(self) -> ScenarioColumns:
-        """Its columns of the table of all results."""
+        """Return its columns in the table of all results."""
         mechanisms = {id: synthesizer.mechanism for id, synthesizer in self.synthesizers.items()}
         parameters = {id: synthesizer.parameters for id, synthesizer in self.synthesizers.items()}
         return ScenarioColumns(
@@ -241,10 +241,10 @@ class Scenario:
         )  # fmt: skip
 
     def _own_utility(self) -> tuple[str, ...]:
-        """Files that define its own utility statistics."""
+        """Return the files that define its own utility statistics."""
         return tuple(dict.fromkeys(OWN_UTILITY.module(name) for name in self.utility))
 
     def _modules(self, synthesizers: Sequence[Synthesizer]) -> tuple[str, ...]:
-        """Modules that define the family and the synthesizers' mechanisms."""
+        """Return the modules that define the family and the synthesizers' mechanisms."""
         mechanisms = (MECHANISMS.module(synthesizer.mechanism) for synthesizer in synthesizers)
         return tuple(dict.fromkeys([FAMILIES.module(self.family), *mechanisms]))

@@ -41,7 +41,7 @@ AnyScenario = SimulatedScenario | FileScenario | StudyScenario
 
 @dataclass(frozen=True)
 class Spelled:
-    """Scenarios of a paper, and sentences about those that are left out because their data are absent."""
+    """Scenarios of a paper, and sentences about those that are skipped because their data are missing."""
 
     scenarios: dict[str, Scenario]
     skipped: list[str]
@@ -63,23 +63,23 @@ class _Entry(Section):
 
     @property
     def replicates(self) -> int:
-        """Replicates at the scale of the run."""
+        """Number of replicates at the scale of the run."""
         return min(self.config.replicates, self.run.size.replicates or self.config.replicates)
 
     @property
     def configured_size(self) -> int:
-        """Replicates of a job in config: the command line's, else the scenario's own, else the run's."""
+        """Configured number of replicates per job: from the command line, else the scenario, else the run."""
         return self.run.batch_size if self.run.overrides_batch_size else self.config.batch_size or self.run.batch_size
 
     @property
     def batch_size(self) -> int:
-        """Replicates of a job: as configured, or more where that makes too many batches, unless the command line gives it."""
+        """Replicates per job: as configured, or more if there would be too many batches; the command line's number is kept."""
         enlarged = 0 if self.run.overrides_batch_size else math.ceil(self.replicates / self.run.batches_max)
         return max(self.configured_size, enlarged)
 
     @property
     def place(self) -> str:
-        """Its place in the paper; its name where none is given."""
+        """Place in the paper; the name if none is given."""
         return self.config.place or self.name
 
     @property
@@ -89,12 +89,12 @@ class _Entry(Section):
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """Registered files without which its study cannot run."""
+        """Registered files that its study requires."""
         return self.config.files if isinstance(self.config, StudyScenario) else ()
 
 
 def spell_scenarios(key: str, paper: PaperConfig, run: RunConfig, expanded: Expanded, file: Path, problems: Problems) -> Spelled:
-    """Spell out the scenarios of a paper at every sample size, without invalid ones."""
+    """Spell out the scenarios of a paper at every sample size, leaving out invalid ones."""
     spelled = Spelled({}, [])
     with problems.catch():
         check_unique((config.id or number_of(name), f"{file}: scenarios.{name}.id") for name, config in paper.scenarios.items())
@@ -120,7 +120,7 @@ def _spell(entry: _Entry, spelled: Spelled) -> None:
         return
     for scenario in _at_sizes(entry):
         if scenario.id in spelled.scenarios:
-            raise entry.refuse("n", config.n, [f"sizes that are different at scale {entry.run.scale}"])
+            raise entry.refuse("n", config.n, [f"sizes that differ at scale {entry.run.scale}"])
         spelled.scenarios[scenario.id] = scenario
 
 
@@ -150,18 +150,18 @@ def _check_entry(entry: _Entry) -> None:
 
 
 def _check_synthesizers(entry: _Entry, study: str) -> None:
-    """Check that the synthesizers of a scenario are for its study, or for fits if it has none."""
+    """Check that a scenario's synthesizers are for its study, or for fits if it has none."""
     groups, studies = entry.expanded.groups, entry.expanded.studies
     entry.check_names("synthesizers", entry.config.synthesizers, list(groups))
     for name in entry.config.synthesizers:
         for owner in (studies.get(id, "") for id in groups[name]):
             if owner != study:
-                allowed = f"another one: it is for {f'the study {owner}' if owner else 'scenarios with a family'}"
+                allowed = f"a different one: this one is for {f'the study {owner}' if owner else 'scenarios with a family'}"
                 raise entry.refuse("synthesizers", name, [allowed])
 
 
 def _check_file(entry: _Entry, config: FileScenario) -> None:
-    """Check the file of a scenario, and the sample size of its stand-in."""
+    """Check a scenario's file, and the sample size of its stand-in."""
     records = [name for name, dataset in FILES.items() if dataset.holds == "records"]
     entry.check_names("file.name", [config.file.name], records)
     if config.stand_in is None and config.n is not None:
@@ -186,7 +186,7 @@ def _check_family(entry: _Entry, config: FittedScenario) -> None:
 
 
 def _check_bins(entry: _Entry, own: OwnStan, name: str) -> None:
-    """Check that noisy tables of a program have no further columns, and bins whose edges are possible outcomes."""
+    """Check that a program with noisy tables has no further columns, and that all bin edges are possible outcomes."""
     for id in entry.expanded.groups[name]:
         synthesizer = entry.expanded.synthesizers[id]
         if not MECHANISMS[synthesizer.mechanism].fits_public:
@@ -200,7 +200,7 @@ def _check_bins(entry: _Entry, own: OwnStan, name: str) -> None:
 
 
 def _outside(low: float, high: float, lower: object, upper: object) -> bool:
-    """Check if bins are beyond declared bounds, of which each may be missing."""
+    """Return True if bins extend beyond the declared bounds, either of which may be missing."""
     below = isinstance(lower, int | float) and low < lower
     return below or (isinstance(upper, int | float) and high > upper)
 
@@ -220,11 +220,11 @@ def _check_likelihood(entry: _Entry, model: str, name: str, exact: bool) -> None
         allowed = f"no noisy tables: family {model} cannot be fitted to them; to change that, {how} (docs/OWN_STAN.md)"
         raise entry.refuse("synthesizers", name, [allowed])
     if exact and any(mechanism.fits_public for mechanism in mechanisms):
-        raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: Stan alone fits them"])
+        raise entry.refuse("synthesizers", name, ["no noisy tables with exact: true: only Stan can fit them"])
 
 
 def _check_program(entry: _Entry, own: OwnStan, family: ProgramFamily) -> None:
-    """Check that a program is given the numbers and columns that it declares, and no others."""
+    """Check that a program is given exactly the numbers and columns that it declares."""
     for key, given, declared, what in (
         ("data", own.data, family.numbers, "number"),
         ("inputs", list(own.inputs), list(family.inputs), "column"),
@@ -240,11 +240,11 @@ def _check_program(entry: _Entry, own: OwnStan, family: ProgramFamily) -> None:
 
 
 def _check_bounds(entry: _Entry, use: ProgramUse, records: Records) -> None:
-    """Check that confidential data have the declared columns, and are between the declared bounds; no message names a value."""
+    """Check that confidential data have the declared columns and lie within the declared bounds; messages contain no values."""
 
     def refuse_outside(key: str, ends: str, inside: np.ndarray) -> None:
         if not inside.all():
-            allowed = f"bounds that hold all values: {int((~inside).sum())} of {len(records)} lie outside"
+            allowed = f"bounds that contain all values: {int((~inside).sum())} of {len(records)} are outside"
             raise entry.refuse(key, ends, [allowed])
 
     for name, column in use.inputs.items():
@@ -307,13 +307,13 @@ def _fitted(entry: _Entry, config: SimulatedScenario | FileScenario, size: int |
 
 
 def _numbers(config: FittedScenario) -> dict[str, float]:
-    """Numbers that the Stan program is given beyond the data: priors of our families."""
+    """Return the numbers passed to the Stan program in addition to the data; for our families, the priors."""
     own = config.family
     return own.data if isinstance(own, OwnStan) else dict(FAMILIES[config.model].priors) | config.priors
 
 
 def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | None, use: ProgramUse | None) -> AuditPlan | None:
-    """Audit of a scenario; None if none is asked for at its sample size."""
+    """Return the audit of a scenario; None if none is requested at its sample size."""
     if config.audit is None or (config.audit.largest is not None and size is not None and size > config.audit.largest):
         return None
     groups = {name: entry.expanded.groups[name] for name in config.synthesizers}
@@ -322,7 +322,7 @@ def _audit(entry: _Entry, config: FittedScenario, records: Records, size: int | 
 
 
 def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tuple[Simulated | FromFile, Records]:
-    """Return the data of a scenario, with its records or some that are drawn on trial."""
+    """Return the data of a scenario, with its records or with some drawn on trial."""
     folder, drawn = entry.run.data_folder, config.drawn
     if isinstance(config, FileScenario) and find(config.file.name, folder) is not None:
         chosen = FromFile(file=config.file.name, drop_rows=tuple(config.file.drop_rows))
@@ -332,11 +332,13 @@ def _data(entry: _Entry, config: SimulatedScenario | FileScenario, n: int) -> tu
 
 
 def _doubt(data: FromFile, kept: int) -> str:
-    """Sentence about a file without a known checksum that may not be the paper's; empty for no doubt."""
+    """Return a warning about a file without a known checksum that may not be the paper's; empty if there is no doubt."""
     dataset, records = FILES[data.file], kept + len(data.drop_rows)
     if dataset.printed in (None, records):
         return ""
-    return f"{dataset.file} gives {records} records, the paper has {dataset.printed}: it may not be the file that the paper used"
+    return (
+        f"{dataset.file} contains {records} records, the paper has {dataset.printed}: it may not be the file that the paper used"
+    )
 
 
 def _key(entry: _Entry, id: str, n: int) -> ScenarioKey:

@@ -1,4 +1,4 @@
-"""Study files of a user's own, which lie anywhere: their own keys, and what they take over from a paper."""
+"""A user's own study files, in any folder: their own keys, and the parts that they inherit from a paper."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from formalsynth.plan.yaml_file import load_yaml
 from formalsynth.runtime.files import is_file
 
 OF_FOLDER = "study"
-"""Stem of a study file whose key is the name of its folder."""
+"""Stem of a study file that takes its key from the name of its folder."""
 SCHEMA = "$schema"
-"""Key with the path of the schema, for editors."""
+"""Key that gives the path of the schema, for editors."""
 REPLACED = ("name", "mechanism")
-"""Keys that identify a section: where an override gives another value, the section is not inherited."""
+"""Keys that identify a section: if an override changes one of them, the section is not inherited."""
 OWN_CLAIM = "own study"
-"""Kind of a claim of a user's own study."""
+"""Kind of claims of a user's own study."""
 OWN_KINDS = ("test", "by construction", "implied", OWN_CLAIM)
-"""Kinds that the file of such claims may give; a test becomes a claim of the study's own."""
+"""Kinds of claim allowed in the file of such claims; ``test`` is then replaced with :data:`OWN_CLAIM`."""
 ANYWHERE = {"title": "Own study", "authors": "own study"}
 """Defaults of a study file."""
 Tree = dict[Any, Any]
@@ -43,36 +43,41 @@ Tree = dict[Any, Any]
 class InternalAudit(Model):
     """Size of the audit in the internal report of ``formalsynth compare``."""
 
-    synthesizers: Names | None = Field(None, description="Candidates that are audited; by default all.")
-    each: int = Field(2, ge=1, le=1000, description="Records to take out for each reason and candidate.")
-    random: int = Field(5, ge=0, le=1000, description="Records to take out at random.")
-    refined: int = Field(3, ge=1, le=100, description="Worst neighbours of each kind and candidate that are computed in full.")
-    outcomes: int = Field(3, ge=2, le=100, description="Outcomes of records to add, from one declared bound to the other.")
-    profiles: int = Field(6, ge=1, le=1000, description="Combinations of predictors of records to add, at most.")
+    synthesizers: Names | None = Field(None, description="Candidates to audit; by default, all.")
+    each: int = Field(2, ge=1, le=1000, description="Number of records to remove for each reason and candidate.")
+    random: int = Field(5, ge=0, le=1000, description="Number of records to remove at random.")
+    refined: int = Field(3, ge=1, le=100, description="Number of worst neighbours of each kind and candidate to compute in full.")
+    outcomes: int = Field(
+        3, ge=2, le=100, description="Number of outcomes of records to add, from one declared bound to the other."
+    )
+    profiles: int = Field(6, ge=1, le=1000, description="Largest number of predictor combinations of records to add.")
     largest: WholeNumber | None = Field(
         None,
-        description="Rows above which nothing is audited; by default 20000, and 1000 where posteriors are not known exactly and "
-        "each neighbour has to be sampled.",
+        description="Number of rows above which nothing is audited; by default 20000, or 1000 if posteriors are not known "
+        "exactly and each neighbour has to be sampled.",
     )
 
 
 class StudyKeys(Model):
-    """Keys of a study file, in addition to those of a paper; where it extends a paper, none of those is required."""
+    """Keys of a study file, in addition to those of a paper; if it extends a paper, none of the paper's keys is required."""
 
     key: Identifier | None = Field(
-        None, description="Its name in paths; left out, that of the file, or of the folder for a file study.yaml."
+        None, description="Its name in paths; if left out, the name of the file, or of its folder if the file is study.yaml."
     )
     extends: Identifier | None = Field(
-        None, description="Paper from which everything is taken over that the file does not say; null takes a key away."
+        None, description="Paper from which all keys missing in this file are inherited; null removes an inherited key."
     )
     code: list[str] = Field(
-        default_factory=list, description="Python files of own code, relative to the study file: what they register may be named."
+        default_factory=list,
+        description="Python files of your own code, relative to the study file; the file may use the names that they register.",
     )
     claims: str | None = Field(
-        None, description="File of claims of the study, relative to it; the ledger judges them and marks them as the study's own."
+        None,
+        description="File of the study's claims, relative to the study file; the ledger judges them and marks them as the "
+        "study's own.",
     )
     internal_audit: InternalAudit | Literal[False] = Field(
-        default_factory=InternalAudit, description="The audit of the internal report of formalsynth compare; false leaves it out."
+        default_factory=InternalAudit, description="Audit in the internal report of formalsynth compare; false leaves it out."
     )
 
 
@@ -83,30 +88,30 @@ class StudyFile:
     key: str
     path: Path
     extends: str
-    """Key of the paper that it extends; empty for none."""
+    """Key of the paper that it extends; empty if there is none."""
     code: tuple[Path, ...]
     """Files of own code, and own Stan programs."""
     tree: Tree = field(repr=False)
     """Its contents as a paper's config."""
     claims: Path | None = None
-    """Its own claims; None for none."""
+    """File of its own claims; None if there is none."""
     internal_audit: InternalAudit | None = None
-    """The audit of the internal report; None for none."""
+    """Audit in the internal report; None to leave it out."""
 
 
 def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
     """Read a study file from its contents.
 
     Raises:
-        ConfigError: a line for each thing that is wrong.
+        ConfigError: with a line for each problem.
     """
     own = {name: tree[name] for name in StudyKeys.model_fields if name in tree}
     keys = validated(StudyKeys, own, path)
     problems, key = Problems(), ""
     with problems.catch():
         key = keys.key or _key_of(path)
-    code = _named_files(path, "code", keys.code, "a Python file", problems)
-    claims = _named_files(path, "claims", [keys.claims] if keys.claims else [], "a file", problems)
+    code = _named_files(path, "code", keys.code, "an existing Python file", problems)
+    claims = _named_files(path, "claims", [keys.claims] if keys.claims else [], "an existing file", problems)
     rest = {name: _copy(value) for name, value in tree.items() if name not in {*own, SCHEMA}}
     programs = _programs(path, rest, problems)
     problems.report()
@@ -115,17 +120,17 @@ def read_study(path: Path, tree: Mapping[Any, Any]) -> StudyFile:
 
 
 def _named_files(path: Path, key: str, names: Sequence[str], kind: str, problems: Problems) -> list[Path]:
-    """Files that a key of a study file names, relative to it."""
+    """Return the files that a key of a study file names, relative to it."""
     files = [path.parent / name for name in names]
     for name, file in zip(names, files, strict=True):
         with problems.catch():
             if not is_file(file) or (key == "code" and file.suffix != ".py"):
-                raise refusal(path, key, name, [f"{kind} that is there; looked for {cut(file)}"])
+                raise refusal(path, key, name, [f"{kind}; looked for {cut(file)}"])
     return files
 
 
 def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
-    """Stan programs that scenarios name instead of a family; the tree gets their whole paths."""
+    """Return the Stan programs that scenarios name instead of a family; replace them in the tree with absolute paths."""
     programs = []
     scenarios = tree.get("scenarios")
     for name, scenario in scenarios.items() if isinstance(scenarios, dict) else ():
@@ -134,7 +139,7 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
             file = path.parent / family["stan"]
             with problems.catch():
                 if file.suffix != ".stan" or not is_file(file):
-                    allowed = f"a Stan program that is there; looked for {cut(file)}"
+                    allowed = f"an existing Stan program; looked for {cut(file)}"
                     raise refusal(path, f"scenarios.{name}.family.stan", family["stan"], [allowed])
                 programs.append(file.resolve())
                 family["stan"] = str(file.resolve())
@@ -142,10 +147,10 @@ def _programs(path: Path, tree: Tree, problems: Problems) -> list[Path]:
 
 
 def _key_of(path: Path) -> str:
-    """Return the key of a study file that gives none."""
+    """Return the default key of a study file."""
     name = path.resolve().parent.name if path.stem == OF_FOLDER else path.stem
     if not re.fullmatch(pattern("name"), name):
-        allowed = "letters and digits, a letter first; after a _ also full stops: give key: <name> in the file"
+        allowed = "letters and digits, starting with a letter; after a _ also full stops: give key: <name> in the file"
         raise refusal(path, "key", name, [allowed])
     return name
 
@@ -154,7 +159,7 @@ def load_code(studies: Iterable[StudyFile]) -> None:
     """Run the own code of studies, and forget the code of others.
 
     Raises:
-        ConfigError: a file cannot be run, or registers what is there already.
+        ConfigError: a file cannot be run, or registers a name that is already registered.
     """
     forget_own()
     problems = Problems()
@@ -171,7 +176,7 @@ def load_code(studies: Iterable[StudyFile]) -> None:
 
 
 def extended(base: Mapping[Any, Any], own: Mapping[Any, Any]) -> Tree:
-    """Merge a tree over another one: sections are merged, other values replace those of the base, and null takes a key away."""
+    """Merge a tree over another one: sections are merged, other values replace those of the base, and null removes a key."""
     merged: Tree = {key: _copy(value) for key, value in base.items()}
     for key, value in own.items():
         below = merged.get(key)
@@ -195,7 +200,7 @@ def _copy(value: Any) -> Any:
 
 
 def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
-    """Merge a study over the paper that it extends; inherited lists drop the synthesizers that the study takes away."""
+    """Merge a study over the paper that it extends; synthesizers that the study removes are dropped from inherited lists."""
     gone = {name for name, entry in _section(study.tree, "synthesizers").items() if entry is None}
     tree = extended(base, study.tree)
     own = _section(study.tree, "scenarios")
@@ -211,16 +216,16 @@ def tree_over(base: Mapping[Any, Any], study: StudyFile) -> Tree:
 
 
 def _section(tree: Tree, name: object) -> Tree:
-    """Section of a tree; empty if there is none, or something else, which is reported when the tree is checked."""
+    """Return a section of a tree; empty if missing or not a section, which is reported when the tree is checked."""
     section = tree.get(name)
     return section if isinstance(section, dict) else {}
 
 
 def own_claims(study: StudyFile) -> list[ClaimConfig]:
-    """Claims in the file of a study.
+    """Read the claims in a study's file.
 
     Raises:
-        ConfigError: a line for each thing that is wrong.
+        ConfigError: with a line for each problem.
     """
     if study.claims is None:
         return []
@@ -233,7 +238,7 @@ def own_claims(study: StudyFile) -> list[ClaimConfig]:
     return [claim.model_copy(update={"kind": OWN_CLAIM}) if claim.kind == "test" else claim for claim in claims]
 
 
-# What is taken over from a paper is shown as far as it still makes sense. ---------------------------------------------
+# Parts inherited from a paper are shown as far as they still make sense. ---------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -247,7 +252,7 @@ class Inherited:
 
     @contextlib.contextmanager
     def shown(self, what: str) -> Iterator[None]:
-        """Note that a figure or table is left out where it cannot be made."""
+        """Record that a figure or table is left out if it cannot be made."""
         try:
             yield
         except ConfigError as error:
@@ -288,13 +293,13 @@ class Inherited:
         return table.model_copy(update={"synthesizers": _known(table.synthesizers, known), "printed": printed})
 
     def claims(self, paper: Paper) -> list[Claim]:
-        """Return the claims of the base that apply to the study; note the others."""
+        """Return the claims of the base that apply to the study; record the others as left out."""
         asked = [claim.model_copy(update={"paper": paper.key}) for claim in self.base.claims if self._asked(claim, paper)]
         others = [id for id in (claim.id for claim in self.base.claims) if id not in {claim.id for claim in asked}]
         if others:
-            whose, verb = ("it speaks", "is") if len(others) == 1 else ("they speak", "are")
+            subject, verb = ("it concerns", "is") if len(others) == 1 else ("they concern", "are")
             which = f"{counted(len(others), 'claim')} of {self.base.key} {verb} not asked"
-            why = f"{whose} of what this study has not, or has with other settings"
+            why = f"{subject} parts that this study does not have, or has with other settings"
             self.left_out.append(f"{paper.key}: {which}, because {why}: {', '.join(others)}")
         return asked
 
@@ -304,7 +309,7 @@ class Inherited:
         return own is not None and _essence(own) == _essence(scenario)
 
     def _asked(self, claim: Claim, paper: Paper) -> bool:
-        """Return True if the study has the figure or table of a claim, with the scenarios and synthesizers of the base."""
+        """Return True if the study has a claim's figure or table, with the same scenarios and synthesizers as the base."""
         section, _, number = claim.shows.partition(" ")
         displays = {"figure": list(paper.figures), "table": [str(place) for place in paper.tables]}.get(section, [number])
         if number not in displays or not claim.scenarios:
@@ -314,7 +319,7 @@ class Inherited:
         return same and all(self._same_synthesizer(id, paper) for id in self._ids(claim.estimate, scenarios))
 
     def _ids(self, of: Estimate, scenarios: Sequence[Scenario]) -> list[str]:
-        """Ids of the synthesizers that a claim is about."""
+        """Return the ids of the synthesizers that a claim is about."""
         if of.over == "synthesizer":
             return [str(id) for id in of.of]
         if "synthesizer" in of.rows:
@@ -322,7 +327,7 @@ class Inherited:
         return list(dict.fromkeys(id for scenario in scenarios for id in scenario.ids))
 
     def _same_synthesizer(self, id: str, paper: Paper) -> bool:
-        """Return True if a synthesizer or arm and all that it builds on are the same as in the base."""
+        """Return True if a synthesizer or arm, and everything it builds on, is the same as in the base."""
         ours, theirs = paper.expanded, self.base.expanded
         if id in theirs.arms:
             return ours.arms.get(id) == theirs.arms[id] and ours.studies.get(id) == theirs.studies[id]
@@ -342,7 +347,7 @@ def _essence(scenario: Scenario) -> tuple[object, ...]:
 
 
 def _known(names: Sequence[str | list[str]], known: Iterable[str]) -> list[str | list[str]]:
-    """Names without those that are not known, in nested lists too."""
+    """Return the known names, also within nested lists."""
     kept: list[str | list[str]] = []
     for name in names:
         if isinstance(name, str):

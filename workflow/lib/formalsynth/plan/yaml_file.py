@@ -1,4 +1,4 @@
-"""Files of config as text: YAML of keys and values, each key once, of a size that people write."""
+"""Config files as text: YAML with keys and values, without repeated keys, of a size that people write by hand."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ NUMBERS = {
         r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
     ),
 }
-"""Patterns of numbers, by the tag of YAML."""
+"""Patterns of numbers, by YAML tag."""
 REFUSED = {
-    "tag:yaml.org,2002:set": "has no order: give a list",
-    "tag:yaml.org,2002:omap": "is no list: give keys and values",
-    "tag:yaml.org,2002:pairs": "is no list: give keys and values",
+    "tag:yaml.org,2002:set": "is unordered: give a list",
+    "tag:yaml.org,2002:omap": "is not a list: give keys and values",
+    "tag:yaml.org,2002:pairs": "is not a list: give keys and values",
     "tag:yaml.org,2002:binary": "hides its contents: give text",
 }
-"""Tags of YAML that config has no use for, and what to give instead."""
+"""YAML tags that config does not accept, and what to give instead."""
 LARGEST = 50_000
-"""Values in a config file at most, about ten times as many as in the largest one that is shipped."""
+"""Largest number of values in a config file, about ten times that of the largest one shipped."""
 LONGEST = 2_000_000
-"""Bytes of a config file at most."""
+"""Largest size of a config file, in bytes."""
 
 
 class _KeysOnce(Composer):
-    """Puts YAML together, and refuses a key that is given twice."""
+    """YAML composer that refuses a key given twice."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)
@@ -53,7 +53,7 @@ class _KeysOnce(Composer):
 
 
 class _Bounded(Composer):
-    """Puts YAML together, and refuses what aliases make larger than any file that people write."""
+    """YAML composer that refuses files whose aliases expand beyond any size that people write by hand."""
 
     def get_single_node(self) -> yaml.Node | None:
         node: yaml.Node | None = super().get_single_node()
@@ -63,20 +63,20 @@ class _Bounded(Composer):
 
 
 def _written_out(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values of a node with its aliases written out; ``known`` has the nodes that were counted."""
+    """Return the number of values in a node with its aliases expanded; ``known`` contains the nodes already counted."""
     if id(node) not in known:
-        known[id(node)] = LARGEST + 1  # found again below itself, it would have no end
+        known[id(node)] = LARGEST + 1  # a node inside itself would never end
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
         parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else parts
         known[id(node)] = 1 + sum(_written_out(part, known) for part in parts)
     if known[id(node)] > LARGEST:
-        problem = f"with its aliases written out this has more than {LARGEST} values"
+        problem = f"with its aliases expanded, this has more than {LARGEST} values"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     return known[id(node)]
 
 
 class _Loader(_Bounded, _KeysOnce, _FastLoader):
-    """YAML of a bounded size whose mappings have each key once, and in which numbers are what they are everywhere else.
+    """YAML loader that bounds the size, refuses repeated keys, and reads numbers in the usual way.
 
     1e-5 is a number; 010 is not 8, and 1:30 is not 90.
     """
@@ -102,11 +102,11 @@ for _tag in REFUSED:
 
 
 def check_size(path: Path) -> Path:
-    """Return a path if its file has a size that people write.
+    """Return a path if its file has a size that people write by hand.
 
     Raises:
         ConfigError: it is a pipe or a device, or too large.
-        OSError: it is not there.
+        OSError: it does not exist.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ConfigError(f"{path}: (whole file): is a pipe or a device; allowed: a file")
@@ -119,17 +119,17 @@ def load_yaml(path: Path) -> Mapping[Any, Any]:
     """Read a YAML file of keys and values.
 
     Raises:
-        ConfigError: it cannot be read or parsed, or holds something else.
+        ConfigError: it cannot be read or parsed, or contains something else.
     """
     try:
         with open(check_size(path), encoding="utf-8") as file:
             values = yaml.load(file, Loader=_Loader)
     except ConfigError:
         raise
-    # numbers or dates that Python cannot hold, wrong tags and brackets without end raise other errors than YAMLError
+    # numbers or dates that Python cannot represent, wrong tags and endlessly nested brackets raise errors other than YAMLError
     except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         # the message quotes no content: the file may be confidential and given by mistake
-        raise ConfigError(f"{path}: (whole file): holds something else than keys and values; allowed: keys and values")
+        raise ConfigError(f"{path}: (whole file): contains something other than keys and values; allowed: keys and values")
     return values
