@@ -1,1 +1,1 @@
-"""Base of the other rooms: arrays, registers, random streams, bounds, weights, utility, results of mechanisms, inputs of jobs."""
+"""Base of the other packages: arrays, registers, random streams, bounds, weights, utility, mechanisms, inputs of jobs."""

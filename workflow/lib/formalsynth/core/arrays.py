@@ -1,4 +1,4 @@
-"""Arrays that rooms pass to each other: confidential records and posterior draws."""
+"""Arrays that packages pass to each other: confidential records and posterior draws."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Index = NDArray[np.intp]
 Draws = Mapping[str, Array]
 """Posterior draws: each parameter of a family with the S draws along its first axis."""
 BLOCK = 1 << 15
-"""Elements of a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next. Memory of
-larger blocks goes back to the system and is allocated again, which takes longer than the arithmetic."""
+"""Elements of a block: its arrays fit into the cache, and the allocator reuses the memory of one block for the next. The memory
+of larger blocks is returned to the system and allocated again, which takes longer than the arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Records:
     x: Array
     """(n,) the outcome."""
     design: Array
-    """(n, p) the predictors, constant included."""
+    """(n, p) the predictors, including the constant."""
     inputs: Mapping[str, Array] = field(default_factory=dict)
-    """Further columns (n,) that a Stan program of a user's own declares, by name."""
+    """Further columns (n,) that a user's own Stan program declares, by name."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x", read_only(self.x))
@@ -43,18 +43,18 @@ class Records:
         return Records(self.x[index], self.design[index], take(self.inputs, index))
 
     def repeated(self, x: Array) -> Records:
-        """Return the first record once for each outcome in ``x`` (m,), with that outcome."""
+        """Return copies of the first record, one with each outcome in ``x`` (m,)."""
         return replace(self.take(np.zeros(len(x), dtype=int)), x=x)
 
 
 def joined(records: Records, more: Records) -> Records:
-    """Join two data sets; of further columns, those that both have."""
+    """Join two data sets, with the further columns that both have."""
     inputs = {name: np.append(records.inputs[name], more.inputs[name]) for name in records.inputs if name in more.inputs}
     return Records(np.append(records.x, more.x), np.concatenate([records.design, more.design]), inputs)
 
 
 def read_only(values: Any) -> Any:
-    """Read-only view of an array: own code that would change an input of others stops with an error."""
+    """Return a read-only view of an array, so own code that would change a shared input fails with an error."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view
@@ -76,29 +76,29 @@ def count(draws: Draws) -> int:
 
 
 def distinct_rows(rows: Array) -> tuple[Index, Index]:
-    """Distinct rows, in increasing order.
+    """Find distinct rows, in increasing order.
 
     Args:
         rows: (n, k) values.
 
     Returns:
-        first: (u,) position of the first row of each kind.
-        inverse: (n,) index of the kind of each row.
+        first: (u,) position of the first occurrence of each distinct row.
+        inverse: (n,) index of each row among the distinct rows.
     """
     _, first, inverse = np.unique(rows[:, 0], return_index=True, return_inverse=True)
-    # Often the first column determines the others, and sorting numbers is many times as fast as sorting rows.
+    # Often the first column determines the others, and sorting numbers is much faster than sorting rows.
     if not np.array_equal(rows, rows[first[inverse]]):
         _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, inverse.reshape(-1)
 
 
 def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
-    """Slices of an axis, such as the axis of the draws, for blocks of about :data:`BLOCK` elements over the other axis.
+    """Yield slices of an axis, such as that of the draws, so each block with the other axis has about :data:`BLOCK` elements.
 
     Args:
         length: length of the axis.
         width: length of the other axis.
-        multiple: the length of every slice but the last is a multiple of this.
+        multiple: number of which the length of every slice, except the last, is a multiple.
     """
     size = max(1, BLOCK // max(width, 1) // multiple) * multiple
     for start in range(0, length, size):
@@ -106,20 +106,20 @@ def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
 
 
 LARGEST_DENSE = 5_000_000
-"""Most entries of a factor of records in groups that are stored with their zeros."""
+"""Largest number of entries of a grouped factor that is stored as a dense array."""
 
 
 def in_groups(values: Array, group: Index, groups: int, common: Array | None = None) -> Array:
     """Place the values of each record in the columns of its group.
 
     Args:
-        values: (n, k) of each record.
-        group: (n,) from 0 on.
+        values: (n, k) values of each record.
+        group: (n,) group of each record, from 0.
         groups: number of groups g.
-        common: (n, c) first columns, of all groups.
+        common: (n, c) first columns, shared by all groups.
 
     Returns:
-        (n, c + g k) with zeros elsewhere. Beyond :data:`LARGEST_DENSE` it is sparse: rows can be selected, and products formed.
+        (n, c + g k) with zeros elsewhere. Above :data:`LARGEST_DENSE` entries it is sparse, and supports row selection and products.
     """
     n, k = values.shape
     shared = np.empty((n, 0)) if common is None else common

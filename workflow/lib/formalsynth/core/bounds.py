@@ -7,7 +7,7 @@ The bound of record i is ``max_s |v[s, i]|`` with the sensitive log-likelihood
 which covers every mechanism of the three pseudo posterior papers (range paper, Section 3.2): ``c`` are the sensitive
 weights, ``gamma`` the probability of a sensitive range with weights ``d``, ``M`` a censoring threshold, and ``f0`` is 0, or the
 log-likelihood at a reference parameter.
-No (S, n) array is kept in memory: draws are taken in blocks, or records in blocks where a few draws are enough.
+No (S, n) array is kept in memory: draws are processed in blocks, or records are if a few draws suffice.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from formalsynth.core.hull import hull_of
 from formalsynth.core.weights import sensitive_range
 
 SAME_ROUNDING = 16
-"""Columns of a matrix product that OpenBLAS computes alike: parts with this number of columns, or a multiple, equal the whole
-product bit by bit. Weights computed from bounds therefore do not depend on the algorithm that was chosen."""
+"""Number of columns of a matrix product that OpenBLAS computes identically: parts with this number of columns, or a multiple,
+equal the whole product bit by bit. Weights computed from bounds therefore do not depend on the chosen algorithm."""
 TAIL = 0.05
 """Share of the draws that form the tail of a maximum."""
 RANGE_COST = 16
@@ -34,9 +34,9 @@ RANGE_COST = 16
 LEAST_WORK = 1 << 20
 """Below this many evaluations of a log-likelihood (record by draw), evaluate all."""
 WATCHED = 64
-"""Number of records that are evaluated for the largest values of the draws."""
+"""Number of records evaluated to find each draw's largest value."""
 LARGEST_OPEN_SHARE = 1 / 4
-"""Largest share of records whose bounds the corners may leave open."""
+"""Largest share of records whose bounds may remain undecided from the corners."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Sensitive:
     range: tuple[float, float] | None = None
     """(a, b) of the sensitive range around each record, or None."""
     range_weights: Array | None = None
-    """d, (n,); needed with ``range``."""
+    """d, (n,); required with ``range``."""
     threshold: float | None = None
     """M, or None for no censoring."""
     reference: Reference | None = None
@@ -62,15 +62,15 @@ class Sensitive:
             raise ValueError("a sensitive range needs its weights, and they need a range")
 
     def of(self, family: Family) -> Family:
-        """Family with f - f0 as its log-likelihood, which is what the fit clips and the bound is the maximum of."""
+        """Return the family with log-likelihood f - f0, which the fit clips and whose maximum is the bound."""
         return centred(family, self.reference)
 
     def clips_like(self, other: Sensitive) -> bool:
-        """Check that threshold and reference are those of the other."""
+        """Return True if threshold and reference equal those of the other."""
         return self.threshold == other.threshold and self.reference == other.reference
 
     def clipped(self, values: Array) -> Array:
-        """Values of weighted log-likelihoods between -M and M."""
+        """Clip weighted log-likelihoods to [-M, M]."""
         return values if self.threshold is None else np.clip(values, -self.threshold, self.threshold)
 
 
@@ -82,9 +82,9 @@ class Bounds:
     """(n,) the bound of each record."""
     by_draw: Array = field(repr=False)
     """(S,) largest value over the records, for each draw. It is exact in the tail, which :func:`maximum_mcse` uses; elsewhere it
-    may be too small, but is never above the smallest value of the tail."""
+    may be too small, but is never above the smallest value in the tail."""
     beyond: int | None = None
-    """Number of records that exceed the threshold under any draw before censoring; None without a threshold."""
+    """Number of records that exceed the threshold under some draw before censoring; None without a threshold."""
 
     @property
     def delta(self) -> float:
@@ -98,16 +98,16 @@ class Bounds:
 
     @property
     def delta_mcse(self) -> float:
-        """Monte Carlo standard error of ``delta`` as a maximum over a finite number of draws, with the weights as they are."""
+        """Monte Carlo standard error of ``delta`` as a maximum over a finite number of draws, given the weights."""
         return maximum_mcse(self.by_draw)
 
 
 def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Sequence[Sensitive]) -> list[Bounds]:
-    """Bounds of several mechanisms that share one fit.
+    """Compute the bounds of several mechanisms that share one fit.
 
-    Where the sensitive log-likelihood is concave in parameters that the family names, most draws cannot set a bound, and
-    :func:`_over_corners` leaves them out; otherwise :func:`_over_draws` takes all in one pass, or :func:`_over_watched` where
-    there are many and no range.
+    If the sensitive log-likelihood is concave in parameters that the family provides, most draws cannot determine a bound, and
+    :func:`_over_corners` leaves them out. Otherwise :func:`_over_draws` evaluates all draws in one pass, or :func:`_over_watched`
+    does if there are many evaluations and no range.
 
     Args:
         family: the model family of the fit.
@@ -116,7 +116,7 @@ def record_bounds(family: Family, records: Records, draws: Draws, sensitive: Seq
         sensitive: the sensitive log-likelihood of each mechanism.
 
     Raises:
-        ValueError: they have different references, and so no common fit.
+        ValueError: they have different references, and therefore no common fit.
     """
     if len({form.reference for form in sensitive}) > 1:
         raise ValueError("mechanisms with different references cannot share a fit")
@@ -143,7 +143,7 @@ class _Likelihood:
     records: Records
     draws: Draws
     left: Array
-    """(S, k) factor of the log-likelihood; the log-likelihood itself (S, n) where the family gives it as a whole."""
+    """(S, k) factor of the log-likelihood; the log-likelihood itself (S, n) if the family gives it as a whole."""
     right: Array | None
     """(n, k) factor of the log-likelihood."""
 
@@ -152,7 +152,7 @@ class _Likelihood:
         if evaluated := whole(family):
             return cls(family, records, draws, evaluated.log_likelihood(records, draws), None)
         left, right = family.factors(records, draws)
-        # the factor of distinct counts selects each of them once: the product is the factor itself
+        # for distinct counts the right factor is the identity matrix, and the product is the left factor itself
         square = isinstance(right, np.ndarray) and right.shape[0] == right.shape[1] > 1
         plain = square and np.array_equal(right, np.eye(len(right)))
         return cls(family, records, draws, left, None if plain else right)
@@ -167,11 +167,11 @@ class _Likelihood:
         return left[:, rows] if self.right is None else left @ rows.T
 
     def under(self, draws: Draws) -> _Likelihood:
-        """Return the same under other draws."""
+        """Return the same likelihood under other draws."""
         return _Likelihood.of(self.family, self.records, draws)
 
     def at(self, index: Index | slice) -> _Likelihood:
-        """Return the same under the draws at ``index``."""
+        """Return the same likelihood under the draws at ``index``."""
         return replace(self, draws=take(self.draws, index), left=self.left[index])
 
     def sensitive(self, form: Sensitive, index: Index) -> Array:
@@ -194,7 +194,7 @@ def _combined(values: Array, log_gamma: Array | None, form: Sensitive, index: In
 
 
 def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[tuple[Array, Array]]:
-    """``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
+    """Compute ``max_s |v|`` (n,) and ``max_i |v|`` (S,) of each form from all draws."""
     n_draws, n = len(likelihood.left), len(likelihood.records)
     active = [np.flatnonzero(_touched(form)) for form in sensitive]
     rows = [likelihood.rows(index) for index in active]
@@ -218,9 +218,9 @@ def _over_draws(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list
 def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Array] | None:
     """Compute :func:`_over_draws` for a form that is a multiple of the log-likelihood, with less work for each record.
 
-    The bound of a record is its weight times its largest ``|f|``. The largest values of the draws are taken over the
-    records with the largest bounds under the first few draws only; None where that may miss a part of the tail. It saves a
-    fifth of a batch: 0.9 of 4.7 processor seconds in the simulation of ``censor``.
+    The bound of a record is its weight times its largest ``|f|``. Each draw's largest value is taken only over the records with
+    the largest bounds under the first few draws; the result is None if that may miss a part of the tail. This saves a fifth of a
+    batch: 0.9 of 4.7 processor seconds in the simulation of ``censor``.
     """
     active = np.flatnonzero(_touched(form))
     rows, weights = likelihood.rows(active), form.weights[active]
@@ -240,17 +240,17 @@ def _over_watched(likelihood: _Likelihood, form: Sensitive) -> tuple[Array, Arra
 
 
 def _is_plain(form: Sensitive) -> bool:
-    """Check that ``|v|`` is a nonnegative multiple of ``|f|``."""
+    """Return True if ``|v|`` is a nonnegative multiple of ``|f|``."""
     return form.range is None and bool((form.weights >= 0).all())
 
 
 def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> dict[int, tuple[Array, Array]]:
-    """Compute :func:`_over_draws`, to rounding, from the corners of the draws' hull where that is possible and saves time.
+    """Compute :func:`_over_draws`, up to rounding, from the corners of the draws' hull if that is possible and saves time.
 
     ``-v`` is convex, so its maximum over the draws is at a corner of their convex hull. ``v`` itself may be larger in
     absolute value, for example where a density is above 1. Let m be the centre of the draws and m' a corner mirrored at it, at r
-    times the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``. Only records for which this does
-    not decide are evaluated under all draws.
+    times the corner's distance: by concavity no draw has ``v > v(m) + (v(m) - min v(m')) / r``. Only records for which this is
+    not conclusive are evaluated under all draws.
     """
     family = concave(likelihood.family)
     chosen = _worth_corners(likelihood, sensitive) if family else []
@@ -278,8 +278,8 @@ def _over_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> di
 def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> list[int]:
     """Select the forms that are concave and costly enough for a hull of the draws to save time.
 
-    A form is concave where the range has the weights of the likelihood or none. One whose range another form needs under all
-    draws costs little more than a form without a range.
+    A form is concave if it has no range, or if the range has the same weights as the likelihood. A form whose range another form
+    needs under all draws costs little more than a form without a range.
     """
     concave_forms = [k for k, form in enumerate(sensitive) if _is_concave(form)]
     taken = {form.range for k, form in enumerate(sensitive) if k not in concave_forms}
@@ -288,7 +288,7 @@ def _worth_corners(likelihood: _Likelihood, sensitive: Sequence[Sensitive]) -> l
 
 
 def _is_concave(form: Sensitive) -> bool:
-    """Check that ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
+    """Return True if ``v`` is a nonnegative multiple of a log-likelihood, truncated or not."""
     same = form.range_weights is None or np.array_equal(form.weights, form.range_weights)
     return same and bool((form.weights >= 0).all())
 
@@ -296,10 +296,10 @@ def _is_concave(form: Sensitive) -> bool:
 def _settled(
     likelihood: _Likelihood, form: Sensitive, active: Index, largest: Array, is_open: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
-    """Both maxima of a form from the bounds at its corners.
+    """Compute both maxima of a form from the bounds at its corners.
 
-    Open records are evaluated under all draws, then those with the largest bounds, until no other record can change the tail of
-    the maxima over the records.
+    Open records are evaluated under all draws first, then the others in order of decreasing bound, until no remaining record can
+    change the tail of the maxima over the records.
 
     Args:
         likelihood: log-likelihood under all draws.
@@ -325,10 +325,10 @@ def _settled(
 
 
 def _distinct(records: Records, sensitive: Sequence[Sensitive]) -> tuple[Index, Index]:
-    """Positions of records that differ in data or weights, and for each record the index of its equal among them.
+    """Find records that differ in data or weights: their positions, and for each record the index of its equal among them.
 
-    Counts repeat: a thousand records have about a hundred distinct counts. Where values hardly repeat, finding equal records
-    costs more than it saves, and every record is taken as distinct.
+    Counts repeat: a thousand records have about a hundred distinct counts. If values hardly repeat, finding equal records costs
+    more than it saves, and every record is treated as distinct.
     """
     n = len(records.x)
     if 2 * len(np.unique(records.x)) > n:
@@ -344,7 +344,7 @@ def _at(sensitive: Sensitive, index: Index) -> Sensitive:
 
 
 def _touched(sensitive: Sensitive) -> NDArray[np.bool_]:
-    """Mask of the records that the sensitive log-likelihood depends on; the bound of the others is 0."""
+    """Return a mask of the records that the sensitive log-likelihood depends on; the bound of the others is 0."""
     touched: NDArray[np.bool_] = sensitive.weights != 0
     return touched if sensitive.range_weights is None else touched | (sensitive.range_weights != 0)
 
@@ -366,7 +366,7 @@ def _tail(n_draws: int, share: float = TAIL) -> int:
 def maximum_mcse(values: Array, share: float = TAIL) -> float:
     """Monte Carlo standard error of the maximum of independent draws.
 
-    The upper tail is taken as exponential, with the mean excess of the largest ``share`` of the values as its scale;
+    The upper tail is modelled as exponential, with the mean excess of the largest ``share`` of the values as its scale;
     the maximum is then a Gumbel variable with standard deviation ``pi / sqrt(6)`` times that scale.
 
     Args:

@@ -1,8 +1,8 @@
-"""Log-likelihoods as differences from those at a reference parameter: the one place that subtracts.
+"""Log-likelihoods relative to their values at a reference parameter: the only module that subtracts these values.
 
-A pseudo posterior does not change if a function of each record alone is subtracted from its log-likelihood. Clipping does: its
-middle is then the reference, and no longer a density of 1. What clips, bounds, sums or samples a log-likelihood does not know of
-the reference. It gets a :class:`Centred` family.
+A pseudo posterior does not change if a function of each record alone is subtracted from its log-likelihood. Clipping does
+change: its centre is then the reference instead of a density of 1. Code that clips, bounds, sums or samples a log-likelihood
+does not know about the reference: it is passed a :class:`Centred` family.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class CentringFamily(Family, Protocol):
 
 @dataclass(frozen=True)
 class Centred:
-    """Family with ``log p(x | theta) - log p(x | reference)`` in place of the log-likelihood."""
+    """Family with ``log p(x | theta) - log p(x | reference)`` instead of the log-likelihood."""
 
     family: Family
     reference: Reference
 
     @property
     def program(self) -> str:
-        """Program of the family, which has ``centre`` among its data."""
+        """Program of the family, whose data include ``centre``."""
         return self.family.program
 
     @property
@@ -85,7 +85,7 @@ class Centred:
         """
         data = self.family.stan_data(records, weights, priors, threshold)
         if "centre" not in data:
-            raise ValueError("this family has no likelihood that is clipped around a reference")
+            raise ValueError("this family's likelihood cannot be clipped around a reference")
         family: CentringFamily = self.family  # type: ignore[assignment]
         return {**data, "centre": finite(family.centre(records, self.reference.draws))}
 
@@ -94,13 +94,13 @@ class Centred:
         return self.family.inits(stan_data)
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Factors of the family, less the left one at the reference; a record that is undefined there has to have weight 0."""
+        """Return the family's factors, minus the left one at the reference; a record undefined there has to have weight 0."""
         both = {name: np.concatenate([values, draws[name]]) for name, values in self.reference.draws.items()}
         left, right = self.family.factors(records, both)
         return left[1:] - finite(left[:1]), right
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
-        """Log probability of the family, not a difference."""
+        """Return the family's log probability itself, not a difference."""
         return self.family.log_interval_probability(records, draws, lower, upper)
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
@@ -109,15 +109,15 @@ class Centred:
 
 
 def centred(family: Family, reference: Reference | None) -> Family:
-    """Family with differences from the reference; the family itself without one."""
+    """Return the family with differences from the reference; the family itself if there is no reference."""
     return family if reference is None else Centred(family, reference)
 
 
 def log_likelihood_at(family: Family, records: Records, draws: Draws) -> Array:
-    """Log-likelihood (n,) at a single draw, not a number where it or the record is not finite.
+    """Compute the log-likelihood (n,) at a single draw; NaN if it or the record is not finite.
 
-    A record's value is a function of this record: where the coefficients of another one are not finite, they are left out of the
-    matrix product of the factors, in which they would make all values undefined.
+    A record's value is a function of this record alone: non-finite coefficients of another record are left out of the matrix
+    product of the factors, in which they would make all values undefined.
     """
     with np.errstate(all="ignore"):
         if evaluated := whole(family):
@@ -134,5 +134,5 @@ def log_likelihood_at(family: Family, records: Records, draws: Draws) -> Array:
 
 
 def finite(values: Array) -> Array:
-    """Values with 0 where they are not finite."""
+    """Return the values with 0 for those that are not finite."""
     return np.where(np.isfinite(values), values, 0.0)

@@ -44,7 +44,7 @@ Proportion = Annotated[float, Field(strict=True, ge=0, le=1), AsGiven]
 PositiveProportion = Annotated[float, Field(strict=True, gt=0, le=1), AsGiven]
 OpenProportion = Annotated[float, Field(strict=True, gt=0, lt=1), AsGiven]
 Count = Annotated[float, Field(strict=True, ge=1, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
-"""Integer of at least 1; a sweep may give it as 10.0."""
+"""Integer of at least 1; a sweep may write it as 10.0."""
 CountOfTwo = Annotated[float, Field(strict=True, ge=2, le=LARGEST, multiple_of=1), AfterValidator(_whole), AsGiven]
 ZeroOrOne = Annotated[float, Field(strict=True, ge=0, le=1, multiple_of=1), AfterValidator(_whole), AsGiven]
 """Switch: 1 is on."""

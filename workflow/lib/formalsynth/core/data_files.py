@@ -1,4 +1,4 @@
-"""Real data files: their register, with sources and checksums, and reading them."""
+"""Real data files: register with sources and checksums, and readers."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Dataset:
 
     file: str
     rows: int | None
-    """Number of records; None where the published file is not available and records are counted."""
+    """Number of records; None if the published file is not available and records are counted."""
     sha256: str | None
     """Checksum of the published file; None if unknown."""
     source: str
     """Publication of the file."""
     read: Callable[[Path], Contents]
     url: str = ""
-    """Address of this file for downloads; empty if it has to be downloaded by hand."""
+    """Download address of this file; empty if it has to be downloaded by hand."""
     holds: Literal["records", "counts", "columns"] = "records"
     """Kind of its content: records of a scenario, published counts for a population, or columns for a study."""
     printed: int | None = None
-    """Number of records in a paper, if neither ``rows`` nor a checksum is known: another number gives a warning."""
+    """Number of records in a paper, if neither ``rows`` nor a checksum is known: a different number gives a warning."""
     confidential: bool = True
     """True if results computed from it have to stay with its owner; False for a published file."""
 
@@ -77,25 +77,25 @@ def load(name: str, folder: str | Path, drop_rows: Sequence[int] = ()) -> Record
         drop_rows: rows to leave out; the first is 1.
 
     Raises:
-        DataError: the file is missing, is not the published one, or holds impossible values or no records.
+        DataError: the file is missing, is not the published one, or contains impossible values or no records.
     """
     dataset = FILES[name]
     records = contents(name, folder)
     if not isinstance(records, Records):
-        raise DataError(f"{dataset.file}: holds {dataset.holds}, not records")
+        raise DataError(f"{dataset.file}: contains {dataset.holds}, not records")
     n = len(records)
     if dataset.rows is not None and n != dataset.rows:
-        raise DataError(f"{dataset.file}: gives {n} records, expected {dataset.rows}")
+        raise DataError(f"{dataset.file}: contains {n} records, expected {dataset.rows}")
     if len(set(drop_rows)) < len(drop_rows) or max(drop_rows, default=0) > n:
         raise DataError(f"{dataset.file}: drop_rows: given {list(drop_rows)}; allowed: different rows from 1 to {n}")
     keep = np.setdiff1d(np.arange(n), np.asarray(drop_rows, dtype=int) - 1)
     if len(keep) < LEAST:
-        raise DataError(f"{dataset.file}: gives {len(keep)} records without the dropped rows; at least {LEAST} are needed")
+        raise DataError(f"{dataset.file}: contains {len(keep)} records without the dropped rows; at least {LEAST} are required")
     return records.take(keep)
 
 
 def check(name: str, folder: str | Path) -> None:
-    """Check a registered file; a file with the checksum of the published one need not be read.
+    """Check a registered file; if its checksum is that of the published one, it is not read.
 
     Raises:
         DataError: the file is missing, is not the published one, or cannot be read.
@@ -108,7 +108,7 @@ def check(name: str, folder: str | Path) -> None:
 
 
 def sha256s(names: Iterable[str], folder: str | Path) -> dict[str, str]:
-    """Sha256 of registered files at present, by name; empty for a missing file.
+    """Compute the current sha256 of registered files, by name; empty for a missing file.
 
     Raises:
         DataError: one of them cannot be read.
@@ -145,7 +145,7 @@ def contents(name: str, folder: str | Path) -> Contents:
         return dataset.read(path)
     except DataError:
         raise
-    # any other error of a reader: columns, numbers, an encoding
+    # any other reader error: columns, numbers, an encoding
     except (OSError, ValueError, LookupError) as error:
         raise DataError(f"{path}: is not in the form of {dataset.source}: {' '.join(str(error).split())}") from error
 
@@ -154,7 +154,7 @@ def load_counts(name: str, folder: str | Path) -> Counts | None:
     """Load a published table of value counts: values of each variable and their frequencies; None if it is missing.
 
     Raises:
-        DataError: the file is there but is not the published one.
+        DataError: the file exists but is not the published one.
     """
     return cast(Counts, contents(name, folder)) if find(name, folder) else None
 
@@ -190,6 +190,6 @@ def _sha256(dataset: Dataset, path: Path) -> str:
 
 @functools.cache
 def _sha256_once(path: Path, size: int, mtime_ns: int) -> str:
-    """Sha256 of a file, computed once for each state of it."""
+    """Compute the sha256 of a file, once for each size and modification time."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

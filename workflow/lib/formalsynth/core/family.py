@@ -71,17 +71,17 @@ class FamilyWithPrior(Family, Protocol):
 
 
 class ConcaveFamily(Family, Protocol):
-    """Family with a log-likelihood that is concave in other parameters, such as the natural ones of an exponential family.
+    """Family whose log-likelihood is concave in a reparametrization, such as the natural parameters of an exponential family.
 
-    The log-likelihood truncated to an interval has to be concave in them too. In an exponential family it is: truncation gives
-    another exponential family with the same natural parameters.
+    The log-likelihood truncated to an interval has to be concave in these parameters too. This holds for an exponential family:
+    truncation gives another exponential family with the same natural parameters.
     """
 
     def natural(self, draws: Draws) -> Array:
-        """Parameters in which it is concave: (S, d)."""
+        """Return the parameters (S, d) in which it is concave."""
 
     def of_natural(self, natural: Array) -> Draws:
-        """Draws with these natural parameters (S, d); NaN where the family does not have them."""
+        """Return the draws with these natural parameters (S, d); NaN if outside the family's parameter space."""
 
 
 class Evaluate(Protocol):
@@ -118,7 +118,7 @@ class ProgramFamily(WholeFamily, Protocol):
         """True if its outcomes are integers."""
 
     def bind(self, evaluate: Evaluate, priors: Mapping[str, float], start: Callable[[StanData], StanData] | None = None) -> None:
-        """Set the function that runs the compiled program, its fixed numbers, and perhaps a function for starting points."""
+        """Set the function that runs the compiled program, its fixed numbers and, optionally, a function for starting points."""
 
 
 FAMILIES: Registry[Family] = Registry("family", "families/*.py", "papers/*/family*.py")
@@ -132,24 +132,24 @@ def program_name(path: Path) -> str:
 
 
 def draws_from_prior(family: Family) -> FamilyWithPrior | None:
-    """Family, if it can draw from its prior."""
+    """Return the family if it can draw from its prior."""
     return family if hasattr(family, "prior_draws") else None  # type: ignore[return-value]
 
 
 def array_in(stan_data: StanData, name: str) -> Array:
-    """Read an array of the data of a Stan program."""
+    """Read an array from the data of a Stan program."""
     return np.asarray(stan_data[name])
 
 
 def number_in(stan_data: StanData, name: str) -> float:
-    """Read a number of the data of a Stan program, integer or not."""
+    """Read a number from the data of a Stan program, integer or not."""
     value = stan_data[name]
     assert not isinstance(value, np.ndarray)
     return value
 
 
 def whole(family: Family) -> WholeFamily | None:
-    """Family, if it gives its log-likelihood as a whole."""
+    """Return the family if it gives its log-likelihood as a whole."""
     return family if hasattr(family, "log_likelihood") else None  # type: ignore[return-value]
 
 
@@ -162,12 +162,12 @@ def log_likelihood(family: Family, records: Records, draws: Draws) -> Array:
 
 
 def program(family: Family) -> ProgramFamily | None:
-    """Family, if it runs a compiled program."""
+    """Return the family if it runs a compiled program."""
     return family if hasattr(family, "bind") else None  # type: ignore[return-value]
 
 
 def concave(family: Family) -> ConcaveFamily | None:
-    """Family, if it gives parameters in which its log-likelihood is concave."""
+    """Return the family if it provides parameters in which its log-likelihood is concave."""
     return family if hasattr(family, "natural") else None  # type: ignore[return-value]
 
 

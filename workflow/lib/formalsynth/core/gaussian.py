@@ -1,7 +1,7 @@
-"""Gaussian noise: its cost in (epsilon, delta)-DP, and the noise that a budget needs.
+"""Gaussian noise: its cost in (epsilon, delta)-DP, and the noise required for a budget.
 
-The formulas are short enough to need no accounting library. The tests compare them with numerical integration, simulated
-privacy losses and values of such a library.
+The formulas are short, so no accounting library is needed. The tests compare them with numerical integration, simulated
+privacy losses and values from such a library.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
 def classical_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
     """Classical calibration ``sensitivity sqrt(2 log(1.25 / delta)) / epsilon``.
 
-    It is proved for epsilon < 1 only. For larger epsilon check the result with :func:`gaussian_delta`: up to a crossing that
-    depends on delta it wastes noise, and past it gives less privacy than stated. Arguments as in :func:`analytic_sigma`.
+    It is proved only for epsilon < 1. For larger epsilon, check the result with :func:`gaussian_delta`: up to a crossing that
+    depends on delta it wastes noise, and beyond it gives less privacy than stated. Arguments as in :func:`analytic_sigma`.
 
     Source: Dwork and Roth (2014), Theorem A.1.
     """
@@ -113,7 +113,7 @@ def check_positive(**values: float | Array) -> None:
 
 
 def check_delta(delta: float) -> None:
-    """Check a probability of failure.
+    """Check a failure probability.
 
     Raises:
         ValueError: the probability is outside (0, 1).

@@ -13,7 +13,7 @@ from formalsynth.core.family import ConcaveFamily
 LARGEST_DIMENSION = 4
 """Largest number of parameters; with more, most draws are corners."""
 LARGEST_SHARE = 1 / 8
-"""Largest share of draws that may be corners; with a larger share too little is saved."""
+"""Largest share of draws that may be corners; with a larger share, too little time is saved."""
 REACHES = (1.0, 0.5, 0.25, 0.125)
 """Distances of mirrored corners to try, in turn, as shares of the corner's distance from the centre."""
 
@@ -33,7 +33,7 @@ class Hull:
 
 
 def hull_of(family: ConcaveFamily, draws: Draws) -> Hull | None:
-    """Convex hull of the draws; None if it cannot be computed or has too many corners to be useful."""
+    """Compute the convex hull of the draws; None if that fails or gives too many corners to be useful."""
     from scipy.spatial import ConvexHull, QhullError
 
     natural = family.natural(draws)
@@ -44,7 +44,7 @@ def hull_of(family: ConcaveFamily, draws: Draws) -> Hull | None:
         if natural.shape[1] == 1:
             corners = np.unique([natural.argmin(), natural.argmax()])
         else:
-            # The draws on axes of equal spread; Qc adds those within rounding of a face, which may be corners.
+            # Scale the draws to axes of equal spread; Qc adds points within rounding of a face, which may be corners.
             hull = ConvexHull(np.linalg.svd(natural - centre, full_matrices=False)[0], qhull_options="Qt Qc")
             corners = np.union1d(hull.vertices, hull.coplanar[:, 0]).astype(np.intp)
     except (QhullError, np.linalg.LinAlgError, ValueError):
