@@ -108,10 +108,10 @@ def unclipped(context) -> Form:
         (confidential_stream, "uses the random stream 'data'"),
         (sensitive_too_small, "sensitive weights below the weights of the fit"),
         (sensitive_of_the_parent, "sensitive weights below the weights of the fit"),
-        (only_for_few, "gives weights from 1.5 to 1.5"),
-        (one_length, "gives weights of shape (20,): there has to be one for each of the 19 records"),
+        (only_for_few, "returns weights from 1.5 to 1.5"),
+        (one_length, "returns weights of shape (20,): there has to be one for each of the 19 records"),
         (remembers, "gives other weights when it is called again"),
-        (unclipped, "gives a threshold, which bounds a record only if the program clips at it"),
+        (unclipped, "returns a threshold, which bounds a record only if the program clips at it"),
     ],
 )  # fmt: skip
 def test_what_would_change_others_or_understate_epsilon_is_found(function, words):
@@ -312,7 +312,7 @@ def without_counts(context, *, epsilon: float) -> DirectRelease:
         (without_noise, "gives the same draws for another random stream"),
         (with_other_noise, "gives other draws when it is called again"),
         (with_the_mean, "gives other draws for the same counts and noise"),
-        (claims_less, "gives epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
+        (claims_less, "returns epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
         (without_counts, "gives no counts by which that could be checked"),
     ],
 )  # fmt: skip
@@ -377,7 +377,7 @@ def problems_of(function, parameters=None, **registered):
     [
         (by_place, "in another order"),
         (too_large, "weights from "),
-        (too_few, "gives weights of shape (3,): there has to be one for each of the 20 records"),
+        (too_few, "returns weights of shape (3,): there has to be one for each of the 20 records"),
         (infinite, "not finite"),
         (bare, "returns ndarray"),
         (by_chance, "gives other weights when it is called again"),

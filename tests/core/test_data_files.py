@@ -78,7 +78,7 @@ def test_a_file_without_records_is_not_loaded_as_records(registered, tmp_path):
     name = registered("counts.csv", counts, holds="counts")
     assert load_counts(name, tmp_path) == counts
     assert load_columns(registered("columns.csv", {"a": np.array(["b"])}, holds="columns"), tmp_path)["a"].tolist() == ["b"]
-    with pytest.raises(DataError, match=r"counts\.csv: holds counts, not records"):
+    with pytest.raises(DataError, match=r"counts\.csv: contains counts, not records"):
         load(name, tmp_path)
 
 

@@ -83,7 +83,7 @@ def test_a_second_thing_of_one_name_or_id_is_refused_with_both_places(write, nam
     [
         ("x = 1\ny = nothing\n", "line 2: NameError: name 'nothing' is not defined"),
         ("def f(:\n", "line 1: SyntaxError"),
-        ("import helper\n", "own code does not import helper.py from the same folder: put both into one file"),
+        ("import helper\n", "own code cannot import helper.py from the same folder: put both into one file"),
     ],
 )
 def test_a_file_that_cannot_be_run_is_refused_with_its_line(write, text, words):

@@ -45,7 +45,7 @@ def test_noise_is_a_whole_number_with_the_probabilities_of_discrete_laplace(scal
 def test_noise_that_would_always_be_0_is_refused(scale, allowed):
     """At epsilon 50 the probability of no noise rounds to 1; at 1e-25 both geometric variables are the largest integer."""
     if not allowed:
-        with pytest.raises(ValueError, match=r"allowed: 0\.0333 to 1e\+12, so an epsilon of 1e-12 to 30 for each table"):
+        with pytest.raises(ValueError, match=r"allowed: 0\.0333 to 1e\+12, that is, an epsilon of 1e-12 to 30 for each table"):
             DiscreteLaplaceCounts(np.zeros(3), scale)
         return
     noise = DiscreteLaplaceCounts(np.zeros(1), scale).noisy(np.random.default_rng(1), 20_000)

@@ -122,7 +122,7 @@ def test_the_spread_and_the_upper_tail_can_be_requested():
 
 @pytest.mark.parametrize("name", ["Gini", "p90/p10", "", "9th", "mean", "ecdf_max", "q90_centre"])
 def test_a_statistic_needs_a_name_of_its_own(name):
-    with pytest.raises(ValueError, match="allowed: small letters, digits and _"):
+    with pytest.raises(ValueError, match="allowed: lower-case letters, digits and _"):
         own.utility(name)
 
 

@@ -112,7 +112,7 @@ def test_draws_far_from_the_posterior_are_refused():
     ("family", "columns", "changes", "message"),
     [
         ("normal", 3, {}, "at most 1 predictor"),
-        ("beta_regression", 2, {"low": -1.0, "high": 1.0}, "noisy tables of shares need bins from 0 to 1"),
+        ("beta_regression", 2, {"low": -1.0, "high": 1.0}, "noisy tables of proportions need bins from 0 to 1"),
     ],
 )
 def test_tables_without_a_model_are_refused(family, columns, changes, message):

@@ -180,7 +180,7 @@ def test_a_regression_is_found():
 @pytest.mark.parametrize(
     ("family", "columns", "changes", "message"),
     [
-        ("poisson", 2, {}, "no predictors, and the design has 1"),
+        ("poisson", 2, {}, "no predictors, but the design has 1"),
         ("normal", 1, {"spread_low": 3.0}, "spread_low not above spread_high"),
         ("normal", 4, {"points": 13}, "candidates; allowed"),
     ],

@@ -104,7 +104,7 @@ def test_a_data_set_without_records_has_tables_too():
 @pytest.mark.parametrize(
     ("family", "columns", "changes", "message"),
     [
-        ("beta_regression", 3, {"high": 1.0}, "at most 1 predictors, and the design has 2"),
+        ("beta_regression", 3, {"high": 1.0}, "at most 1 predictors, but the design has 2"),
         ("poisson", 2, {}, "at most 0 predictors"),
         ("beta", 1, {"high": 3.0}, "bins from 0 to 1"),
         ("poisson", 1, {"low": -9.0, "high": 1.0}, "begins above 0"),

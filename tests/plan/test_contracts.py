@@ -49,7 +49,7 @@ def study(tmp_path):
 @pytest.mark.stan
 @pytest.mark.parametrize(("factor", "status", "line"), [
     ("1.0", 0, "mechanism halved: keeps to its contract"),
-    ("1.5", 1, "mechanism halved: gives weights from 0.5 to 1.5: they have to be from 0 to 1 "
+    ("1.5", 1, "mechanism halved: returns weights from 0.5 to 1.5: they have to be from 0 to 1 "
      "(divide by the largest one, not by their mean)"),
 ])  # fmt: skip
 def test_each_thing_has_a_line(study, capsys, factor, status, line):

@@ -53,7 +53,7 @@ DATA_FILES = [
     ("censor", {"sdr": SDR + b"5,M,31,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
     ("censor", {"sdr": SDR + b"5,M,30,53,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
     ("censor", {"sdr": SDR + b"5,X,30,52,3,12\n"}, "EPSD17.DAT: .*GENDER is neither M nor F"),
-    ("censor", {"sdr": SDR + b"5,M,30,52,3,12\n"}, "gives 1 records"),
+    ("censor", {"sdr": SDR + b"5,M,30,52,3,12\n"}, "contains 1 records"),
     ("censor", {"sdr": SDR + b"\xff,M,30,52,3,12\n"}, "EPSD17.DAT: a salary, age group or number of weeks"),
     ("censor", {"sdr": SDR + b'"5,M,30'}, "EPSD17.DAT: is not in the form of"),
     ("censor", {"sdr": b" " * 346 + b"\n"}, "EPSD17.DAT: neither a CSV with SALARYP nor fixed-width records of 347"),

@@ -120,7 +120,7 @@ def test_an_audit_adds_records_with_all_columns(read):
             {"family": {"inputs": {"trials": {"type": "number"}}}},
             "inputs.trials.type: given 'number'; allowed: whole, as the",
         ),
-        ({"family": {"inputs": {"trials": {"low": 1.5}}}}, "low and high have to be whole numbers where type is whole"),
+        ({"family": {"inputs": {"trials": {"low": 1.5}}}}, "low and high have to be whole numbers if type is whole"),
         ({"family": {"inputs": {"dose": {"low": 5}}}}, "low has to be below high"),
         (
             {"family": {"inputs": {"dose": {"high": 0.001}}}},

@@ -119,7 +119,7 @@ def in_groups(values: Array, group: Index, groups: int, common: Array | None = N
         common: (n, c) first columns, shared by all groups.
 
     Returns:
-        (n, c + g k) with zeros elsewhere. Above :data:`LARGEST_DENSE` entries it is sparse, and supports row selection and products.
+        (n, c + g k) with zeros elsewhere. Above :data:`LARGEST_DENSE` entries it is sparse: rows can be selected and multiplied.
     """
     n, k = values.shape
     shared = np.empty((n, 0)) if common is None else common

@@ -1,6 +1,6 @@
-"""Inputs of jobs: typed here and in the job, plain data in between, and limited to what the job depends on.
+"""Inputs of jobs: typed in the plan and in the job, passed as plain data, and limited to what the job depends on.
 
-A change of anything that is not in a job's model cannot rerun the job. ``modules`` are those that define the names it uses.
+Changing anything that is not in a job's model cannot rerun the job. ``modules`` lists the modules that define the names it uses.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class Job(JobInput):
 
 
 def joined_digest(digests: Iterable[str]) -> str:
-    """Sha256 of digests, in their order."""
+    """Return the sha256 of digests, in the given order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def specification(job: str, inputs: Sequence[str] = ()) -> str:
-    """Specification of a file: checksum of the input of its job and of the specifications of the job's input files.
+    """Return the specification of a file: a checksum of its job's input and of the specifications of the job's input files.
 
-    The job writes it with its files; the plan computes it from config, and readers of the files compare the two.
+    The job writes it with its files; the plan computes it from config, and jobs that read the files compare the two.
 
     Args:
         job: digest of the input of the job; empty for a job that only joins its input files.
-        inputs: specifications of its input files, in their order.
+        inputs: specifications of its input files, in order.
     """
     return joined_digest([job, *inputs])
 
@@ -65,18 +65,20 @@ class ScenarioKey(JobInput):
 class Search(JobInput):
     """Search for the value of a parameter at which the synthesizer has a target epsilon, over refits with one Stan seed."""
 
-    parameter: str = Field(description="Parameter that is searched; epsilon has to grow with it.")
+    parameter: str = Field(description="Parameter to search for; epsilon has to increase with it.")
     target: Annotated[float, Field(gt=0, allow_inf_nan=False)] | Literal["parent"] = Field(
-        description="Epsilon to reach; parent: that of the first parent."
+        description="Epsilon to reach; parent means the first parent's epsilon."
     )
     low: float = Field(0.0, ge=0, allow_inf_nan=False, description="Lower end of the search.")
-    high: float = Field(1.0, gt=0, allow_inf_nan=False, description="Upper end; taken when epsilon stays below the target there.")
+    high: float = Field(
+        1.0, gt=0, allow_inf_nan=False, description="Upper end of the search; used if epsilon is below the target even there."
+    )
     lower_by: float | None = Field(
         None, gt=0, allow_inf_nan=False,
-        description="Go down from high by this until epsilon is at most the target; if left out, it is bisected.",
+        description="Step by which to go down from high until epsilon is at most the target; if left out, the range is bisected.",
     )  # fmt: skip
-    tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance to the target that is near enough.")
-    steps: int = Field(12, ge=1, le=50, description="Refits at most.")
+    tolerance: float = Field(0.01, gt=0, lt=1, description="Relative distance from the target at which the search stops.")
+    steps: int = Field(12, ge=1, le=50, description="Largest number of refits.")
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
@@ -98,7 +100,7 @@ class Synthesizer(JobInput):
 
 
 def with_parents(ids: Iterable[str], synthesizers: Mapping[str, Synthesizer]) -> list[Synthesizer]:
-    """Chain of synthesizers and all that they build on: parents, and owners of the fits that they share.
+    """Return synthesizers and all that they build on: parents, and owners of the fits that they share.
 
     Args:
         ids: the synthesizers.
@@ -119,54 +121,59 @@ def with_parents(ids: Iterable[str], synthesizers: Mapping[str, Synthesizer]) ->
 
 
 class SamplerSettings(JobInput):
-    """Sampling of one fit and the gate it has to pass."""
+    """Sampling of one fit, and the gate that it has to pass."""
 
     warmup: int = Field(400, ge=1, le=10**9, description="Warm-up iterations.")
-    draws: int = Field(1000, ge=100, description="S, kept posterior draws; the bounds are maxima over them.")
+    draws: int = Field(1000, ge=100, description="Number of posterior draws to keep, S; the bounds are maxima over them.")
     adapt_delta: float = Field(
-        0.65, gt=0, lt=1, description="Acceptance that a fit aims at; once one has diverged, its refits aim at 0.95."
+        0.65, gt=0, lt=1, description="Target acceptance rate of a fit; once a fit has diverged, its refits use 0.95."
     )
     rhat_max: float = Field(1.05, gt=1, allow_inf_nan=False, description="Largest R-hat that passes the gate.")
     ess_min: float = Field(
-        400, gt=0, allow_inf_nan=False, description="Least bulk and tail effective sample size that passes the gate."
+        400, gt=0, allow_inf_nan=False, description="Smallest bulk and tail effective sample size that passes the gate."
     )
-    divergences_max: int = Field(0, ge=0, description="Most divergent transitions that pass the gate.")
-    attempts: int = Field(3, ge=1, le=5, description="Fits at most for one replicate; each refit is longer.")
-    lengthen: int = Field(4, ge=2, description="How many times longer each refit samples; it keeps as many draws.")
+    divergences_max: int = Field(0, ge=0, description="Largest number of divergent transitions that passes the gate.")
+    attempts: int = Field(3, ge=1, le=5, description="Largest number of fits for one replicate; each refit is longer.")
+    lengthen: int = Field(
+        4, ge=2, description="Factor by which each refit samples longer; the number of draws kept stays the same."
+    )
 
 
 Kind = Literal["remove", "add", "replace", "same"]
-"""Kind of a neighbour; the same data with other seeds is a neighbour too."""
+"""Kind of a neighbour; the same data with other seeds also counts as a neighbour."""
 
 
 class AuditSearch(JobInput):
-    """Effort of the audit in its search for the most costly neighbour of a data set, and its report."""
+    """Size of an audit's search for the most costly neighbour of a data set, and contents of its report."""
 
     deltas: tuple[Annotated[float, Field(ge=0, lt=1)], ...] = Field(
-        (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first one ranks the neighbours."
+        (1e-3, 1e-5), min_length=1, description="Values of δ at which ε is reported; the first is used to rank the neighbours."
     )
     releases: int = Field(
-        5, ge=1, le=1000, description="The worst neighbours are reported for so many released draws, too, at the first δ."
+        5, ge=1, le=1000, description="Number of released draws for which the worst neighbours are reported too, at the first δ."
     )
     kinds: tuple[Kind, ...] = Field(
         ("same", "remove", "add", "replace"), min_length=1, description="Kinds of neighbours whose loss is reported."
     )
-    each: int = Field(3, ge=1, le=10**4, description="Removals for each reason and synthesizer.")
-    random: int = Field(5, ge=0, le=10**4, description="Removals at random.")
+    each: int = Field(3, ge=1, le=10**4, description="Number of records to remove for each reason and synthesizer.")
+    random: int = Field(5, ge=0, le=10**4, description="Number of records to remove at random.")
     refined: int = Field(
         2,
         ge=0,
         le=100,
-        description="Worst neighbours of each kind and synthesizer that are computed in full; 0 leaves all but a curve out.",
+        description="Number of worst neighbours of each kind and synthesizer to compute in full; 0 leaves out all but a curve.",
     )
     streams: int = Field(
-        0, ge=0, le=1000, description="Streams over which the random weights of the worst neighbour are mixed; 0 leaves that out."
+        0,
+        ge=0,
+        le=1000,
+        description="Number of streams over which the worst neighbour's random weights are mixed; 0 leaves this out.",
     )
     attack: int = Field(
         0,
         ge=0,
         le=10**6,
-        description="Runs of the attack on the worst addition or removal, whichever costs more; 0 leaves it out.",
+        description="Number of runs of the attack on the worst addition or removal, whichever costs more; 0 leaves it out.",
     )
 
 
@@ -178,7 +185,7 @@ class Simulated(JobInput):
 
     @property
     def counts(self) -> str:
-        """Registered table of published counts that it draws from; empty for none."""
+        """Registered table of published counts that it draws from; empty if there is none."""
         return str(self.parameters.get("counts") or "")
 
     @property
@@ -188,7 +195,7 @@ class Simulated(JobInput):
 
 
 class FromFile(JobInput):
-    """Real records: a registered data file, without the rows that are left out."""
+    """Real records: a registered data file, without the dropped rows."""
 
     file: str
     drop_rows: tuple[int, ...]
@@ -207,7 +214,7 @@ class SimulateJob(Job):
     data: Simulated | FromFile
     data_folder: str
     files: dict[str, str]
-    """The sha256 of each real data file that it may read, by registered name; empty for one that is absent."""
+    """The sha256 of each real data file that it may read, by registered name; empty for a missing file."""
     replicates: tuple[int, ...]
 
 
@@ -223,18 +230,18 @@ class FitJob(Job):
     """The fit that each parent uses."""
     sampler: SamplerSettings
     exact: bool = False
-    """True if its draws are from the exact pseudo posterior and not from Stan."""
+    """True if its draws are from the exact pseudo posterior instead of Stan."""
 
 
 class RowsJob(Job):
-    """Make rows of ``replicates.csv``, with the statistics and the further columns that the scenario requests."""
+    """Make rows of ``replicates.csv``, with the statistics and further columns that the scenario requests."""
 
     synthetic_sets: int
     """Number of synthetic data sets of the single sample."""
     centre_sets: int
-    """Number of synthetic data sets of every replicate over which statistics are averaged; 0 for no such columns."""
+    """Number of synthetic data sets per replicate over which statistics are averaged; 0 leaves these columns out."""
     unit: float
-    """Value of 1 in the unit of figures and tables."""
+    """Factor that converts values to the unit of figures and tables."""
     utility: tuple[str, ...] = ()
     """Names of further utility statistics."""
     coefficient: bool = False
@@ -254,11 +261,11 @@ class MeasureJob(RowsJob):
     fits: dict[str, str]
     """The fit that each of their parents uses."""
     sample: int = SAMPLE
-    """Replicate that is the single sample."""
+    """Replicate used as the single sample."""
 
 
 class ArmChoice(JobInput):
-    """An arm of a study as config asks for it."""
+    """An arm of a study, as config requests it."""
 
     id: str
     arm: str
@@ -293,24 +300,24 @@ class AuditJob(Job):
     outcomes: tuple[float, ...]
     """Outcomes of the records to add to a data set."""
     predictors: tuple[tuple[float, ...], ...]
-    """Values of each predictor that varies, of the records to add."""
+    """Values of each predictor that varies, for the records to add."""
     inputs: dict[str, tuple[float, ...]] = Field(default_factory=dict)
-    """Values of each further column, of the records to add."""
+    """Values of each further column, for the records to add."""
     at_most: str = ""
-    """The further column that no outcome may exceed; empty for none."""
+    """Further column that no outcome may exceed; empty if there is none."""
     search: AuditSearch
     curve: bool
-    """True if there is also a row for each record to add with its predictors in the middle."""
+    """True if there is also a row for each outcome to add, with predictors at the middle of their ranges."""
     draws: int
     """Number of draws, S, over which risks and bounds are maxima."""
     sampler: SamplerSettings | None
-    """Settings for sampled posteriors; None where posteriors are exact."""
+    """Settings for sampled posteriors; None if posteriors are exact."""
     replicates: tuple[int, ...]
     """Replicates of the batch whose data sets are audited."""
 
 
 class TablesJob(RowsJob):
-    """Put the tables of one batch together."""
+    """Combine the tables of one batch."""
 
     key: ScenarioKey
     modules: tuple[str, ...]
@@ -321,16 +328,16 @@ class TablesJob(RowsJob):
 
 
 class BatchJob(Job):
-    """Simulate, fit and measure one batch, and put its tables together."""
+    """Simulate, fit and measure one batch, and combine its tables."""
 
     simulate: SimulateJob
     fits: tuple[FitJob, ...]
-    """Fits in an order in which each follows all fits that its members build on."""
+    """Fits, each after all fits that its members build on."""
     measures: tuple[MeasureJob, ...]
     """Measurements of the fits, in the same order."""
     tables: TablesJob
     audit: AuditJob | None = None
-    """Audit; None where no data set of the batch is audited."""
+    """Audit; None if no data set of the batch is audited."""
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -348,7 +355,7 @@ class BatchJob(Job):
 
 
 class ScenarioColumns(JobInput):
-    """Columns of a scenario in the table that are not in its replicates."""
+    """Columns of a scenario in the table of all results that are not in its replicates."""
 
     family: str
     """Family; empty for a study."""

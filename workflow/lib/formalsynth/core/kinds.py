@@ -1,6 +1,6 @@
 """Sections of config that come in variants: a key such as ``kind`` names a model in a register.
 
-The register may be filled after the section's own model is written, and again later, so that a new kind is one new file.
+The register may be filled after the section's own model is defined, and again later, so a new kind needs only one new file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Variants(ABC):
     @property
     @abstractmethod
     def key(self) -> str:
-        """The key that messages name where no variant fits."""
+        """Key that messages name if no variant fits."""
 
     @abstractmethod
     def variants(self) -> Mapping[str, type[BaseModel]]:
@@ -32,14 +32,14 @@ class Variants(ABC):
 
     @abstractmethod
     def name_of(self, given: Mapping[Any, Any]) -> object:
-        """Name of the variant that keys and values describe; None if they do not name it."""
+        """Return the name of the variant that the keys and values describe; None if they do not name one."""
 
     def expected(self) -> str:
-        """List of allowed variants for messages."""
+        """Return the list of allowed variants for messages."""
         return either(list(self.variants()))
 
     def read(self, given: object) -> BaseModel:
-        """Read a section as the model of its variant; a model is returned as it is.
+        """Read a section as the model of its variant; a model is returned unchanged.
 
         Raises:
             ValidationError: it names no variant or an unknown one, or its variant refuses it.
@@ -61,7 +61,7 @@ class Variants(ABC):
             raise _with_allowed_keys(model, error) from None
 
     def refused(self, problem: str | PydanticCustomError, place: tuple[str, ...], given: object, **words: str) -> ValidationError:
-        """Error about the section, or about the key in it that ``place`` leads to."""
+        """Return an error about the section, or about the key in it at ``place``."""
         details = InitErrorDetails(type=problem, loc=place, input=given, ctx=words)
         return ValidationError.from_exception_data(self.key, [details])
 
@@ -76,7 +76,7 @@ class Variants(ABC):
 
 @dataclass(frozen=True)
 class ByKind(Variants):
-    """Section with a ``kind`` that names its model in a register."""
+    """Section whose ``kind`` names its model in a register."""
 
     models: Mapping[str, type[BaseModel]]
     default: str | None = None
@@ -97,13 +97,13 @@ class ByKind(Variants):
 
 
 def either(names: Sequence[str]) -> str:
-    """Names in quotes as pydantic lists what is allowed: ``'a', 'b' or 'c'``."""
+    """Return names in quotes, in pydantic's style for allowed values: ``'a', 'b' or 'c'``."""
     quoted = [repr(name) for name in names]
     return " or ".join([*([", ".join(quoted[:-1])] if quoted[:-1] else []), *quoted[-1:]])
 
 
 def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
-    """Keys of the section at ``place``, found by walking the models' annotations."""
+    """List the keys of the section at ``place``, by walking the models' annotations."""
     annotation: Any = model
     for part in place:
         parent = next((candidate for candidate in models_in(annotation) if part in candidate.model_fields), None)
@@ -114,7 +114,7 @@ def allowed_keys(model: type[BaseModel], place: Sequence[int | str]) -> str:
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Models in an annotation."""
+    """Yield the models in an annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
@@ -126,7 +126,7 @@ def _plain(section: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 
 
 def _with_allowed_keys(model: type[BaseModel], error: ValidationError) -> ValidationError:
-    """Error with the allowed keys added to the message about an unknown key."""
+    """Return the error with the allowed keys added to messages about unknown keys."""
     details = []
     for line in error.errors(include_url=False):
         problem: str | PydanticCustomError = line["type"]

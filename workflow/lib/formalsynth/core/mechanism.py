@@ -1,8 +1,8 @@
 """Mechanisms: functions from a data set and its fits to weights and a sensitive log-likelihood.
 
 Every pseudo posterior mechanism of the papers is one :class:`Form`: weights for the fit, a sensitive log-likelihood whose
-maximum is the bound, and, for censoring, a threshold that the fit uses too. A new mechanism is a function with the
-``@mechanism`` line above it, in a file of ``formalsynth/mechanisms``, and an entry in a paper's config.
+maximum is the bound, and, for censoring, a threshold that the fit uses too. To add a mechanism, write a function decorated with
+``@mechanism`` in a file of ``formalsynth/mechanisms``, and an entry in a paper's config.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from formalsynth.core.streams import Address, MechanismAddress, number_of, param
 
 ASYMPTOTIC = "asymptotic DP (local eps_x)"
 PER_BOUND: Mapping[Neighbours, float] = {"add_remove": 2.0, "replace": 4.0}
-"""Factor from a Lipschitz bound, or a threshold, to epsilon: a replaced record is one removed and one added."""
+"""Factor from a Lipschitz bound, or a threshold, to epsilon: replacing a record is removing one and adding one."""
 Factor = float | Callable[[Mapping[str, float]], float | None]
-"""Factor by which the declared ``epsilon`` holds, or a function of the parameters that gives it; None for no guarantee."""
+"""Factor by which the declared ``epsilon`` holds, or a function of the parameters that returns it; None for no guarantee."""
 STRICT_KINDS: Mapping[str, tuple[Neighbours, ...]] = {
     "DP": ("add_remove", "replace"), "DP (add/remove)": ("add_remove",), "DP (replace-one)": ("replace",),
 }  # fmt: skip
-"""Kinds of guarantee that hold for every data set, with the neighbour relations that they name."""
+"""Kinds of guarantee that hold for every data set, with the neighbour relations that they cover."""
 UNCONDITIONAL = re.compile(r"(\(eps, delta\)-|zC)?DP\b[^|]*")
-"""Kinds of guarantee that name differential privacy without a condition."""
+"""Pattern of kinds of guarantee that name differential privacy without a condition."""
 OF_RANGES = " | R"
-"""End of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
+"""Suffix of the kinds of guarantee that protect a sensitive range around each record, not the whole record."""
 
 
 class BrokenContract(ValueError):
     """A mechanism breaks the contract of mechanisms."""
 
     def __init__(self, mechanism: str, problem: str) -> None:
-        """Make the error of a mechanism; ``problem`` is the rest of the sentence."""
+        """Make the error for a mechanism; ``problem`` is the rest of the sentence."""
         super().__init__(f"mechanism {mechanism} {problem}")
         self.problem = problem
 
@@ -62,7 +62,7 @@ class Parent:
     children: Sequence[tuple[str, Mapping[str, float]]] = ()
     """Mechanisms and parameters of all its children; one child may compute values for all of them."""
     shared: dict[Hashable, Array] = field(default_factory=dict)
-    """Values computed for all children; keys are what they depend on, other than this replicate and these draws."""
+    """Values computed for all children; the keys are everything they depend on, apart from this replicate and these draws."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "draws", {name: read_only(values) for name, values in self.draws.items()})
@@ -83,7 +83,7 @@ class FitCache:
     search_steps: int | None = None
     """Number of refits of the search."""
     fit_p: float | None = None
-    """p value of the test of fit to noisy tables."""
+    """p-value of the test of fit to noisy tables."""
     noisy: Array | None = None
     """(cells,) noisy counts that the first stage of a mechanism has published."""
 
@@ -121,12 +121,12 @@ class Form:
 
 
 SENSITIVITY = {"add_remove": 1.0, "replace": 2.0}
-"""L1 sensitivity of counts by definition of neighbours: a replaced record leaves one bin and enters another."""
+"""L1 sensitivity of counts, by neighbour relation: a replaced record leaves one bin and enters another."""
 
 
 @dataclass(frozen=True)
 class LaplaceCounts:
-    """Counts to which a direct release adds independent Laplace noise first."""
+    """Counts to which a direct release first adds independent Laplace noise."""
 
     counts: Array
     """Counts (bins,) without noise."""
@@ -149,13 +149,13 @@ class DirectRelease:
     counts: LaplaceCounts | None = None
     """Noisy counts from which its draws are computed, if there are any."""
     selection: Selection | None = None
-    """Selection from whose candidates its draws are computed, if there is one."""
+    """Selection among candidates from which its draws are computed, if there is one."""
 
 
 Made = Form | DirectRelease | PrivateFit
-"""Result of a mechanism: a weighted posterior of the records, a release of its own, or private statistics with a fit to them."""
+"""Result of a mechanism: a weighted posterior of the records, a direct release, or private statistics with a fit to them."""
 Counts = LaplaceCounts | DiscreteLaplaceCounts
-"""Counts whose noise is the privacy of what is computed from them."""
+"""Counts whose noise protects everything computed from them."""
 
 
 @dataclass(frozen=True)
@@ -187,20 +187,20 @@ class Mechanism:
 
     @functools.cached_property
     def releases(self) -> bool:
-        """True if its privacy is that of a release of its own, without bounds that children could use."""
+        """True if it is a release of its own, without bounds that children could use."""
         return get_type_hints(self.function).get("return") in (DirectRelease, PrivateFit)
 
     @property
     def fits_public(self) -> bool:
-        """True if it gives private statistics and a fit to them."""
+        """True if it returns private statistics and a fit to them."""
         return bool(self.program)
 
     def claim(self, parameters: Mapping[str, float], neighbours: Neighbours | None = None) -> float | None:
-        """Epsilon that is guaranteed for every data set, delta 0 and exact draws; None where there is no such guarantee.
+        """Return the epsilon guaranteed for every data set, with delta 0 and exact draws; None if there is no such guarantee.
 
         Args:
             parameters: parameters of the mechanism.
-            neighbours: neighbour relation; by default the one that the kind of guarantee names.
+            neighbours: neighbour relation; by default, the one that the kind of guarantee names.
         """
         relations = (neighbours,) if neighbours else STRICT_KINDS.get(self.guarantee, ())
         factors = [self._factor(parameters, relation) for relation in relations]
@@ -214,10 +214,10 @@ class Mechanism:
         return factor(defaults(self.parameters) | dict(parameters)) if callable(factor) else factor
 
     def apply(self, context: Context, parameters: Mapping[str, float]) -> Made:
-        """Call the function with a context of its own, limited to a mechanism's random streams, and check the result.
+        """Call the function with its own context, limited to a mechanism's random streams, and check the result.
 
         Raises:
-            BrokenContract: the function writes into its input, or its result breaks the contract.
+            BrokenContract: the function modifies its input, or its result breaks the contract.
             ValueError: the function refuses the data.
         """
         address = context.address
@@ -235,7 +235,7 @@ class Mechanism:
         return made
 
     def _problems(self, made: object, n: int, parameters: Mapping[str, float]) -> Iterator[str]:
-        """Yield the problems of a result for n records, as ends of sentences."""
+        """Yield the problems of a result for n records, as the second half of sentences."""
         if isinstance(made, DirectRelease | PrivateFit):
             yield from self._problems_of_release(made, parameters)
         elif not isinstance(made, Form):
@@ -251,16 +251,16 @@ class Mechanism:
     def _problems_of_release(self, made: DirectRelease | PrivateFit, parameters: Mapping[str, float]) -> Iterator[str]:
         claim = self.claim(parameters)
         if not 0 < made.epsilon < math.inf:
-            yield f"gives epsilon {made.epsilon:g}: it has to be a positive number"
+            yield f"returns epsilon {made.epsilon:g}: it has to be a positive number"
         elif claim is not None and not math.isclose(made.epsilon, claim):
-            yield f"gives epsilon {made.epsilon:g}, but claims {claim:g} as {self.guarantee!r}: both have to be the same"
+            yield f"returns epsilon {made.epsilon:g}, but claims {claim:g} as {self.guarantee!r}: the two have to be equal"
 
     def _problems_of_form(self, made: Form, parameters: Mapping[str, float]) -> Iterator[str]:
         sensitive, threshold = made.sensitive, made.sensitive.threshold
         if threshold is not None and not self.censors:
-            yield "gives a threshold, which bounds a record only if the program clips at it: register it with censors=True"
+            yield "returns a threshold, which bounds a record only if the program clips at it: register it with censors=True"
         elif threshold is not None and not threshold > 0:
-            yield f"gives the threshold {threshold:g}: it has to be positive"
+            yield f"returns the threshold {threshold:g}: it has to be positive"
         for relation, per_bound in PER_BOUND.items():
             claim = self.claim(parameters, relation)
             first = 0.0 if made.counts is None else SENSITIVITY[relation] / made.counts.scale
@@ -268,15 +268,15 @@ class Mechanism:
                 after = f" after a first stage that costs {first:g}" if made.counts else ""
                 yield (
                     f"claims epsilon {claim:g} for {relation} as {self.guarantee!r}, which needs Sensitive(weights, "
-                    f"threshold={max(claim - first, 0) / per_bound:g}){after} and not the threshold {threshold}"
+                    f"threshold={max(claim - first, 0) / per_bound:g}){after}, not the threshold {threshold}"
                 )
         if (made.counts is not None) != self.staged:
-            yield "has staged=True without the counts of a first stage, or these counts without it: give and declare both"
+            yield "has staged=True without counts of a first stage, or such counts without staged=True: return and declare both"
         part = sensitive.range is not None or bool((sensitive.weights < made.weights).any())
         if part and not self.guarantee.endswith(OF_RANGES):
             yield (
-                "gives a sensitive range, or sensitive weights below the weights of the fit: epsilon would cover a part of what "
-                "a record adds; give Sensitive(weights) the weights of the fit"
+                "returns a sensitive range, or sensitive weights below the weights of the fit: epsilon would cover only a part "
+                "of what a record adds; pass the weights of the fit to Sensitive(weights)"
             )
 
     def words(self, parameters: Mapping[str, float]) -> tuple[int, ...]:
@@ -285,14 +285,14 @@ class Mechanism:
 
 
 def _wrong_weights(what: str, values: Array, n: int) -> str:
-    """Problem of the weights of n records, as the end of a sentence; empty if there is none."""
+    """Describe the problem with the weights of n records, as the second half of a sentence; empty if there is none."""
     if values.shape != (n,):
-        return f"gives {what} of shape {values.shape}: there has to be one for each of the {n} records"
+        return f"returns {what} of shape {values.shape}: there has to be one for each of the {n} records"
     if not np.isfinite(values).all():
-        return f"gives {what} that are not finite: a record of infinite risk gets weight 0"
+        return f"returns {what} that are not finite: a record with infinite risk should get weight 0"
     if values.min(initial=0) < 0 or values.max(initial=1) > 1:
         ends = f"from {values.min():.3g} to {values.max():.3g}"
-        return f"gives {what} {ends}: they have to be from 0 to 1 (divide by the largest one, not by their mean)"
+        return f"returns {what} {ends}: they have to be from 0 to 1 (divide by the largest one, not by their mean)"
     return ""
 
 
@@ -303,13 +303,13 @@ def mechanism(
     guarantee: str, parents: int = 1, censors: bool = False, id: int | None = None, truncates: bool = False,
     strict: Mapping[Neighbours, Factor] | None = None, program: str = "", selects: bool = False, staged: bool = False,
 ) -> Callable[[Callable[..., Made]], Callable[..., Made]]:  # fmt: skip
-    """Register a function under its own name; its keyword-only parameters are what config may set.
+    """Register a function under its own name; config may set its keyword-only parameters.
 
     Args:
         guarantee: kind of its privacy guarantee.
         parents: number of parent synthesizers.
         censors: True if it needs a family whose program can clip each record's log-likelihood.
-        id: integer that keys its random streams; by default it is made from the function's name.
+        id: integer that keys its random streams; by default, it is derived from the function's name.
         truncates: True if it needs a family with interval probabilities.
         strict: factor by which the declared parameter ``epsilon`` holds for every data set, by neighbour relation. The kinds of
             guarantee ``DP``, ``DP (add/remove)`` and ``DP (replace-one)`` need it, and no other kind may have it.
@@ -341,11 +341,11 @@ def mechanism(
         )
         _check_guarantee(entry)
         if entry.fits_public != (get_type_hints(function).get("return") is PrivateFit):
-            raise ValueError(f"mechanism {name}: program= goes with a function that is annotated to return a PrivateFit")
+            raise ValueError(f"mechanism {name}: give program= if, and only if, the function is annotated to return a PrivateFit")
         for other in MECHANISMS.values():
             if other.id == number and other.name != name:
                 both = f"{other.name} ({MECHANISMS.module(other.name)}) and {name} ({function.__module__})"
-                raise DuplicateError(f"mechanisms {both} both have the id {number}: give one of them another, or none")
+                raise DuplicateError(f"mechanisms {both} both have the id {number}: give one of them a different id, or none")
         MECHANISMS.add(name, entry, function.__module__)
         return function
 

@@ -1,4 +1,4 @@
-"""Base of typed sections: of YAML that a user writes, and of the plain data that is passed to a job."""
+"""Base classes of typed sections: of YAML that a user writes, and of plain data passed to a job."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 PATTERNS = {
     "name": (r"^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9.]+)*$", "letters and digits, starting with a letter; after a _ also full stops"),
-    "figure": (r"^[1-9][0-9]{0,4}[a-z]?$", "a number of at most five digits, followed by a small letter for a panel"),
+    "figure": (
+        r"^[1-9][0-9]{0,4}[a-z]?$",
+        "a number of at most five digits, optionally followed by a lower-case letter for a panel",
+    ),
     "colour": (r"^#[0-9A-Fa-f]{6}$", "a colour as #rrggbb"),
-    "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "small letters and digits, joined by -"),
-    "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: small letters and digits, joined by -"),
+    "claim": (r"^[a-z0-9]+(-[a-z0-9]+)*$", "lower-case letters and digits, joined by -"),
+    "id of a claim, or none": (r"^([a-z0-9]+(-[a-z0-9]+)*)?$", "the id of a claim: lower-case letters and digits, joined by -"),
     "shows": (r"^((figure|table) [1-9][0-9]*[a-z]?)?$", "as in figure 2 or table 1"),
     "erratum": (r"^(E[1-9][0-9]*)?$", "as in E1"),
     "sha256": ("^[0-9a-f]{64}$", "64 digits from 0 to f"),
@@ -33,7 +36,7 @@ Section = TypeVar("Section", bound=BaseModel)
 Plain = Mapping[str, object]
 """Plain data, as in YAML or JSON: Snakemake stores it for a job and compares it with the next run."""
 Settings = dict[str, JsonValue]
-"""Settings of a population or study as config gives them; the model that its function was registered with checks them."""
+"""Settings of a population or study, as given in config; they are checked by the model registered with its function."""
 
 
 class Model(BaseModel):
@@ -47,10 +50,10 @@ class JobInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     WITHOUT: ClassVar[frozenset[str]] = frozenset()
-    """Fields about the place of files, not about results: :meth:`digest` leaves them out."""
+    """Fields that concern the location of files, not results: :meth:`digest` leaves them out."""
 
     def plain(self) -> Plain:
-        """Plain data, for passing to a job."""
+        """Return plain data, for passing to a job."""
         return self.model_dump()
 
     @classmethod
@@ -86,7 +89,7 @@ def each_once(values: list[Any]) -> list[Any]:
 
 
 def ordered(section: Section, low: str, high: str) -> Section:
-    """Check that one number of a section is below another where both are given."""
+    """Check that one number of a section is below another, if both are given."""
     first, second = getattr(section, low), getattr(section, high)
     if first is not None and second is not None and not first < second:
         raise ValueError(f"{low} has to be below {high}")
@@ -95,9 +98,9 @@ def ordered(section: Section, low: str, high: str) -> Section:
 
 Identifier = Annotated[str, Field(pattern=pattern("name"), max_length=80)]
 Number = Annotated[float, Field(allow_inf_nan=True), AfterValidator(_not_nan)]
-"""Number, perhaps infinite: a sensitive range may be open."""
+"""Number, possibly infinite: a sensitive range may be open."""
 WholeNumber = Annotated[int, Field(ge=1, le=10**9)]
 Names = Annotated[list[str], Field(min_length=1), AfterValidator(each_once)]
 Colour = Annotated[str, Field(pattern=pattern("colour"))]
 FigureNumber = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=int | str), Field(pattern=pattern("figure"))]
-"""Printed number of a figure, with the letter of its panel where the paper has letters."""
+"""Printed number of a figure, with the letter of its panel if the paper uses letters."""

@@ -1,4 +1,4 @@
-"""Parameters of mechanisms, populations, studies and arms as typed models, made from the signatures of their functions."""
+"""Parameters of mechanisms, populations, studies and arms, as typed models made from the signatures of their functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, create_model, field_validator
 from formalsynth.core.model import Model
 
 ABOVE = {"b": "a", "wide_b": "wide_a", "high": "low", "x_high": "x_low"}
-"""Upper ends of ranges, each with its lower end."""
+"""Names of upper ends of ranges, each with the name of its lower end."""
 
 
 class Parameters(Model):
@@ -42,7 +42,7 @@ def parameters_of(function: Callable[..., Any]) -> type[Parameters]:
 
 
 class SomeParameters(Parameters):
-    """Optional parameters; those that are given are numbers."""
+    """Optional parameters; given ones have to be numbers."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -53,7 +53,7 @@ class SomeParameters(Parameters):
 
 
 def partial(model: type[Parameters]) -> type[Parameters]:
-    """Model of the same parameters with all of them optional: a sweep may set the rest."""
+    """Make a model of the same parameters in which all are optional: a sweep may set the rest."""
     fields: dict[str, Any] = {
         name: (
             info.annotation if not info.metadata else info.rebuild_annotation() | None,

@@ -1,7 +1,8 @@
 """Populations from which simulated confidential data are drawn, and their register.
 
 A population is a function ``name(generator, n, *, parameters...) -> Records``. A population that draws from published counts
-also takes ``counts``: config names a table of counts, and the function gets its content, or None where the file is missing.
+also has a parameter ``counts``: config names a table of counts, and the function receives its content, or None if the file is
+missing.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from formalsynth.core.parameters import Parameters, parameters_of
 from formalsynth.core.registry import Registry
 
 Counts = Mapping[str, tuple[Array, Array]]
-"""Published counts: values and number of records of each variable."""
+"""Published counts: for each variable, its values and their numbers of records."""
 PublishedCounts = Annotated[Counts | None, GetPydanticSchema(lambda _, schema_of: schema_of(str))]
-"""Name of a registered table of counts in config; its content in the function, None where the file is missing."""
+"""In config, the name of a registered table of counts; in the function, its content, or None if the file is missing."""
 Truth = Callable[..., Mapping[str, float]]
 """Function of a population's parameters that returns the values of its statistics."""
 
@@ -33,7 +34,7 @@ class Population:
     function: Callable[..., Records]
     parameters: type[Parameters]
     truth: Truth | None = None
-    """Statistics with exact values, by the names of :data:`formalsynth.core.utility.STATISTICS`."""
+    """Function that returns exact values of statistics, by their names in :data:`formalsynth.core.utility.STATISTICS`."""
 
     @property
     def from_counts(self) -> bool:
@@ -41,7 +42,7 @@ class Population:
         return "counts" in self.parameters.model_fields
 
     def draw(self, generator: np.random.Generator, n: int, parameters: Mapping[str, object]) -> Records:
-        """Draw a data set of n records; counts in ``parameters`` are the content of their table."""
+        """Draw a data set of n records; ``counts`` in ``parameters`` is the content of the table."""
         return self.function(generator, n, **parameters)
 
 

@@ -1,8 +1,8 @@
 """Private fits: statistics that may be published, and a posterior that is computed from them alone.
 
-A mechanism gives a :class:`PrivateFit`. Its :class:`PublicTables` hold all that the fit gets: declared bins, noisy counts and the
-scale of their noise. A :class:`PublicModel` makes the data of a Stan program from these tables and prior settings, and from
-nothing else: neither records nor a context are among its arguments. The exact counts stay apart, for the audit.
+A mechanism returns a :class:`PrivateFit`. Its :class:`PublicTables` contain everything passed to the fit: declared bins, noisy
+counts and the scale of their noise. A :class:`PublicModel` makes the data of a Stan program from these tables and prior settings,
+and from nothing else: neither records nor a context are among its arguments. The exact counts are kept separate, for the audit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from formalsynth.core.family import StanData
 
 @dataclass(frozen=True)
 class Bins:
-    """Declared bins of equal width; values beyond the bounds are in the bins at the ends."""
+    """Declared bins of equal width; values beyond the bounds fall in the first or last bin."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Bins:
         """Check the declaration.
 
         Raises:
-            ValueError: the bounds are not in order, or have no logarithm.
+            ValueError: the bounds are not in increasing order, or have no logarithm.
         """
         if not self.low < self.high:
             raise ValueError(f"bins from {self.low:g} to {self.high:g}: the upper bound has to be above the lower one")
@@ -42,12 +42,12 @@ class Bins:
 
     @property
     def edges(self) -> Array:
-        """Edges (number + 1,), on the scale of the bins."""
+        """Bin edges (number + 1,), on the scale of the bins."""
         low, high = (math.log(end) if self.log else end for end in (self.low, self.high))
         return np.linspace(low, high, self.number + 1)
 
     def of(self, values: Array) -> Integers:
-        """Bin (n,) of each value: an edge belongs to the bin above it; a value that is not a number is in the first bin."""
+        """Return the bin (n,) of each value: an edge belongs to the bin above it; NaN belongs to the first bin."""
         inner = self.edges[1:-1]
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.log(np.maximum(values, 0)) if self.log else values
@@ -56,7 +56,7 @@ class Bins:
 
 
 def declared_bins(given: Mapping[str, float], log: bool, predictors: int) -> tuple[Bins, tuple[Bins, ...]]:
-    """Bins of the outcome and of each predictor, by the parameters of a mechanism.
+    """Return the bins of the outcome and of each predictor, as declared by a mechanism's parameters.
 
     Args:
         given: ``low``, ``high`` and ``bins`` of the outcome, and ``x_low``, ``x_high`` and ``x_bins`` of every predictor.
@@ -64,14 +64,14 @@ def declared_bins(given: Mapping[str, float], log: bool, predictors: int) -> tup
         predictors: number of predictors.
 
     Raises:
-        ValueError: bounds are not in order, or have no logarithm.
+        ValueError: bounds are not in increasing order, or have no logarithm.
     """
     outcome = Bins(given["low"], given["high"], int(given["bins"]), log)
     return outcome, (Bins(given["x_low"], given["x_high"], int(given["x_bins"])),) * predictors
 
 
 SCALES = 1 / 30, 1e12
-"""Smallest and largest scale of discrete noise: beyond them, noise in floating point and 64-bit integers would be always 0."""
+"""Smallest and largest scale of discrete noise: beyond them, noise in floating point and 64-bit integers would always be 0."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class DiscreteLaplaceCounts:
         least, most = SCALES
         if not least <= self.scale <= most:
             raise ValueError(
-                f"discrete noise of scale {self.scale:g}: allowed: {least:.3g} to {most:g}, so an epsilon of "
+                f"discrete noise of scale {self.scale:g}: allowed: {least:.3g} to {most:g}, that is, an epsilon of "
                 f"{1 / most:g} to {1 / least:g} for each table"
             )
 
     def noisy(self, generator: np.random.Generator, runs: int) -> Array:
-        """Draw noisy counts (runs, cells), whole numbers: the noise is the difference of two geometric variables."""
+        """Draw noisy counts (runs, cells) as whole numbers: the noise is the difference of two geometric variables."""
         size = (runs, len(self.counts))
         success = -math.expm1(-1 / self.scale)
         noise = generator.geometric(success, size) - generator.geometric(success, size)
@@ -116,7 +116,7 @@ class Tables:
     """Counts by bins."""
 
     outcome: Array
-    """(q, bins of the predictor, bins of the outcome), a table for each of q predictors; one table with one row without."""
+    """(q, bins of the predictor, bins of the outcome), a table for each of q predictors; without any, one single-row table."""
     pairs: Array
     """(q (q - 1) / 2, bins, bins), a table for each pair of predictors, in the order 1-2, 1-3, ..., 2-3."""
 
@@ -126,7 +126,7 @@ class Tables:
 
     @classmethod
     def of(cls, records: Records, outcome: Bins, predictors: tuple[Bins, ...]) -> Tables:
-        """Count the records in the cells of each table; a record is in one cell of each."""
+        """Count the records in the cells of each table; each record is in exactly one cell of each table."""
         column = outcome.of(records.x)
         rows = [bins.of(records.design[:, k + 1]) for k, bins in enumerate(predictors)]
         height = predictors[0].number if predictors else 1
@@ -145,11 +145,11 @@ class Tables:
 
     @property
     def by_column(self) -> Array:
-        """Counts (cells,) of all tables, column after column as in Stan."""
+        """Counts (cells,) of all tables, column by column as in Stan."""
         return np.concatenate([self.outcome.swapaxes(1, 2).ravel(), self.pairs.swapaxes(1, 2).ravel()])
 
     def with_counts(self, flat: Array) -> Tables:
-        """Tables of the same form with other counts (cells,)."""
+        """Return tables of the same shape with other counts (cells,)."""
         cut = self.outcome.size
         return Tables(flat[:cut].reshape(self.outcome.shape), flat[cut:].reshape(self.pairs.shape))
 
@@ -161,11 +161,11 @@ def _counted(row: Integers, column: Integers, height: int, width: int) -> Array:
 
 @dataclass(frozen=True)
 class PublicTables:
-    """Noisy tables and their declarations: all that leaves the confidential side."""
+    """Noisy tables and their declarations: everything that leaves the confidential side."""
 
     outcome: Bins
     predictors: tuple[Bins, ...]
-    """Bins of each predictor but the constant."""
+    """Bins of each predictor except the constant."""
     noisy: Tables
     """Noisy counts."""
     scale: float
@@ -196,17 +196,17 @@ class PublicModel(Protocol):
         """Choose a starting point in the bulk of the posterior."""
 
     def draws(self, sampled: Draws, public: PublicTables) -> Draws:
-        """Convert what the sampler returned to draws of the family's parameters.
+        """Convert the sampler's output to draws of the family's parameters.
 
         Raises:
             ValueError: there are too few effective draws.
         """
 
     def refined(self, sampled: Draws, public: PublicTables) -> PublicModel | None:
-        """Find a model that is to be sampled instead of this one; None if these draws are good enough."""
+        """Return a model to sample instead of this one; None if these draws are good enough."""
 
     def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
-        """Compute expected counts (cells,) where the fit is best, in the order of ``by_column``, and count free values."""
+        """Compute expected counts (cells,) at the best fit, in the order of ``by_column``, and count free values."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class PrivateFit:
     public: PublicTables
     model: PublicModel
     counts: DiscreteLaplaceCounts
-    """Counts without noise, all tables in one row: for the audit alone."""
+    """Counts without noise, with all tables in one row: for the audit only."""
 
     @property
     def epsilon(self) -> float:

@@ -1,6 +1,6 @@
-"""Progress of a command that takes minutes: lines on standard error for a waiting user. Jobs have logs instead.
+"""Progress of commands that take minutes: lines on standard error for a waiting user. Jobs have logs instead.
 
-No line contains a value of a file.
+No line contains a value from a file.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TypeVar
 from formalsynth.runtime.logs import drop
 
 SELDOM = 10.0
-"""Least number of seconds between two lines of one task."""
+"""Smallest number of seconds between two lines of one task."""
 T = TypeVar("T")
 
 log = logging.getLogger("formalsynth")
 
 
 class _ToStandardError(logging.Handler):
-    """Handler that writes to the standard error of the moment."""
+    """Handler that writes to the current standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -31,7 +31,7 @@ class _ToStandardError(logging.Handler):
 
 
 def show_progress() -> None:
-    """Let :func:`tell` and :func:`in_turn` write to standard error from now on; without this they are silent."""
+    """Make :func:`tell` and :func:`in_turn` write to standard error from now on; without this they are silent."""
     log.setLevel(logging.INFO)
     log.propagate = False
     log.handlers = [_ToStandardError()]
@@ -43,11 +43,11 @@ def tell(line: str) -> None:
 
 
 def in_turn(things: Sequence[T], task: str) -> Iterator[T]:
-    """Yield items one after the other; at the first, and then every few seconds, report the number of the current one.
+    """Yield items one by one; at the first, and then every few seconds, report the number of the current one.
 
     Args:
         things: items to work on.
-        task: beginning of the line, such as ``Fitting candidate``.
+        task: start of the line, such as ``Fitting candidate``.
     """
     next_line = -float("inf")
     for place, thing in enumerate(things, 1):

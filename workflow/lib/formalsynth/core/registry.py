@@ -1,8 +1,8 @@
 """Registers of names in config: mechanisms, families, populations, studies, kinds of figures and so on.
 
-A register has patterns of the files of the package that define its entries. The plan imports them all; a job imports only the
+A register has patterns for the package's files that define its entries. The plan imports them all; a job imports only the
 modules that its scenario names, so nothing else can rerun it. A user's own file can be in any folder: its absolute path is used
-as the name of the module, and :func:`load` runs it.
+as the module's name, and :func:`load` runs it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Registered = TypeVar("Registered", bound=Callable[..., Any])
 
 
 class DuplicateError(ValueError):
-    """Two entries with the same name or number; the message names the places of both."""
+    """Error for two entries with the same name or number; the message names the places of both."""
 
 
 class OwnCodeError(ValueError):
-    """Invalid file of a user's own code; the message names the line and the reason."""
+    """Error for an invalid file of a user's own code; the message names the line and the reason."""
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """Entries by name, in the order of the files that define them, not of their import."""
+    """Entries by name, ordered by the files that define them, not by import."""
 
     def __init__(self, what: str, *files: str) -> None:
         """Make an empty register.
@@ -76,7 +76,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return add
 
     def module(self, name: str) -> str:
-        """Dotted name of the module that defines an entry."""
+        """Return the dotted name of the module that defines an entry."""
         return self._modules[name]
 
     def find(self) -> None:
@@ -84,11 +84,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         load(module_name(path) for pattern in self._files for path in sorted(PACKAGE.glob(pattern)))
 
     def modules(self) -> set[str]:
-        """Modules that define its entries."""
+        """Return the modules that define its entries."""
         return set(self._modules.values())
 
     def of(self, module: str) -> list[str]:
-        """Names of the entries that a module defines."""
+        """Return the names of the entries that a module defines."""
         return [name for name, defined_in in self._modules.items() if defined_in == module]
 
     def forget(self, module: str) -> None:
@@ -98,7 +98,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     @contextlib.contextmanager
     def trial(self) -> Iterator[None]:
-        """Remove the entries that were registered inside the block at its end."""
+        """Remove the entries registered inside the block when it ends."""
         entries, modules = dict(self._entries), dict(self._modules)
         try:
             yield
@@ -130,7 +130,7 @@ def load(modules: Iterable[str]) -> None:
 
     Raises:
         OwnCodeError: a file of own code cannot be run.
-        DuplicateError: it registers a name that exists already.
+        DuplicateError: it registers a name that already exists.
     """
     for module in modules:
         if is_own(module) and Path(module).suffix in READERS:
@@ -142,7 +142,7 @@ def load(modules: Iterable[str]) -> None:
 
 
 def is_own(module: str) -> bool:
-    """Check that the name of a module is the path of a user's own file."""
+    """Return True if the name of a module is the path of a user's own file."""
     return Path(module).is_absolute()
 
 
@@ -162,7 +162,7 @@ def _read(path: Path) -> None:
 
 
 def _run(path: Path) -> None:
-    """Run a file of own code once, as a module whose name is its path, which its entries then refer to."""
+    """Run a file of own code once, as a module named by its path; its entries refer to that name."""
     name = str(path)
     if name in sys.modules:
         return
@@ -178,7 +178,7 @@ def _run(path: Path) -> None:
     except KeyboardInterrupt:
         _forget(name)
         raise
-    except BaseException as error:  # also SystemExit, which would end the run with success
+    except BaseException as error:  # also SystemExit, which would make the run appear successful
         _forget(name)
         raise OwnCodeError(_complaint(path, error)) from error
 
@@ -191,7 +191,7 @@ def _forget(module: str) -> None:
 
 
 def _complaint(path: Path, error: BaseException) -> str:
-    """Reason why a file could not be run, with the last line that was reached."""
+    """Return the reason why a file could not be run, with the last line reached."""
     lines = [error.lineno] if isinstance(error, SyntaxError) and error.filename == str(path) else []
     step = error.__traceback__
     while step is not None:
@@ -201,16 +201,16 @@ def _complaint(path: Path, error: BaseException) -> str:
     where = f"line {lines[-1]}: " if lines else ""
     try:
         words = " ".join(str(error).split())
-    except Exception:  # own code writes the message
+    except Exception:  # the message comes from own code
         words = "its message cannot be shown"
     reason = f"{where}{type(error).__name__}: {words}"
     sibling = path.parent / f"{getattr(error, 'name', None)}.py"
     if isinstance(error, ModuleNotFoundError) and sibling.is_file():
-        reason += f"; own code does not import {sibling.name} from the same folder: put both into one file"
+        reason += f"; own code cannot import {sibling.name} from the same folder: put both into one file"
     return reason
 
 
 def module_name(path: Path) -> str:
-    """Dotted name of a module of the package."""
+    """Return the dotted name of a module of the package."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -1,4 +1,4 @@
-"""Rows of ``replicates.csv``; in a module of their own, so that a new statistic refits nothing."""
+"""Rows of ``replicates.csv``; in a separate module, so a new statistic does not cause refits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REPLICATE_COLUMNS = (
 )  # fmt: skip
 """Columns of ``replicates.csv``."""
 TEXT_COLUMNS = ("paper", "scenario", "synthesizer", "status", "guarantee", "reason", "neighbour", "candidate")
-"""Columns of collected tables that hold no numbers."""
+"""Columns of collected tables that contain text."""
 SAMPLE_COLUMNS = {
     "records": (*_SAMPLE, "record", "bound", "weight", "known"),
     "values": (*_SAMPLE, "record", "value"),
@@ -42,40 +42,40 @@ SAMPLE_COLUMNS = {
 AUDIT, AUDITED = "audit", "audited"
 """Name of the collected table of audited scenarios, and its column of the audited epsilon."""
 RELATIONS: Mapping[Kind, Neighbours] = {"remove": "add_remove", "add": "add_remove", "replace": "replace"}
-"""Neighbour relation of each kind of neighbour; the loss between runs on the same data, of kind ``same``, is the floor."""
+"""Neighbour relation of each kind of neighbour; kind ``same``, the loss between runs on the same data, is the floor."""
 LOSSES = tuple(RELATIONS)
 """Kinds of neighbours whose loss counts."""
 CURVE = "curve"
-"""Value of ``candidate`` on rows of a curve."""
+"""Value of ``candidate`` in the rows of a curve."""
 
 
 @dataclass(frozen=True)
 class AuditRow:
-    """The loss of one synthesizer on one neighbour at one delta."""
+    """Loss of one synthesizer on one neighbour at one delta."""
 
     synthesizer: str
     neighbour: Kind
     candidate: str
-    """Reason for trying the neighbour, then the number of neighbours of its kind left out, or the reason for an infinite loss."""
+    """Reason for trying the neighbour, then the number of omitted neighbours of its kind, or the reason for an infinite loss."""
     value: float
-    """Outcome of the added record, else of the removed record; NaN for the same data. In the rows of an attack, whose candidate
-    is :data:`formalsynth.audit.attack.ERROR_RATES`: the share of false positives."""
+    """Outcome of the added record, otherwise of the removed record; NaN for the same data. In the rows of an attack, whose
+    candidate is :data:`formalsynth.audit.attack.ERROR_RATES`: the false positive rate."""
     delta: float
     releases: int
     streams: int
     """Number of random streams: 1 if the attacker knows the random numbers of the weights, more if not."""
     audited: float
-    """Audited epsilon: the larger of both directions."""
+    """Audited epsilon: the larger of the two directions."""
     forward: float
     """Epsilon under D."""
     backward: float
     """Epsilon under D'."""
     error: float
-    """Monte Carlo standard error of ``audited``; in the rows of an attack, the share of false negatives."""
+    """Monte Carlo standard error of ``audited``; in the rows of an attack, the false negative rate."""
     worst: bool
     """True for the worst neighbour of its kind."""
     claimed: float
-    """Claimed epsilon: the parameter of a strict mechanism, twice the Lipschitz bound on D of others; NaN without a claim."""
+    """Claimed epsilon: a strict mechanism's parameter, for others twice the Lipschitz bound on D; NaN without a claim."""
     claimed_larger: float
     """Larger of the claims on D and on D'."""
     attacked: float
@@ -93,8 +93,8 @@ AUDIT_COLUMNS = (
 )  # fmt: skip
 """Columns of ``audit.csv``.
 
-On the rows of a curve ``held`` is the audited epsilon with the weights of D fixed. ``reason`` is why a synthesizer could not be
-audited on a data set; such a row has no numbers.
+In the rows of a curve, ``held`` is the audited epsilon with the weights of D held fixed. ``reason`` explains why a synthesizer
+could not be audited on a data set; such a row has no numbers.
 """
 
 
@@ -103,7 +103,7 @@ class Requests(Protocol):
 
     @property
     def centre_sets(self) -> int:
-        """Number of synthetic data sets over which statistics are averaged; 0 for no such columns."""
+        """Number of synthetic data sets over which statistics are averaged; 0 leaves these columns out."""
 
     @property
     def coefficient(self) -> bool:
@@ -120,7 +120,7 @@ def requested_columns(scenario: Requests) -> tuple[str, ...]:
 
 
 def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows as a table with the columns of ``replicates.csv``, followed by the columns ``more``."""
+    """Return rows as a table with the columns of ``replicates.csv``, followed by the columns ``more``."""
     import pandas as pd
 
     table = pd.DataFrame(rows)
@@ -128,7 +128,7 @@ def replicate_table(rows: Sequence[Mapping[str, object]], more: Sequence[str] = 
 
 
 def audit_table(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """Rows as a table with the columns of ``audit.csv``; there may be no rows."""
+    """Return rows as a table with the columns of ``audit.csv``; there may be no rows."""
     import pandas as pd
 
     return pd.DataFrame(rows, columns=list(AUDIT_COLUMNS))

@@ -1,4 +1,4 @@
-"""Private selection of declared candidates: the exponential mechanism on scores that are whole numbers, in one or more stages."""
+"""Private selection among declared candidates: the exponential mechanism on integer scores, in one or more stages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from formalsynth.core.arrays import Array, Integers, read_only
 
 EVERY = 100
-"""Largest number of candidates of a stage after each of which the later stages are compared; of more, the two extreme ones."""
+"""Largest number of candidates for which later stages are compared after each one; with more, only after the two extremes."""
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Selection:
     """Selection of one of the candidates: P(candidate j) is proportional to exp(-rate * score of j)."""
 
     candidates: Array
-    """Declared candidates (m, d), which depend on earlier stages and on nothing else."""
+    """Declared candidates (m, d), which depend only on earlier stages."""
     scores: Integers
-    """Scores (m,), whole numbers; the smaller, the better."""
+    """Integer scores (m,); smaller is better."""
     rate: float
-    """Half of the epsilon of this stage over the sensitivity of the scores."""
+    """Half of this stage's epsilon, divided by the sensitivity of the scores."""
     following: Callable[[int], Selection] | None = None
     """Function from the selected candidate to the next stage; None in the last stage."""
 
@@ -34,7 +34,7 @@ class Selection:
 
     @cached_property
     def log_probability(self) -> Array:
-        """Logarithms (m,) of the probabilities."""
+        """Log probabilities (m,)."""
         log_mass = -self.rate * self.scores
         return np.asarray(log_mass - logsumexp(log_mass))
 
@@ -52,10 +52,10 @@ class Selection:
 
 
 def log_ratio(ours: Selection, theirs: Selection) -> float:
-    """Largest absolute log ratio of the probabilities of what the stages select; infinite if it is undefined.
+    """Compute the largest absolute log ratio of the probabilities of the stages' selections; infinite if undefined.
 
-    It is exact if every stage but the last has at most :data:`EVERY` candidates. Otherwise it is the ratio at outputs that are
-    found stage by stage, which is a lower bound.
+    It is exact if every stage except the last has at most :data:`EVERY` candidates. Otherwise it is the ratio at outputs found
+    stage by stage, which is a lower bound.
     """
     least, most = _extremes(ours, theirs)
     largest = max(-least, most)
@@ -63,7 +63,7 @@ def log_ratio(ours: Selection, theirs: Selection) -> float:
 
 
 def _extremes(ours: Selection, theirs: Selection) -> tuple[float, float]:
-    """Smallest and largest log ratio."""
+    """Compute the smallest and largest log ratio."""
     same = np.array_equal(ours.candidates, theirs.candidates) and (ours.following is None) == (theirs.following is None)
     if not same or not len(ours.candidates):
         return -np.inf, np.inf

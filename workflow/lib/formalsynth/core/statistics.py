@@ -1,14 +1,14 @@
-"""Statistics of cells and data sets, each once, and their Monte Carlo errors.
+"""Statistics of cells and data sets, each defined once, and their Monte Carlo errors.
 
-A statistic is a function from values (units, ...) to one number for each column. A new statistic is a line here; claims and
-tables then use its name. Its error depends on the name:
+A statistic is a function from values (units, ...) to one number for each column. A new statistic needs one line here; claims and
+tables then use its name. Its error depends on the statistic:
 
-- mean and sd: the jackknife. Over samples of 100 its mean square is the variance of the statistic for normal, Gumbel and mildly
-  lognormal values, where the bootstrap falls short by a tenth; ``bench/spread.py`` measures both.
-- quantiles: half the distance of the quantiles one standard deviation of rank below and above, in tables, and the bootstrap in
-  claims, which also compare cells. The jackknife of a quantile is inconsistent: it can be 0.
-- min, max and spread (their difference): none. The bootstrap error of a range falls short by a quarter to a third, and no more
-  values help.
+- mean and sd: the jackknife. Over samples of 100, its mean square equals the variance of the statistic for normal, Gumbel and
+    mildly lognormal values, whereas the bootstrap is a tenth too small; ``bench/spread.py`` measures both.
+- quantiles: in tables, half the distance between the quantiles one standard deviation of rank below and above; in claims, which
+    also compare cells, the bootstrap. The jackknife of a quantile is inconsistent: it can be 0.
+- min, max and spread (their difference): none. The bootstrap error of a range is too small by a quarter to a third, and more
+    values do not help.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from formalsynth.core.registry import Registry
 Statistic = Callable[[Array], Array]
 STATISTICS: Registry[Statistic] = Registry("statistic", "core/statistics.py")
 LEVELS = {"q2.5": 0.025, "q15": 0.15, "q1": 0.25, "median": 0.5, "q3": 0.75, "q90": 0.9, "q97.5": 0.975}
-"""Levels of the statistics that are quantiles."""
+"""Levels of the quantile statistics."""
 
 
 def _quantile(level: float) -> Statistic:
@@ -50,7 +50,7 @@ def _median_of_sorted(x: Array) -> Array:
 
 
 def _quantile_of_sorted(level: float) -> Statistic:
-    """Quantile of type 7, with the same arithmetic as numpy."""
+    """Return a type 7 quantile, with the same arithmetic as numpy."""
 
     def quantile(x: Array) -> Array:
         last = x.shape[-1] - 1
@@ -77,14 +77,14 @@ _OF_SORTED: dict[str, Statistic] = {
     "max": lambda x: x[..., -1],
     "spread": lambda x: x[..., -1] - x[..., 0],
 }
-"""Statistics that depend on the order of values only, as functions of values sorted along the last axis.
+"""Order statistics, as functions of values sorted along the last axis.
 
-They save 0.1 to 0.5 s of a fit with 1000 sets of 500 to 2000 values, which itself takes less.
+They save 0.1 to 0.5 s in a fit with 1000 sets of 500 to 2000 values, more than the fit itself takes.
 """
 
 
 def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
-    """Statistics of many sets of values, equal to those of :data:`STATISTICS` bit by bit; every set is sorted once.
+    """Compute statistics of many sets of values, bit by bit equal to those of :data:`STATISTICS`; every set is sorted once.
 
     Args:
         sets: (..., n) values; all statistics of a set with NaN are NaN.
@@ -101,7 +101,7 @@ def statistics_of_sets(sets: Array, names: Iterable[str]) -> dict[str, Array]:
 
 
 def _in_order(x: Array) -> Array:
-    """Values (..., n) sorted along the last axis; counts below 32768 are sorted as short integers, in a quarter of the time."""
+    """Sort values (..., n) along the last axis; counts below 32768 are sorted as short integers, in a quarter of the time."""
     with np.errstate(invalid="ignore"):
         short = x.astype(np.int16)
     if (short == x).all():
@@ -115,7 +115,7 @@ PAIRED = ("mean", "median")
 EXTREMES = ("min", "max", "spread")
 """Statistics without a valid Monte Carlo error."""
 FEWEST = 10
-"""Smallest number of values with a Monte Carlo error."""
+"""Smallest number of values for which a Monte Carlo error is computed."""
 AT_ONCE = 1 << 20
 """Number of resampled values in memory at a time."""
 
@@ -132,22 +132,22 @@ def _sds_left_out(values: Array) -> Array:
 
 
 _LEFT_OUT: dict[str, Statistic] = {"mean": _means_left_out, "sd": _sds_left_out}
-"""Functions of values (units, ...) that return the statistic without each of the units, (units, ...)."""
+"""Functions of values (units, ...) that return the leave-one-out statistics (units, ...)."""
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """Statistic of many resampled copies of the values; its scatter gives its Monte Carlo error."""
+    """Statistic of many resampled copies of the values; its scatter gives the Monte Carlo error."""
 
     copies: Array
     """Statistics (copies, cells) of the copies."""
     factor: float
-    """Factor from the standard deviation over the copies to the error."""
+    """Factor that converts the standard deviation over the copies to the error."""
 
     def error(self, of: Callable[[Array], Array] = lambda copies: copies) -> Array:
         """Compute standard errors of the statistics, or of a function of them.
 
-        The error is 0 where all copies are equal: their standard deviation is then the rounding of their mean.
+        The error is set to 0 if all copies are equal: their standard deviation would only reflect the rounding of their mean.
 
         Args:
             of: function of the statistics (copies, cells) that returns numbers (copies, ...).
@@ -159,13 +159,13 @@ class Scatter:
 
 
 def scatter(values: Array, name: str, resamples: int, generator: np.random.Generator) -> Scatter:
-    """Resample a statistic: by the jackknife where that is valid, else by the bootstrap.
+    """Resample a statistic: by the jackknife if that is valid, otherwise by the bootstrap.
 
     Args:
         values: (units, cells); the same units are left out or resampled in every cell.
         name: name of the statistic.
         resamples: number of bootstrap samples.
-        generator: random numbers of the bootstrap.
+        generator: random numbers for the bootstrap.
     """
     number = len(values)
     if name in _LEFT_OUT and number > 2:
@@ -176,7 +176,7 @@ def scatter(values: Array, name: str, resamples: int, generator: np.random.Gener
 
 
 def jackknife(values: Array, name: str) -> Scatter:
-    """Compute a mean or sd of values (units, cells) without each unit in turn; there are three units or more."""
+    """Compute a mean or sd of values (units, cells), leaving out each unit in turn; requires at least three units."""
     return Scatter(_LEFT_OUT[name](values), (len(values) - 1) / len(values) ** 0.5)
 
 
@@ -188,7 +188,7 @@ def without_error(estimates: Array) -> Scatter:
 def quantile_error(values: Array, level: float) -> float:
     """Compute the standard error of a quantile of values (n,); NaN without values.
 
-    It is half the distance of the quantiles one standard deviation of rank below and above.
+    It is half the distance between the quantiles one standard deviation of rank below and above.
     """
     if not len(values):
         return float("nan")
@@ -198,7 +198,7 @@ def quantile_error(values: Array, level: float) -> float:
 
 
 def standard_error(values: Array, name: str) -> float:
-    """Monte Carlo error of a statistic of values (n,); NaN below ten of them, and for statistics without a valid error."""
+    """Compute the Monte Carlo error of a statistic of values (n,); NaN for fewer than ten, or without a valid error."""
     if len(values) < FEWEST or (name not in LEVELS and name not in _LEFT_OUT):
         return float("nan")
     if name in LEVELS:

@@ -1,8 +1,8 @@
-"""Named random streams: the address of a random number names its purpose, never the time at which it is drawn.
+"""Named random streams: the address of a random number identifies its purpose, not the time at which it is drawn.
 
 A stream is keyed by the root seed, the integer ids of paper and scenario, the sample size, the replicate, the stage and
-(where synthesizers must differ) the integer words of the synthesizer. Batch size, core count and order play no part,
-and renaming a scenario changes nothing as long as its id stays.
+(if synthesizers must differ) the integer words of the synthesizer. Batch size, number of cores and order have no effect,
+and renaming a scenario changes nothing as long as its id stays the same.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from formalsynth.core.job import ScenarioKey
 
 STAGES = {"data": 1, "stan": 2, "predict": 3, "synthesize": 4, "mechanism": 5, "bootstrap": 6, "prior": 7, "centre": 16}
-"""Integer ids of the stages; an id is never reused. Studies add stages of their own with :func:`add_stages`."""
+"""Integer ids of the stages; an id is never reused. Studies add their own stages with :func:`add_stages`."""
 OF_MECHANISMS = ("mechanism", "predict")
 """Stages whose streams a mechanism may use; the others belong to the data, the fits and the synthetic values."""
 _MICRO = 1_000_000
 
 
 def number_of(name: str) -> int:
-    """Integer id made from a name, above the ids chosen by hand."""
+    """Return an integer id derived from a name; it is above all ids chosen by hand."""
     return 2**32 + int.from_bytes(hashlib.sha256(name.encode()).digest()[:6], "big")
 
 
@@ -39,7 +39,7 @@ def add_stages(stages: Mapping[str, int]) -> None:
     """
     for name, number in stages.items():
         if STAGES.get(name, number) != number or (name not in STAGES and number in STAGES.values()):
-            raise ValueError(f"stage {name} = {number}: the name or the number is taken; there are {STAGES}")
+            raise ValueError(f"stage {name} = {number}: the name or the number is already used; existing stages: {STAGES}")
         STAGES[name] = number
 
 
@@ -67,7 +67,7 @@ class Address:
         return np.random.default_rng(self.sequence(stage, words))
 
     def stan_seed(self, words: Sequence[int] = ()) -> int:
-        """Seed in Stan's range, 1 to 2^31 - 1."""
+        """Return a seed in Stan's range, 1 to 2^31 - 1."""
         return int(self.sequence("stan", words).generate_state(1)[0] % (2**31 - 1)) + 1
 
 
@@ -93,7 +93,7 @@ def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None]
     Args:
         mechanism: integer id of the mechanism.
         parameters: given parameters.
-        every: names of all parameters. If the given ones are the first of these, their number identifies them; otherwise a word
+        every: names of all parameters. If the given ones come first among these, their number identifies them; otherwise a word
             made from their names is added.
     """
     given = {name: value for name, value in sorted(parameters.items()) if value is not None}
@@ -102,7 +102,7 @@ def parameter_words(mechanism: int, parameters: Mapping[str, float | str | None]
 
 
 def _word(value: float | str) -> int:
-    """Integer for a value; no two numbers share one, since with the same noise their difference is that of the exact counts."""
+    """Return an integer, unique among numbers: if two shared their noise, its outputs would differ by the exact counts."""
     if isinstance(value, str):
         return int.from_bytes(value.encode(), "big") % (2**61 - 1)
     if not math.isfinite(value):

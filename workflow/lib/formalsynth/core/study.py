@@ -1,6 +1,6 @@
 """Studies: scenarios in which one function runs whole replicates, from the data to the measurements, without Stan.
 
-A study is a function ``name(run, *, settings...) -> Outcome``. It lists its own arms, which figures and tables compare as
+A study is a function ``name(run, *, settings...) -> Outcome``. It lists its own arms, which figures and tables compare like
 synthesizers.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class NoParameters(Parameters):
-    """Parameters of an arm that has none."""
+    """Empty parameters, for an arm without any."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class ChosenArm:
-    """Arm as config requests it."""
+    """Arm, as requested in config."""
 
     id: str
     """Value of the column synthesizer in its rows."""
@@ -67,7 +67,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a study: rows for ``replicates.csv`` and, in long form, results with several values a row."""
+    """Result of a study: rows for ``replicates.csv`` and, in long form, results with several values for a row."""
 
     rows: pd.DataFrame
     """Rows with at least replicate and synthesizer; missing paper, scenario, n, status and guarantee are filled in."""
@@ -88,7 +88,7 @@ class Study:
     requires: Callable[[Settings], tuple[str, ...]]
     """Function of its settings that returns the registered data files that it requires."""
     data: Callable[[Settings], str]
-    """Function of its settings that returns the name of its data in captions; empty where the scenario's label has it."""
+    """Function of its settings that returns the name of its data in captions; empty if the scenario's label contains it."""
 
 
 STUDIES: Registry[Study] = Registry("study", "papers/*/study*.py")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters and characters that change the direction of writing: in a terminal they hide or forge text."""
+"""Control characters, and characters that change the direction of writing: in a terminal, they can hide or forge text."""
 FORMULA = re.compile(r"\s*(?:[=@＝＠]|[-+－＋].*[(|!])")
-"""Start of text that spreadsheets read as a formula, in wide characters too: it could end up in a table."""
+"""Start of text that spreadsheets read as a formula, including full-width characters; it could end up in a table."""
 
 
 def visible(text: str) -> str:
@@ -16,7 +16,7 @@ def visible(text: str) -> str:
 
 
 class Sentence(ValueError):
-    """Error with a message for a person; control characters in quoted text are escaped."""
+    """Error with a message for users; control characters in quoted text are escaped."""
 
     def __str__(self) -> str:
         """Message with control characters escaped."""

@@ -1,4 +1,4 @@
-"""Utility of a synthetic data set against the confidential one."""
+"""Utility of a synthetic data set compared with the confidential one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ UTILITY = ("mean", "median", "q15", "q90")
 COLUMNS = (*UTILITY, "ecdf_max", "ecdf_avg")
 """Utility columns of ``replicates.csv``."""
 CENTRES = tuple(f"{name}_centre" for name in UTILITY)
-"""Columns of means of the statistics over synthetic data sets, in tables of scenarios that request them."""
+"""Columns with means of the statistics over synthetic data sets, in tables of scenarios that request them."""
 NAME = r"[a-z][a-z0-9_]*"
-"""Pattern of the names of own statistics, which are columns."""
+"""Pattern of the names of own statistics, which become columns."""
 Statistic = Callable[[Array], float]
 """Function of one data set (n,) that returns a finite number."""
 
@@ -39,11 +39,11 @@ OWN_UTILITY: Registry[OwnUtility] = Registry("utility statistic")
 
 
 def utility(name: str, label: str = "", meaning: str = "") -> Callable[[Statistic], Statistic]:
-    """Register a utility statistic of a user's own: a column of ``replicates.csv`` in scenarios that name it.
+    """Register a user's own utility statistic: a column of ``replicates.csv`` in scenarios that name it.
 
     Args:
         name: name of the column.
-        label: name in figures, tables and the report; by default that of the column.
+        label: name in figures, tables and the report; by default, the name of the column.
         meaning: one or two sentences for the report.
 
     Raises:
@@ -51,7 +51,9 @@ def utility(name: str, label: str = "", meaning: str = "") -> Callable[[Statisti
         ValueError: it cannot be the name of a new column.
     """
     if not re.fullmatch(NAME, name) or name in (*COLUMNS, *CENTRES):
-        raise ValueError(f"utility statistic {name!r}: allowed: small letters, digits and _, and no column that there is already")
+        raise ValueError(
+            f"utility statistic {name!r}: allowed: lower-case letters, digits and _, and not the name of an existing column"
+        )
 
     def register(statistic: Statistic) -> Statistic:
         entry = OwnUtility(name, statistic, label or name, meaning or f"A utility statistic of this study: {name}.")
@@ -72,30 +74,30 @@ def _upper_tail(x: Array) -> float:
 
 
 def own_utility(x: Array, names: Sequence[str]) -> dict[str, float]:
-    """Own statistics of one data set (n,), by name; NaN throughout if it is not finite."""
+    """Compute own statistics of one data set (n,), by name; all are NaN if the data are not finite."""
     if not np.isfinite(x).all():
         return dict.fromkeys(names, float("nan"))
     return {name: float(OWN_UTILITY[name].statistic(read_only(x))) for name in names}
 
 
 def statistics(x: Array) -> dict[str, float]:
-    """Every statistic of one data set (n,)."""
+    """Compute every statistic of one data set (n,)."""
     return {name: float(value) for name, value in statistics_of_sets(x, UTILITY).items()}
 
 
 def statistics_by_set(sets: Array) -> Array:
-    """Every statistic (m, statistics) of m data sets (m, n)."""
+    """Compute every statistic (m, statistics) of m data sets (m, n)."""
     return np.column_stack(list(statistics_of_sets(sets, UTILITY).values()))
 
 
 def centres(synthetic: Array) -> dict[str, float]:
-    """Mean of every statistic over synthetic data sets (m, n)."""
+    """Compute the mean of every statistic over synthetic data sets (m, n)."""
     values = statistics_of_sets(synthetic, UTILITY)
     return {column: float(values[name].mean()) for name, column in zip(UTILITY, CENTRES, strict=True)}
 
 
 def utility_columns(data: Array, synthetic: Array) -> dict[str, float]:
-    """Statistics of the synthetic data and its distances to the confidential data; NaN throughout if not finite."""
+    """Compute statistics of the synthetic data and its distances from the confidential data; all are NaN if not finite."""
     if not np.isfinite(synthetic).all():
         return dict.fromkeys(COLUMNS, float("nan"))
     largest, average = ecdf_distances(data, synthetic)
@@ -103,16 +105,16 @@ def utility_columns(data: Array, synthetic: Array) -> dict[str, float]:
 
 
 def ecdf_distances(data: Array, synthetic: Array) -> tuple[float, float]:
-    """Largest absolute and mean squared difference of the two empirical distribution functions.
+    """Compute the largest absolute and the mean squared difference of the two empirical distribution functions.
 
-    Both are taken over the stacked data and synthetic values (censor paper, Section 4). The text of the range paper has
+    Both are taken over the stacked data and synthetic values (censor paper, Section 4). The text of the range paper says
     "average difference", but the papers that it follows use the square.
     """
     at = np.concatenate([data, synthetic])
     order = at.argsort()
     ordered = at[order]
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    # up to and with each distinct value
+    # up to and including each distinct value
     stacked, drawn = last + 1, np.cumsum(order >= len(data))[last]
     steps = (stacked - drawn) / len(data) - drawn / len(synthetic)
     difference = np.empty(len(at))

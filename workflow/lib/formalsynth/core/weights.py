@@ -10,7 +10,7 @@ from formalsynth.core.arrays import Array
 
 
 def lipschitz_weights(risk: Array, c: float = 1.0, g: float = 0.0) -> Array:
-    """LW weights ``clip(c (1 - risk~) + g, 0, 1)`` with the risk min-max scaled over the records.
+    """Compute LW weights ``clip(c (1 - risk~) + g, 0, 1)``, with the risk min-max scaled over the records.
 
     Args:
         risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
@@ -37,16 +37,16 @@ def scaled_weights(risk: Array, scale: float) -> Array:
 
     Args:
         risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
-        scale: the risk, in the units of a log-likelihood, from which a record has weight 0.
+        scale: the risk, in log-likelihood units, at and above which a record has weight 0.
 
     Returns:
-        (n,) weights in [0, 1]: 1 for a record without risk, 0 for one whose risk is the scale or more.
+        (n,) weights in [0, 1]: 1 for a record without risk, 0 for one whose risk is at least the scale.
 
     Raises:
         ValueError: the scale is not positive, or a risk is negative or not a number.
     """
     if not (scale > 0 and (risk >= 0).all()):
-        raise ValueError("declared scales need a positive scale and risks that are not negative")
+        raise ValueError("weights on a declared scale need a positive scale and nonnegative risks")
     weights: Array = np.maximum(1 - np.minimum(risk, scale) / scale, 0)
     return weights
 
@@ -76,6 +76,6 @@ def outside_shares(x: Array, predictive: Iterable[Array], ranges: Sequence[tuple
 
 
 def sensitive_range(x: Array, a: Array | float, b: Array | float) -> tuple[Array, Array]:
-    """Compute ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays so where x is 0."""
+    """Compute ends ``a x`` and ``b x`` in increasing order, also for negative values; an infinite end stays infinite at x = 0."""
     first, second = (end * np.where(np.isinf(end) & (x == 0), 1.0, x) for end in (a, b))
     return np.minimum(first, second), np.maximum(first, second)

@@ -17,16 +17,14 @@ class Words:
 
 
 METRICS: Registry[Words] = Registry("column", "core/words.py", "papers/*/words.py")
-"""Columns that figures and tables show; a name such as ``replicates.value`` is for the column of one collected table only."""
+"""Columns that figures and tables show; a name such as ``replicates.value`` applies to the column of one collected table only."""
 GUARANTEES: Registry[str] = Registry("kind of guarantee", "core/words.py", "papers/*/words.py")
 """Kinds of guarantee, without their conditions."""
 SYMBOLS = {"epsilon": "ε", "lambda": "λ", "delta": "δ"}
 """Symbols of parameters and columns."""
 EVERY = " for every data set"
-CONDITION = " It does not hold for every data set, but only under the condition after the bar."
-FIXED = (
-    " It does not hold for every data set: what is named after the bar is taken as fixed, as if it did not depend on the data."
-)
+CONDITION = " It does not hold for every data set, but only under the condition named after the bar."
+FIXED = " It does not hold for every data set: the quantity named after the bar is treated as if it did not depend on the data."
 
 
 def equation(name: str, value: str) -> str:
@@ -35,121 +33,143 @@ def equation(name: str, value: str) -> str:
 
 
 def guarantee(kind: str) -> Words:
-    """Name and meaning of a kind of guarantee, such as ``DP | fixed weights``."""
+    """Return the name and meaning of a kind of guarantee, such as ``DP | fixed weights``."""
     head, _, condition = kind.partition(" | ")
-    meaning = GUARANTEES.get(head, "A kind of its own; see its mechanism.")
+    meaning = GUARANTEES.get(head, "A kind specific to its mechanism; see there.")
     if condition:
         meaning = meaning.replace(EVERY, "") + (FIXED if condition.startswith("fixed") else CONDITION)
     return Words(kind, meaning)
 
 
 def metric(column: str) -> Words:
-    """Name and meaning of a column; an added column without words keeps its own name."""
+    """Return the name and meaning of a column; an added column without them keeps its own name."""
     if column in OWN_UTILITY:
         return Words(OWN_UTILITY[column].label, OWN_UTILITY[column].meaning)
-    return METRICS.get(column, Words(column, "A column of the tables of this run."))
+    return METRICS.get(column, Words(column, "A column in the tables of this run."))
 
 
 for _column, _words in {
-    "n": Words("n", "The number of records of a data set."),
+    "n": Words("n", "The number of records in a data set."),
     "bound": Words(
         "By-record Lipschitz bound Δᵢ",
-        "The largest absolute value of one record's weighted log-likelihood over the posterior draws. The largest over the "
-        "records is Δ, and the claimed ε is 2 Δ.",
+        "The largest absolute value of one record's weighted log-likelihood over the posterior draws. The largest bound over "
+        "the records is Δ, and the claimed ε is 2 Δ.",
     ),
     "delta": Words(
         "Lipschitz bound Δ",
-        "The largest by-record bound of a data set; the claimed ε is 2 Δ. A smaller Δ is a smaller claim, and a record may cost "
-        "more than the claim: see the audited ε. It is estimated, as a maximum over posterior draws.",
+        "The largest by-record bound of a data set; the claimed ε is 2 Δ. A smaller Δ gives a smaller claim, and a record may "
+        "cost more than the claim: see the audited ε. Δ is estimated, as a maximum over posterior draws.",
     ),
     "epsilon": Words(
         "Epsilon ε, the privacy budget",
         "The claim that adding or removing one record changes the probability of any release by a factor of at most exp(ε). A "
-        "strict mechanism guarantees its declared ε for every data set. Where ε is 2 Δ of the data set at hand, a record may "
+        "strict mechanism guarantees its declared ε for every data set. If ε is 2 Δ of the data set at hand, a record may "
         "cost more: see the audited ε.",
     ),
     "delta_mcse": Words(
         "Monte Carlo error of Δ",
-        "Standard error of Δ as a maximum over a finite number of posterior draws, with the weights of this run taken as fixed. "
-        "Another seed of the fits gives other weights too, and Δ can then differ by more.",
+        "Standard error of Δ as a maximum over a finite number of posterior draws, with the weights of this run held fixed. "
+        "A different seed for the fits changes the weights too, and Δ can then differ by more.",
     ),
     "audited": Words(
         "Audited ε",
-        "A lower bound of what a record costs on the data at hand: the largest loss over the neighbours that were tried, with "
-        "everything computed again on each. A neighbour that was not tried may cost more; at δ = 10⁻³ unless another is named.",
+        "A lower bound on the cost of a record for the data at hand: the largest loss over the neighbours that were tried, with "
+        "everything recomputed on each. A neighbour that was not tried may cost more. At δ = 10⁻³ unless another δ is named.",
     ),
     "claimed": Words(
         "Claimed ε",
-        "What a strict mechanism guarantees for such neighbours; of others, twice the Lipschitz bound of the data set.",
+        "The ε that a strict mechanism guarantees for such neighbours; for others, twice the Lipschitz bound of the data set.",
     ),
     "claimed_larger": Words("Larger claim", "The larger of the claims that a mechanism makes on the two neighbours."),
     "attacked": Words(
         "Attacked ε",
-        "A lower bound of ε, with 95 % confidence, from an attack that knows both neighbouring data sets and the mechanism, and "
+        "A lower bound on ε, with 95 % confidence, from an attack that knows both neighbouring data sets and the mechanism, and "
         "sees one synthetic data set.",
     ),
-    "held": Words("Audited ε, weights held", "What a record would cost if its joining changed no weight but its own."),
-    "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ in place of 10⁻³, or at the value in config."),
+    "held": Words("Audited ε, weights held", "The cost of a record if joining the data changed no weight except its own."),
+    "strict": Words("Audited ε at the smaller δ", "The audited ε at δ = 10⁻⁵ instead of 10⁻³, or at the value in config."),
     "pure": Words(
         "Audited ε at δ = 0",
-        "The largest loss of any release, however improbable. It has no bound for posteriors without censoring. A guarantee for "
-        "every data set is compared with this one.",
+        "The largest loss of any release, however improbable. It is unbounded for posteriors without censoring. A guarantee for "
+        "every data set is compared with this value.",
     ),
     "composed": Words(
         "Audited ε of several releases", "The audited ε of five draws of one posterior, or of the number in config."
     ),
-    "remove": Words("Audited ε, a record leaves", "The audited ε where the neighbour lacks one record of the data set."),
-    "add": Words("Audited ε, a record joins", "The audited ε where the neighbour has one more record, within declared bounds."),
-    "replace": Words("Audited ε, a record is exchanged", "The audited ε where one record leaves and another one joins."),
-    "strict_remove": Words("Leaves, smaller δ", "The audited ε at the smaller δ where the neighbour lacks one record."),
-    "strict_add": Words("Joins, smaller δ", "The audited ε at the smaller δ where the neighbour has one more record."),
+    "remove": Words("Audited ε, a record leaves", "The audited ε for neighbours that lack one record of the data set."),
+    "add": Words("Audited ε, a record joins", "The audited ε for neighbours with one additional record, within declared bounds."),
+    "replace": Words(
+        "Audited ε, a record is replaced", "The audited ε for neighbours in which one record leaves and another joins."
+    ),
+    "strict_remove": Words("Leaves, smaller δ", "The audited ε at the smaller δ, for neighbours that lack one record."),
+    "strict_add": Words("Joins, smaller δ", "The audited ε at the smaller δ, for neighbours with one additional record."),
     "strict_replace": Words(
-        "Exchanged, smaller δ", "The audited ε at the smaller δ where one record leaves and another one joins."
+        "Replaced, smaller δ", "The audited ε at the smaller δ, for neighbours in which one record leaves and another joins."
     ),
     "floor": Words("Floor", "The loss between two runs on the same data with different random numbers for the weights."),
     "weight": Words(
         "Privacy weight of a record",
-        "How much the record counts in the fit: 1 is in full, 0 not at all. Records at high risk get small weights.",
+        "How much the record counts in the fit: 1 fully, 0 not at all. Records at high risk get small weights.",
     ),
     "known": Words(
         "Probability λ",
-        "The chance that a value which the model predicts for the record falls outside its sensitive range. The nearer to 1, the "
-        "less of the record needs protection.",
+        "The probability that a value predicted by the model for the record falls outside its sensitive range. The closer to 1, "
+        "the smaller the part of the record that needs protection.",
     ),
     "ecdf_max": Words(
         "max-ECDF",
-        "The largest vertical distance between the distribution functions of the synthetic and the confidential data: 0 where "
-        "they agree, 1 where they do not overlap. Smaller is more useful.",
+        "The largest vertical distance between the distribution functions of the synthetic and the confidential data: 0 if "
+        "they agree, 1 if they do not overlap. Smaller is more useful.",
     ),
     "ecdf_avg": Words(
         "avg-ECDF",
         "The mean squared vertical distance between the distribution functions of the synthetic and the confidential data. "
         "Smaller is more useful.",
     ),
-    "mean": Words("Mean", "Of a data set. Synthetic data are useful where theirs is near that of the confidential data."),
-    "median": Words("Median", "Half of the values lie below it. Useful where near that of the confidential data."),
-    "q15": Words("15 % quantile", "15 % of the values lie below it. Useful where near that of the confidential data."),
-    "q90": Words("90 % quantile", "90 % of the values lie below it. Useful where near that of the confidential data."),
-    "q99": Words("99 % quantile", "99 % of the values lie below it. Useful where near that of the confidential data."),
-    "sd": Words("Standard deviation", "Of a data set. Useful where near that of the confidential data."),
-    "coefficient": Words("Coefficient", "The last coefficient of the regression: the mean over posterior draws."),
+    "mean": Words("Mean", "Mean of a data set. Synthetic data are useful if theirs is close to that of the confidential data."),
+    "median": Words(
+        "Median",
+        "Half of the values are below it. Synthetic data are useful if theirs is close to that of the confidential data.",
+    ),
+    "q15": Words(
+        "15 % quantile",
+        "15 % of the values are below it. Synthetic data are useful if theirs is close to that of the confidential data.",
+    ),
+    "q90": Words(
+        "90 % quantile",
+        "90 % of the values are below it. Synthetic data are useful if theirs is close to that of the confidential data.",
+    ),
+    "q99": Words(
+        "99 % quantile",
+        "99 % of the values are below it. Synthetic data are useful if theirs is close to that of the confidential data.",
+    ),
+    "sd": Words(
+        "Standard deviation",
+        "Standard deviation of a data set. Synthetic data are useful if theirs is close to that of the confidential data.",
+    ),
+    "coefficient": Words("Coefficient", "The last coefficient of the regression, as the mean over posterior draws."),
     "coefficient_low": Words("Coefficient, lower end", "The lower end of the 95 % interval of the coefficient."),
     "coefficient_high": Words("Coefficient, upper end", "The upper end of the 95 % interval of the coefficient."),
     "value": Words(
         "Values",
-        "The records themselves. Synthetic data are useful where their shape is that of the confidential data.",
+        "The records themselves. Synthetic data are useful if their distribution has the shape of the confidential data.",
     ),
-    "phi": Words("φ", "A parameter of the model, over posterior draws: the mean of the outcome. A wider curve knows less."),
-    "mu": Words("µ", "A parameter of the model, over posterior draws: the mean of the outcome. A wider curve knows less."),
+    "phi": Words(
+        "φ", "The mean of the outcome, a parameter of the model, over posterior draws. A wider curve means more uncertainty."
+    ),
+    "mu": Words(
+        "µ", "The mean of the outcome, a parameter of the model, over posterior draws. A wider curve means more uncertainty."
+    ),
     "affected": Words(
         "Records affected",
-        "How many records had their weight cut, or their log-likelihood cut at ε / 2 in at least one posterior draw.",
+        "The number of records whose weight was cut, or whose log-likelihood was cut at ε / 2 in at least one posterior draw.",
     ),
     "slope": Words(
         "Rate of contraction",
-        "The slope of the log standard deviation of Δ over replicates on log n. At -1/2, four times the records halve it.",
+        "The slope of the log standard deviation of Δ over replicates on log n. At -1/2, four times as many records halve that "
+        "standard deviation.",
     ),
-    "last_slope": Words("Rate of contraction at the largest n", "The same slope, between the two largest sample sizes alone."),
+    "last_slope": Words("Rate of contraction at the largest n", "The same slope, between the two largest sample sizes only."),
 }.items():
     METRICS.add(_column, _words, __name__)
 

@@ -106,7 +106,7 @@ def _axes(family: Family, predictors: int, given: Mapping[str, float]) -> Axes:
     if declared is None:
         raise ValueError("this family has no distribution function for minimum distance")
     if declared.predictors == 0 and predictors:
-        raise ValueError(f"this family has no predictors, and the design has {predictors}")
+        raise ValueError(f"this family has no predictors, but the design has {predictors}")
     if not given["low"] < given["high"] or not given["spread_low"] <= given["spread_high"]:
         raise ValueError("the box of candidates needs low below high, and spread_low not above spread_high")
     points = int(given["points"])
