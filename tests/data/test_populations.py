@@ -121,5 +121,5 @@ def test_incomes_have_zeros_two_modes_and_a_heavy_tail():
     # the Pareto tail of index 1.5 above 500,000, ten times its smallest value: 0.02 * 10^-1.5
     assert (x > 500_000).mean() == pytest.approx(0.02 * 10**-1.5, abs=0.0012)
     assert POPULATIONS["incomes"].draw(np.random.default_rng(4), 500, {"zeros": 1, "low": 0, "tail": 0}).x.tolist() == [1] * 500
-    with pytest.raises(ValueError, match="more than 1 together"):
+    with pytest.raises(ValueError, match="sum to more than 1"):
         POPULATIONS["incomes"].draw(np.random.default_rng(4), 5, {"zeros": 0.8, "low": 0.3})

@@ -187,7 +187,7 @@ def test_a_fit_is_not_shared_by_other_weights(scenario, run):
     shares = changed(scenario, "wide", fit="Weighted")
     results = run_chain(shares, data_of(scenario, run), Given(), failed=failed)
     assert set(failed) == {"wide"}
-    assert failed["wide"].startswith("it shares the fit of Weighted, but its likelihood has other weights")
+    assert failed["wide"].startswith("it shares the fit of Weighted, but its likelihood has different weights")
     assert set(results) == {synthesizer.id for synthesizer in shares} - {"wide"}
 
 

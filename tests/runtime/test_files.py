@@ -164,7 +164,8 @@ def test_a_damaged_file_of_a_filled_folder_is_named(tmp_path, damage):
     assert run.stdout == "index.html: OK\npages/a b.html: OK\n"
     (folder / "pages" / "a b.html").write_text("")
     damage(folder / "pages" / "a b.html")
-    with pytest.raises(OSError, match=r"^missing, or not what was written: \S+pages/a b\.html; delete \S+report and run again$"):
+    expected = r"^missing or changed since they were written: \S+pages/a b\.html; delete \S+report and run again$"
+    with pytest.raises(OSError, match=expected):
         check_folder(folder)
 
 
@@ -283,7 +284,7 @@ def test_a_full_disk_is_a_sentence_with_the_name_of_the_file(tmp_path, before):
 
 def test_a_limit_on_the_size_of_files_is_a_sentence_with_the_name_of_the_file(tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    reason = r"records\.csv could not be written because files may not become as large .*: raise the limit \(ulimit -f\)"
+    reason = r"records\.csv could not be written because the file would exceed the size limit .*: raise the limit \(ulimit -f\)"
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
         with pytest.raises(OSError, match=reason) as caught, whole(tmp_path / "records.csv") as partial:

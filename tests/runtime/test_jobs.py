@@ -44,7 +44,7 @@ def test_a_job_without_code_or_private_folders_begins(tmp_path, started):
 
 def test_changed_code_is_reported_in_the_log_and_nothing_is_made(tmp_path, started):
     assert started("another") != 0
-    assert "were changed after the run had begun" in (tmp_path / "job.log").read_text()
+    assert "were changed after the run started" in (tmp_path / "job.log").read_text()
     assert not (tmp_path / "made").exists()
 
 

@@ -24,9 +24,9 @@ def test_what_is_installed_as_locked_is_passed_over_and_the_rest_is_reported(env
         f"colorama==0.0.1 ; sys_platform == 'win32' \\\n    {HASH}\npandas==0.0.2 \\\n    {HASH}\n"
     )
     assert list(other_versions(folder)) == [
-        f"scipy is {version('scipy')}, and 0.0.1 in requirements.txt",
-        "no-such-package is not installed, and 1.0 in requirements.txt",
-        f"pandas is {version('pandas')}, and 0.0.2 in requirements.txt",
+        f"scipy is {version('scipy')}, but 0.0.1 in requirements.txt",
+        "no-such-package is not installed, but 1.0 in requirements.txt",
+        f"pandas is {version('pandas')}, but 0.0.2 in requirements.txt",
     ]
 
 

@@ -69,7 +69,7 @@ def test_the_lock_of_a_live_run_stays(tmp_path, run):
 
 def test_a_live_run_is_not_unlocked(tmp_path, run):
     first, _ = run()
-    with pytest.raises(StillAtWork, match="another run is at work in this folder"):
+    with pytest.raises(StillAtWork, match="another run is active in this folder"):
         drop_stale_locks(tmp_path, unlocking=True)
     kill(first)
     assert len(drop_stale_locks(tmp_path, unlocking=True)) == 1
@@ -77,7 +77,7 @@ def test_a_live_run_is_not_unlocked(tmp_path, run):
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
     (tmp_path / ".snakemake").write_text("a file")
-    reason = r"\.snakemake cannot be written to \(File exists\): run in a folder of yours, or name one with --directory"
+    reason = r"\.snakemake cannot be written to \(File exists\): run in a folder of your own, or name one with --directory"
     with pytest.raises(OSError, match=reason):
         drop_stale_locks(tmp_path / ".snakemake")
 
@@ -188,7 +188,7 @@ def test_a_job_ends_with_its_run_and_leaves_no_result(tmp_path, job):
     process.kill()  # and not waited for: it counts as ended before its parent has taken note
     eventually(lambda: not alive(number))
     process.wait()  # the system lets go of its lock a little later than of the job
-    assert "was killed: the job ends, too, and keeps nothing" in (tmp_path / "job.log").read_text()
+    assert "was killed: the job ends too, without a result" in (tmp_path / "job.log").read_text()
     assert not (tmp_path / "result").exists()
     assert len(drop_stale_locks(tmp_path)) == 1
 
@@ -200,7 +200,7 @@ def test_a_job_that_has_not_ended_with_its_run_keeps_a_new_run_from_starting(tmp
     eventually(lambda: stopped(number))
     kill(process)
     try:
-        with pytest.raises(StillAtWork, match="jobs of a run that was killed are still at work in this folder: wait for"):
+        with pytest.raises(StillAtWork, match="jobs of a killed run are still running in this folder: wait until"):
             drop_stale_locks(tmp_path)
         assert (tmp_path / "locks" / "0.output.lock").exists()
     finally:

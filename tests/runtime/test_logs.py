@@ -66,7 +66,7 @@ def test_a_job_that_is_short_of_memory_reports_the_remedy(tmp_path):
     run(NO_ROOM, tmp_path / "job.log")
     lines = (tmp_path / "job.log").read_text().splitlines()
     assert lines[-3] == "MemoryError: Unable to allocate 9 GiB"
-    assert lines[-2].startswith("Memory was short: raise the limit")
+    assert lines[-2].startswith("Out of memory: raise the limit")
 
 
 def test_where_the_log_cannot_be_written_the_error_is_still_reported(tmp_path):

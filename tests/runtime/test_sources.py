@@ -275,7 +275,7 @@ def test_a_job_refuses_code_that_is_not_that_of_the_plan(tmp_path):
     check_code([edited, other], planned)
     other.write_text("moved = True  # to another commit\n")
     room._digest.cache_clear()  # a job is another process than the plan
-    with pytest.raises(RuntimeError, match="were changed after the run had begun: give the same command again"):
+    with pytest.raises(RuntimeError, match="were changed after the run started: give the same command again"):
         check_code([edited, other], planned)
 
 

@@ -34,7 +34,7 @@ def test_a_file_is_downloaded_once(served, tmp_path):
     folder = tmp_path / "resources"
     assert fetch("served", folder) == "copy.csv: downloaded"
     assert (folder / "copy.csv").read_bytes() == CONTENT
-    assert fetch("served", folder) == "copy.csv: there already"
+    assert fetch("served", folder) == "copy.csv: already there"
 
 
 def test_another_file_is_refused_and_nothing_stays(served, tmp_path):
@@ -51,7 +51,7 @@ def test_an_address_out_of_reach_is_a_sentence(served, tmp_path):
 
 
 def test_the_message_about_a_file_without_an_address_names_its_publication(served, tmp_path):
-    assert "to be fetched by hand (nowhere)" in fetch(changed(served, url=""), tmp_path / "resources")
+    assert "has to be downloaded by hand (nowhere)" in fetch(changed(served, url=""), tmp_path / "resources")
 
 
 def test_the_command_fetches_every_registered_file(served, tmp_path, monkeypatch, capsys):
@@ -64,6 +64,6 @@ def test_the_command_fetches_every_registered_file(served, tmp_path, monkeypatch
         assert main() == 1
     output = capsys.readouterr().out
     assert len(output.splitlines()) == len(FILES) + 1
-    assert "adult.data: to be fetched by hand" in output
+    assert "adult.data: has to be downloaded by hand" in output
     assert "copy.csv: downloaded" in output
     assert "other.csv" in output

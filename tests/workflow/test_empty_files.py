@@ -16,7 +16,7 @@ def test_an_empty_figure_or_caption_is_named(tmp_path, repository, cmdstan, snak
     path.write_text("", encoding="utf-8")
     run = snakemake(folder, "--dry-run", "--cores", 1)
     assert run.returncode != 0
-    assert f"empty, as a power cut leaves files: {name}; delete it and run again" in run.stdout
+    assert f"empty, probably after a power cut: {name}; delete it and run again" in run.stdout
 
 
 @pytest.mark.workflow
@@ -31,4 +31,4 @@ def test_a_damaged_page_is_named(tmp_path, repository, cmdstan, snakemake):
     run = snakemake(folder, "--dry-run", "--cores", 1)
     assert run.returncode != 0
     page = "results/smoke/report/index.html"
-    assert f"missing, or not what was written: {page}; delete results/smoke/report and run again" in run.stdout
+    assert f"missing or changed since they were written: {page}; delete results/smoke/report and run again" in run.stdout

@@ -13,7 +13,7 @@ from formalsynth.core.text import DataError
 
 
 def read_fatigue(path: Path) -> Records:
-    """Cycles to failure, with a constant, log stress and its square as predictors."""
+    """Read cycles to failure, with a constant, log stress and its square as predictors."""
     table = np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, encoding="utf-8"))
     if table.dtype.names != ("stress", "cycle"):
         raise DataError(f"{path}: columns are {table.dtype.names}, expected stress and cycle")
@@ -24,7 +24,7 @@ def read_fatigue(path: Path) -> Records:
 
 
 def read_cycles(path: Path) -> Records:
-    """Cycles to failure of the same file, without predictors."""
+    """Read cycles to failure from the same file, without predictors."""
     return intercept_only(read_fatigue(path).x)
 
 

@@ -1,4 +1,4 @@
-"""The 2017 Survey of Doctorate Recipients: the censor paper's sample of it, and the published counts of its codebook."""
+"""The 2017 Survey of Doctorate Recipients: the censor paper's sample, and the counts published in its codebook."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ SDR_SKIPS = {"SALARYP": 9999998, "WKSWK": 98}
 
 
 def read_sdr(path: Path) -> Records:
-    """Censor paper's sample of the 2017 Survey of Doctorate Recipients (Section 5).
+    """Read the censor paper's sample of the 2017 Survey of Doctorate Recipients (Section 5).
 
     Mathematics and statistics doctorates (NDGMENGP 12) who work at a 4-year college or university (EDTP 3), without skip codes.
-    Fixed width or CSV with the variables' names.
+    The file is fixed-width, or a CSV with the variables' names.
 
     Raises:
         DataError: the file is neither, or a value is out of range.
@@ -48,14 +48,14 @@ def read_sdr(path: Path) -> Records:
     salary, age, weeks = (numbers[name][keep].to_numpy(dtype=float) for name in ("SALARYP", "AGEGRP", "WKSWK"))
     male = (table["GENDER"][keep] == "M").to_numpy()
     if not len(salary) or not table["GENDER"][keep].isin(["M", "F"]).all():
-        raise DataError(f"{path}: no record is of the sample, or GENDER is neither M nor F")
+        raise DataError(f"{path}: no record belongs to the sample, or a GENDER is neither M nor F")
     if not ((salary >= 0) & (salary <= SALARY_TOP) & (weeks >= 1) & (weeks <= 52) & np.isin(age, (25, *SDR_AGE_GROUPS))).all():
         raise DataError(f"{path}: a salary, age group or number of weeks is outside the codebook's range")
     return salary_records(salary, male, age, weeks)
 
 
 def _sdr_table(path: Path) -> pd.DataFrame:
-    """Columns :data:`SDR_COLUMNS` of every record, as text."""
+    """Read the columns :data:`SDR_COLUMNS` of every record, as text."""
     import pandas as pd
 
     with open(path, encoding="latin-1") as file:
@@ -74,10 +74,10 @@ def _sdr_table(path: Path) -> pd.DataFrame:
 def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Records:
     """Build the records of the salary regression: scaled salary, with constant, gender, age groups and standardised weeks.
 
-    Salaries at the ends of the scale are moved half a record inside, so that the Beta density is finite (chosen).
+    Salaries at the ends of the scale are moved inside by half a record, so the Beta density is finite (chosen).
     """
     edge = 0.5 / len(salary)
-    # The youngest group is the baseline; groups that nobody is in have no column.
+    # The youngest group is the baseline; empty groups have no column.
     groups = np.unique(age)[1:]
     columns = [np.ones(len(salary)), male.astype(float), *((age == group).astype(float) for group in groups)]
     columns.append((weeks - 52) / 52)
@@ -85,10 +85,10 @@ def salary_records(salary: Array, male: Array, age: Array, weeks: Array) -> Reco
 
 
 def read_sdr_margins(path: Path) -> Counts:
-    """Values and unweighted counts of each numeric variable of the codebook, and of GENDER as 1 for men; skips left out.
+    """Read values and unweighted counts of the codebook's numeric variables, and of GENDER as 1 for men, without skip codes.
 
     Raises:
-        DataError: the file has other columns, or is no CSV.
+        DataError: the file has different columns, or is not a CSV.
     """
     with open(path, newline="", encoding="utf-8") as file:
         try:
@@ -110,7 +110,7 @@ def read_sdr_margins(path: Path) -> Counts:
 
 
 def _value(code: str) -> float | None:
-    """Convert a code to its number; None for other codes."""
+    """Convert a code to its number; None for codes that are not numbers."""
     try:
         return float(code)
     except ValueError:

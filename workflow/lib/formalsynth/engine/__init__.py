@@ -1,1 +1,1 @@
-"""One engine for the run, the audit and the custodian: a chain of synthesizers on one data set."""
+"""Engine shared by the run, the audit and the custodian: a chain of synthesizers on one data set."""

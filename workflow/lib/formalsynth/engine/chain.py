@@ -1,7 +1,7 @@
-"""A chain of synthesizers on one data set: contexts, mechanisms, searches, shared fits, record bounds and reasons of failures.
+"""A chain of synthesizers on one data set: contexts, mechanisms, searches, shared fits, record bounds and reasons for failures.
 
-A chain has parents before children, and the owner of a fit before those that share it. The run, the audit and the custodian
-differ in their data sets and in the source of their pseudo posteriors, and in nothing else.
+In a chain, parents come before children, and the owner of a fit before those that share it. The run, the audit and the custodian
+differ only in their data sets and in the source of their pseudo posteriors.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from formalsynth.engine.search import Walk
 
 P = TypeVar("P")
 Sampler = Callable[[StanData, int], tuple[Draws, float]]
-"""Function from data of a Stan program and a seed to draws and their effective sample size; raises ValueError with a reason."""
+"""Function from a Stan program's data and a seed to draws and their effective sample size; raises ValueError with a reason."""
 Published = Callable[[PrivateFit], PrivateFit]
-"""Function from private statistics to those that are fitted and published."""
+"""Function from private statistics to the statistics that are fitted and published."""
 FAILURES = (ValueError, np.linalg.LinAlgError)
-"""Errors that are the failure of one synthesizer on one data set; all others end the job."""
+"""Errors that count as the failure of one synthesizer on one data set; all others end the job."""
 
 
 class ParentFailed(ValueError):
-    """A synthesizer has no context, because a parent has no result."""
+    """Error for a synthesizer without a context, because a parent has no result."""
 
     def __init__(self, parent: str) -> None:
-        """Name the parent."""
+        """Make the error that names the parent."""
         super().__init__(f"its parent {parent} failed")
 
 
 class NoPosterior(ValueError):
-    """A pseudo posterior that cannot be used."""
+    """Error for a pseudo posterior that cannot be used."""
 
     def __init__(self, reason: str, attempt: object) -> None:
-        """Keep the attempt, for its diagnostics."""
+        """Store the attempt, for its diagnostics."""
         super().__init__(reason)
         self.attempt = attempt
 
@@ -60,7 +60,7 @@ class Request:
 
 @dataclass(frozen=True)
 class PublicRequest:
-    """Request for the posterior given public tables; it holds no record."""
+    """Request for the posterior given public tables; it contains no records."""
 
     synthesizer: Synthesizer
     """The synthesizer; its words key the random numbers."""
@@ -73,7 +73,7 @@ class Posteriors(Protocol[P]):
     """Source of pseudo posteriors and their draws: a sampler, exact posteriors or given draws."""
 
     def posterior(self, request: Request) -> P:
-        """Pseudo posterior of a form, perhaps not sampled yet.
+        """Return the pseudo posterior of a form, possibly not sampled yet.
 
         Raises:
             NoPosterior: it was sampled and failed.
@@ -81,14 +81,14 @@ class Posteriors(Protocol[P]):
         """
 
     def draws(self, request: Request, posterior: P) -> Draws:
-        """S draws of a posterior.
+        """Return S draws from a posterior.
 
         Raises:
             ValueError: it cannot be sampled.
         """
 
     def given_public(self, request: PublicRequest) -> P:
-        """Posterior given public tables.
+        """Return the posterior given public tables.
 
         Raises:
             NoPosterior: it was sampled and failed.
@@ -98,7 +98,7 @@ class Posteriors(Protocol[P]):
 
 @dataclass(frozen=True)
 class PublicPosterior(Generic[P]):
-    """Result of a mechanism with private statistics: these, and the posterior given the public ones."""
+    """Result of a mechanism with private statistics: these statistics, and the posterior given the public ones."""
 
     fit: PrivateFit
     posterior: P
@@ -112,13 +112,13 @@ class WeightedPosterior(Generic[P]):
     posterior: P
     cache: FitCache
     draws: Draws | None = None
-    """S draws, where bounds were wanted."""
+    """S draws, if bounds were requested."""
     bounds: Bounds | None = None
     shared: dict[Hashable, Array] = field(default_factory=dict)
-    """Arrays that the children compute for each other."""
+    """Arrays computed once and shared by all children."""
 
     def parent(self, children: Children) -> Parent:
-        """Input of the children; draws and bounds have to be there."""
+        """Return the input of the children; requires draws and bounds."""
         assert self.draws is not None and self.bounds is not None
         return Parent(self.draws, self.bounds.by_record, self.form.sensitive.weights, children, self.shared)
 
@@ -129,7 +129,7 @@ Children = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def children_of(fit: str, chain: Sequence[Synthesizer]) -> Children:
-    """Children of all synthesizers that use one fit.
+    """Return the children of all synthesizers that use one fit.
 
     Args:
         fit: id of the owner of the fit.
@@ -140,7 +140,7 @@ def children_of(fit: str, chain: Sequence[Synthesizer]) -> Children:
 
 
 def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Parent], cache: FitCache) -> Context:
-    """Input of a synthesizer's mechanism.
+    """Return the input of a synthesizer's mechanism.
 
     Args:
         synthesizer: the synthesizer.
@@ -158,7 +158,7 @@ def context_of(synthesizer: Synthesizer, data: Context, parents: Mapping[str, Pa
 
 
 def form_of(synthesizer: Synthesizer, context: Context) -> Made:
-    """Output of the synthesizer's mechanism, at the searched parameter where the context has one.
+    """Return the output of the synthesizer's mechanism, at the searched parameter if the context has one.
 
     Raises:
         ValueError: the mechanism refuses the data, or breaks its contract.
@@ -170,7 +170,7 @@ def form_of(synthesizer: Synthesizer, context: Context) -> Made:
 
 
 def sharing(owner: str, form: Form, other: Made) -> Form:
-    """Form of a synthesizer that shares a fit.
+    """Return the form of a synthesizer that shares a fit.
 
     Args:
         owner: id of the owner of the fit.
@@ -182,7 +182,9 @@ def sharing(owner: str, form: Form, other: Made) -> Form:
     """
     alike = isinstance(other, Form) and np.array_equal(other.weights, form.weights)
     if not isinstance(other, Form) or not alike or not other.sensitive.clips_like(form.sensitive):
-        raise ValueError(f"it shares the fit of {owner}, but its likelihood has other weights, another threshold or reference")
+        raise ValueError(
+            f"it shares the fit of {owner}, but its likelihood has different weights, or a different threshold or reference"
+        )
     return other
 
 
@@ -194,12 +196,12 @@ class Step(Generic[P]):
     context: Context
     posteriors: Posteriors[P]
     owner: WeightedPosterior[P] | None = None
-    """Result of the synthesizer whose fit it shares; None where it has a fit of its own."""
+    """Result of the synthesizer whose fit it shares; None if it has its own fit."""
     published: Published | None = None
-    """Change of private statistics before they are fitted; None for none."""
+    """Change applied to private statistics before they are fitted; None for no change."""
 
     def run(self, bounds: bool = False) -> Result[P]:
-        """Run the synthesizer, with draws and record bounds where they are wanted.
+        """Run the synthesizer, with draws and record bounds if requested.
 
         Raises:
             NoPosterior: the pseudo posterior, or the search, failed.
@@ -215,7 +217,7 @@ class Step(Generic[P]):
         return form if isinstance(form, DirectRelease) else self._weighted(form, bounds)
 
     def _searched(self, search: Search) -> WeightedPosterior[P]:
-        """Search the parameter; every step has the same random numbers."""
+        """Search for the parameter; every step uses the same random numbers."""
         cache = self.context.cache
         target = 2 * self.context.parents[0].by_record.max() if search.target == "parent" else search.target
         walk = Walk(search, float(target))
@@ -253,21 +255,21 @@ def run_chain(
     task: str = "",
     published: Published | None = None,
 ) -> dict[str, Result[P]]:
-    """Results of the synthesizers of a chain on one data set.
+    """Run the synthesizers of a chain on one data set, and return their results.
 
     Args:
         chain: parents before children, owners of fits before those that share them.
         data: family, records and address.
         posteriors: source of the pseudo posteriors.
-        bounds: ids of synthesizers whose record bounds are wanted; parents always have them.
-        caches: costly results that mechanisms take as they are, by synthesizer.
-        failed: collects the reason of each synthesizer without a result; without it the first error is raised.
-        task: beginning of lines of progress; there are none without it.
-        published: change of private statistics before they are fitted, such as noise that is safe to publish; None for none.
+        bounds: ids of synthesizers whose record bounds are requested; parents always have them.
+        caches: costly results that mechanisms reuse, by synthesizer.
+        failed: dictionary to which the reason for each missing result is added; without it, the first error is raised.
+        task: start of the progress lines; without it, there are none.
+        published: change applied to private statistics before they are fitted, such as noise that is safe to publish.
 
     Raises:
         ValueError: a mechanism, the family or a posterior failed.
-        LinAlgError: likewise.
+        LinAlgError: same cases.
     """
     wanted = {parent for synthesizer in chain for parent in synthesizer.parents}
     results: dict[str, Result[P]] = {}

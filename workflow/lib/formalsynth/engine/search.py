@@ -21,7 +21,7 @@ class Walk:
         self._low, self._high, self._first = search.low, search.high, True
 
     def ends(self, epsilon: float) -> bool:
-        """Return True if the search may end at the value with this epsilon; otherwise move on to the next value."""
+        """Return True if the search may end at the value with this epsilon; otherwise, move on to the next value."""
         search, target = self._search, self._target
         below = epsilon <= target and (self._first or search.lower_by is not None)
         near = abs(epsilon - target) <= search.tolerance * target and search.lower_by is None
@@ -36,5 +36,5 @@ class Walk:
         return False
 
     def missed(self, epsilon: float) -> str:
-        """Message for the end of all steps, the last of which had this epsilon."""
+        """Return the message for a search that used up its steps, the last of which gave this epsilon."""
         return f"epsilon {epsilon:.3f} is not within reach of {self._target:.3f}"

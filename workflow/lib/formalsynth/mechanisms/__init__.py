@@ -1,1 +1,1 @@
-"""Mechanisms: each file registers its own, and a paper's config names them."""
+"""Mechanisms: each file registers its own; papers use them by name in config."""

@@ -1,4 +1,4 @@
-"""Weights that hold each record's risk at a declared constant."""
+"""Weights that cap each record's risk at a declared constant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 def capped(context: Context, *, M: PositiveNumber) -> Form:
     """Weights ``min(1, M / risk)`` from the risks of the parent, the unweighted synthesizer, and a declared constant M.
 
-    Under the parent's draws no weighted log-likelihood exceeds M; under the draws of the weighted fit one may. ``affected``
+    Under the parent's draws, no weighted log-likelihood exceeds M; under the draws of the weighted fit, one may. ``affected``
     counts the weights below 1. Source: ours.
     """
     weights = capped_weights(context.parents[0].by_record, M)
@@ -22,11 +22,11 @@ def capped(context: Context, *, M: PositiveNumber) -> Form:
 
 
 def capped_weights(risk: Array, limit: float) -> Array:
-    """Weights ``min(1, limit / risk)``.
+    """Compute weights ``min(1, limit / risk)``.
 
     Args:
         risk: (n,) the largest absolute log-likelihood of each record over the draws of the unweighted posterior.
-        limit: M, the most that a weighted record may amount to in any of these draws, in the units of a log-likelihood.
+        limit: M, the largest absolute weighted log-likelihood that a record may have in any of these draws.
 
     Returns:
         (n,) weights in [0, 1]: 1 for a record without risk, 0 for one whose risk is infinite.
@@ -35,6 +35,6 @@ def capped_weights(risk: Array, limit: float) -> Array:
         ValueError: the limit is not positive, or a risk is negative or not a number.
     """
     if not (limit > 0 and (risk >= 0).all()):
-        raise ValueError("capped weights need a positive limit and risks that are not negative")
+        raise ValueError("capped weights need a positive limit and nonnegative risks")
     weights: Array = limit / np.maximum(risk, limit)
     return weights

@@ -13,10 +13,10 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 @mechanism(ASYMPTOTIC, parents=2, id=6)
 def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
-    """First parent's weights, but 0 where weight times risk under the second, the unweighted one, exceeds epsilon / 2.
+    """First parent's weights, but 0 if weight times risk under the second, unweighted, parent exceeds epsilon / 2.
 
-    Source: censor paper, Section 2.2. It does not say under which fit the log-likelihood is compared; the unweighted fit gives
-    the printed numbers of cut records (Table 1), see :func:`weighted_e_refitted`. A record of weight 0 is not counted as cut.
+    Source: censor paper, Section 2.2. It does not state under which fit the log-likelihood is compared; the unweighted fit gives
+    the printed numbers of cut records (Table 1), see :func:`weighted_e_refitted`. A record with weight 0 is not counted as cut.
     """
     weighted, unweighted = context.parents
     risk = np.where(weighted.weights > 0, unweighted.by_record, 0.0)
@@ -27,15 +27,15 @@ def weighted_e(context: Context, *, epsilon: PositiveNumber) -> Form:
 def weighted_e_refitted(context: Context, *, epsilon: PositiveNumber) -> Form:
     """Parent's weights, but 0 for a record whose bound under the parent's own fit exceeds epsilon / 2.
 
-    The other interpretation of :func:`weighted_e`: the weighted posterior is narrower around the remaining records, and fewer
-    are cut.
+    This is the other interpretation of :func:`weighted_e`: the weighted posterior is narrower around the remaining records, and
+    fewer are cut.
     """
     parent = context.parents[0]
     return _without(parent.weights, parent.by_record > epsilon / 2)
 
 
 def _without(weights: Array, cut: NDArray[np.bool_]) -> Form:
-    """Weights (n,) with 0 for the records that are cut."""
+    """Return the form with weight 0 for the records that are cut."""
     kept = np.where(cut, 0.0, weights)
     return Form(kept, Sensitive(kept), affected=int(cut.sum()))
 
@@ -55,8 +55,8 @@ def censored_unweighted(context: Context, *, epsilon: PositiveNumber) -> Form:
 def censored_weighted(context: Context, *, epsilon: PositiveNumber) -> Form:
     """Censor_w: the parent's weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]`` (censor paper, as above).
 
-    Strict only while the weights of the other records stay as they are; they do not when they are computed again on a
-    neighbouring data set (erratum E6).
+    Strict only if the weights of the other records stay the same; they do not if they are recomputed on a neighbouring data
+    set (erratum E6).
     """
     weights = context.parents[0].weights
     return Form(weights, Sensitive(weights, threshold=epsilon / 2))

@@ -1,4 +1,4 @@
-"""Weights that fall with each record's risk on a scale declared in advance."""
+"""Weights that decrease with each record's risk, on a scale declared in advance."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from formalsynth.core.weights import scaled_weights
 def declared_scale(context: Context, *, scale: PositiveNumber) -> Form:
     """Weights ``clip(1 - risk / scale, 0, 1)`` from the risks of the parent, the unweighted synthesizer, and a declared scale.
 
-    They are LW weights with declared ends, 0 and ``scale``, in place of the smallest and the largest risk, so no record moves
-    another's weight but through the unweighted posterior. Under the parent's draws no weighted log-likelihood exceeds
+    They are LW weights with declared ends, 0 and ``scale``, instead of the smallest and the largest risk, so a record affects
+    another's weight only through the unweighted posterior. Under the parent's draws, no weighted log-likelihood exceeds
     ``scale / 4``. ``affected`` counts the weights that are 0. Source: ours.
     """
     weights = scaled_weights(context.parents[0].by_record, scale)

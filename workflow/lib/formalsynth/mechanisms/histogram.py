@@ -15,7 +15,7 @@ from formalsynth.core.streams import parameter_words
 
 
 def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
-    """Factor of epsilon for an added or removed record, which changes one count; None where it can change the number of bins."""
+    """Return the factor of epsilon for adding or removing a record, which changes one count; None if it can change the bins."""
     return 1 / SENSITIVITY["replace"] if parameters["bins"] else None
 
 
@@ -23,9 +23,9 @@ def _with_declared_bins(parameters: Mapping[str, float]) -> float | None:
 def perturbed_histogram(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOrZero = 0
 ) -> DirectRelease:
-    """Histogram with Laplace noise on declared bounds, synthetic values uniform inside a bin (censor paper, Section 2.3).
+    """Histogram with Laplace noise on declared bounds; synthetic values are uniform within a bin (censor paper, Section 2.3).
 
-    ``bins`` = 0 takes the integer part of sqrt(n), which the paper names as a choice that does not use the data.
+    ``bins`` = 0 uses the integer part of sqrt(n), which the paper describes as a choice that does not use the data.
     """
     x = context.records.x
     generator = context.address.generator("mechanism", parameter_words(8, {"epsilon": epsilon}))
@@ -34,10 +34,10 @@ def perturbed_histogram(
 
 
 def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, generator: np.random.Generator) -> Array:
-    """Bin probabilities under epsilon-DP (replace-one).
+    """Compute bin probabilities under epsilon-DP (replace-one).
 
     Args:
-        x: (n,) values; those outside the declared bounds count in the nearest bin.
+        x: (n,) values; those outside the declared bounds are counted in the nearest bin.
         low: declared lower bound.
         high: declared upper bound.
         bins: number of bins of equal width.
@@ -54,13 +54,13 @@ def perturb(x: Array, low: float, high: float, bins: int, epsilon: float, genera
 
 
 def laplace_counts(x: Array, low: float, high: float, bins: int, epsilon: float) -> LaplaceCounts:
-    """Count the values in each bin for Laplace noise; arguments as in :func:`perturb`."""
+    """Count the values in each bin, for adding Laplace noise; arguments as in :func:`perturb`."""
     counts = np.histogram(np.clip(x, low, high), bins=bins, range=(low, high))[0]
     return LaplaceCounts(counts.astype(float), SENSITIVITY["replace"] / epsilon)
 
 
 def shares(noisy: Array) -> Array:
-    """Probabilities (S, bins) from noisy counts (S, bins): clamped at 0 and scaled to 1; uniform where all are clamped."""
+    """Compute probabilities (S, bins) from noisy counts (S, bins): clamped at 0 and normalized; uniform if all are clamped."""
     kept = np.maximum(noisy, 0)
     total = kept.sum(axis=1, keepdims=True)
     probabilities: Array = np.where(total > 0, kept / np.where(total > 0, total, 1), 1 / noisy.shape[1])
@@ -69,7 +69,7 @@ def shares(noisy: Array) -> Array:
 
 @dataclass(frozen=True)
 class BinPredictor:
-    """Synthetic values from bin probabilities, uniform inside each bin."""
+    """Predictor of synthetic values from bin probabilities, uniform within each bin."""
 
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""CW weights: records with many others near them need less protection.
+"""CW weights: records with many others nearby need less protection.
 
 Source: reweight paper, Section 2.2 and Algorithm 2.
 """
@@ -21,11 +21,11 @@ def isolation_weighted(context: Context, *, r: PositiveNumber, c: NonNegative = 
 
 
 def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Array:
-    """CW weights ``clip(c (1 - IR) + g, 0, 1)`` with a radius in proportion to the record's value.
+    """Compute CW weights ``clip(c (1 - IR) + g, 0, 1)`` with a radius proportional to the record's value.
 
     Args:
         x: (n,) confidential values.
-        r: radius of a record's ball as a share of its value; a record of value 0 has a ball of radius 0.
+        r: radius of a record's ball as a share of its value; a record with value 0 has radius 0.
         c: scale.
         g: shift.
 
@@ -37,10 +37,10 @@ def isolation_weights(x: Array, r: float, c: float = 1.0, g: float = 0.0) -> Arr
 
 
 def isolation_risk(x: Array, radius: Array | float) -> Array:
-    """Share of all n records outside the closed ball of record i, ``IR_i``: ``|x_j - x_i| > radius_i``.
+    """Compute ``IR_i``, the share of all n records outside the closed ball of record i: ``|x_j - x_i| > radius_i``.
 
     A record is inside its own ball, so the risk is at most ``1 - 1 / n``. Distances within rounding of the radius count as
-    equal to it, which gives the exact end for 0.2 times an integer.
+    equal to it, so the boundary is exact for 0.2 times an integer.
 
     Args:
         x: (n,) confidential values.
@@ -54,7 +54,7 @@ def isolation_risk(x: Array, radius: Array | float) -> Array:
     """
     radius = np.broadcast_to(np.asarray(radius, dtype=float), x.shape)
     if not (np.isfinite(x).all() and (radius >= 0).all()):
-        raise ValueError("isolation needs finite values and radii that are not negative")
+        raise ValueError("isolation needs finite values and nonnegative radii")
     ordered = np.sort(x)
     reach = radius + 4 * np.finfo(float).eps * (np.abs(x) + radius)
     inside = np.searchsorted(ordered, x + reach, side="right") - np.searchsorted(ordered, x - reach, side="left")

@@ -1,6 +1,7 @@
 """Minimum distance: selection of a family's parameters among declared candidates by a Kolmogorov score.
 
-Proof and exact test: ``docs/proofs/minimum_distance.md``. Kin: private hypothesis selection (Bun, Kamath, Steinke and Wu 2019).
+Proof and exact test: ``docs/proofs/minimum_distance.md``. Related: private hypothesis selection (Bun, Kamath, Steinke and
+Wu 2019).
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from formalsynth.core.tables import POISSON, tabled
 from formalsynth.inference.distance import Axes, Distance
 
 NARROWER = 1 / 2
-"""Width of the box of a stage over that of the stage before."""
+"""Width of a stage's box, relative to that of the previous stage."""
 MOST_CANDIDATES = 50_000
-"""Largest number of candidates of a stage."""
+"""Largest number of candidates in a stage."""
 
 
 def _without_last_threshold(parameters: Mapping[str, float]) -> float:
-    """Factor of epsilon for an added or removed record: the largest threshold."""
+    """Return the factor of epsilon for an added or removed record: the largest threshold."""
     return 1 - 1 / parameters["thresholds"]
 
 
@@ -41,13 +42,13 @@ def minimum_distance(
 ) -> DirectRelease:  # fmt: skip
     """Exponential mechanism on a declared box of the family's parameters, by the largest difference of distribution functions.
 
-    The box: the linear predictor at the middle of the predictors' bounds is from ``low`` to ``high``, each slope from ``-slope``
-    to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, those of the spread on the
-    logarithmic scale. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
+    In the box, the linear predictor at the middle of the predictors' bounds ranges from ``low`` to ``high``, each slope from
+    ``-slope`` to ``slope``, and the spread from ``spread_low`` to ``spread_high``, with ``points`` on each axis, those of the
+    spread on the log scale. The spread is a standard deviation (normal errors), a precision (Beta), a shape (gamma) or 1 / phi
     (negative binomial).
-    Each further stage has a box half as wide around the candidate before. The first and the last stage have twice the epsilon of
-    each other one: what the first excludes is lost for the later ones, and the last has the finest lattice. Five stages suit
-    a slope, three or four data without predictors or a small epsilon.
+    Each further stage has a box half as wide, around the previous candidate. The first and the last stage have twice the epsilon
+    of each other stage: candidates excluded by the first are lost to the later ones, and the last has the finest lattice. Five
+    stages suit data with a slope; three or four suit data without predictors, or a small epsilon.
 
     Raises:
         ValueError: the family has no distribution function here, or the box does not suit it.
@@ -63,7 +64,7 @@ def minimum_distance(
 
 
 def selection(family: Family, records: Records, given: Mapping[str, float]) -> Selection:
-    """First stage of the selection.
+    """Return the first stage of the selection.
 
     Args:
         family: the family.
@@ -86,7 +87,7 @@ def selection(family: Family, records: Records, given: Mapping[str, float]) -> S
 
 
 def _stage(distance: Distance, axes: Axes, rates: list[float]) -> Selection:
-    """Make the selection with the rates of this stage and the later ones."""
+    """Make the selection with the rates of this and the later stages."""
     candidates = axes.candidates()
 
     @lru_cache(maxsize=128)
@@ -97,7 +98,7 @@ def _stage(distance: Distance, axes: Axes, rates: list[float]) -> Selection:
 
 
 def _axes(family: Family, predictors: int, given: Mapping[str, float]) -> Axes:
-    """Axes of the first stage.
+    """Return the axes of the first stage.
 
     Raises:
         ValueError: the family has no distribution function here, or the box does not suit it.
@@ -119,7 +120,7 @@ def _axes(family: Family, predictors: int, given: Mapping[str, float]) -> Axes:
 
 
 def draws_of(family: Family, candidate: Array, given: Mapping[str, float]) -> Draws:
-    """Candidate (q + 2,) as one draw of the family's parameters."""
+    """Return a candidate (q + 2,) as one draw of the family's parameters."""
     declared = tabled(family)
     assert declared is not None
     middle = (given["x_low"] + given["x_high"]) / 2
@@ -129,11 +130,11 @@ def draws_of(family: Family, candidate: Array, given: Mapping[str, float]) -> Dr
 
 
 def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, family: str = "beta") -> float:
-    """Largest logarithm of the ratio of the probabilities of any output, between two data sets of the same declared columns.
+    """Compute the largest log ratio of the probabilities of any output, between two data sets with the same declared columns.
 
     Args:
         parameters: parameters of the mechanism.
-        records: one data set, perhaps without records.
+        records: one data set, possibly without records.
         neighbour: the other one.
         family: name of the family.
 

@@ -1,4 +1,4 @@
-"""Noisy tables: counts on declared bins with discrete Laplace noise, and a posterior that knows the noise.
+"""Noisy tables: counts on declared bins with discrete Laplace noise, and a posterior that accounts for the noise.
 
 Proof and exact test: ``docs/proofs/noisy_tables.md``.
 """
@@ -30,9 +30,9 @@ def noisy_tables(
     """Tables of the outcome by each predictor with discrete Laplace noise, and the family's posterior given these tables.
 
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
-    Several predictors have tables of each pair of them too, since their correlations are needed for the coefficients.
-    The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1`` the one
-    predictor has the middles of its bins as its only values, each with a number of records of its own. With ``x_closed: 1`` it is
+    With several predictors, there is also a table for each pair of them, since the coefficients depend on their correlations.
+    The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1``, the single
+    predictor takes only the midpoints of its bins as values, each with its own number of records. With ``x_closed: 1``, it lies
     between its bounds, with any distribution; otherwise predictors are normal.
 
     Raises:
@@ -62,7 +62,7 @@ def _model(
         ValueError: it has no model of such tables.
     """
     if discrete and closed:
-        raise ValueError("noisy tables: a predictor with x_discrete: 1 has no x_closed: 1 too")
+        raise ValueError("noisy tables: a predictor cannot have both x_discrete: 1 and x_closed: 1")
     if declared is not None:
         check(declared, outcome, predictors)
     if declared is None or discrete or closed:
@@ -72,13 +72,13 @@ def _model(
 
 
 def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records, log: bool = False) -> float:
-    """Largest logarithm of the ratio of the probabilities of any output, between two data sets of the same declared columns.
+    """Compute the largest log ratio of the probabilities of any output, between two data sets with the same declared columns.
 
-    Discrete Laplace noise reaches every whole number, so that the largest ratio is the L1 distance of the tables over the scale.
+    Discrete Laplace noise takes every whole number, so the largest log ratio is the tables' L1 distance divided by the scale.
 
     Args:
         parameters: parameters of the mechanism.
-        records: one data set, perhaps without records.
+        records: one data set, possibly without records.
         neighbour: the other one.
         log: True if the bins of the outcome are on the logarithmic scale.
     """
@@ -89,7 +89,7 @@ def ratio(parameters: Mapping[str, float], records: Records, neighbour: Records,
 
 
 def _parameters(given: Mapping[str, float]) -> dict[str, float]:
-    """Parameters with their defaults."""
+    """Return the parameters with their defaults."""
     from formalsynth.core.mechanism import MECHANISMS
 
     model: type[Parameters] = MECHANISMS["noisy_tables"].parameters

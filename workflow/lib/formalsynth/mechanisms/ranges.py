@@ -1,4 +1,4 @@
-"""Sensitive ranges: weights and truncated likelihoods where only values near the record are sensitive."""
+"""Sensitive ranges: weights and truncated likelihoods if only values near the record are sensitive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from formalsynth.core.weights import lipschitz_weights, outside_shares
 AVERAGED = "range-averaged | R"
 TRUNCATED = "range-truncated | R"
 RangeEnd = Annotated[Number, Field(strict=True), AsGiven]
-"""End of a range as a factor of the record; infinite for an open range."""
+"""End of a range as a multiple of the record's value; infinite for an open range."""
 MOST_PREDICTIVE = 400_000_000
-"""Most predictive values of a replicate: those of 334 draws for a million records, whose shares have errors of at most 0.028."""
+"""Largest number of predictive values in a replicate. For a million records, 334 of 1000 draws are used, and shares have errors
+of at most 0.028."""
 
 
 @mechanism(AVERAGED, id=3)
@@ -49,8 +50,8 @@ def range_averaged(
 def range_truncated(context: Context, *, a: RangeEnd, b: RangeEnd, c: NonNegative = 1.0, g: Finite = 0.0) -> Form:
     """LW weights on the likelihood truncated to the sensitive range: bound ``|alpha (f - log gamma)|``.
 
-    Source: range paper, Definition 4. The printed Equation 15 leaves ``alpha`` off ``log gamma`` and contradicts the
-    results printed with it (erratum E1): see :func:`range_truncated_printed`.
+    Source: range paper, Definition 4. The printed Equation 15 omits ``alpha`` from ``log gamma`` and contradicts the results
+    printed with it (erratum E1): see :func:`range_truncated_printed`.
     """
     alpha = lipschitz_weights(context.parents[0].by_record, c, g)
     return Form(alpha, Sensitive(alpha, (a, b), alpha))
@@ -75,12 +76,12 @@ class _Ranges:
 
     @classmethod
     def of(cls, parameters: Mapping[str, float]) -> _Ranges | None:
-        """Ranges from parameters; None if they are incomplete."""
+        """Read the ranges from parameters; None if these are incomplete."""
         given = {name: parameters[name] for name in cls.__dataclass_fields__ if name in parameters}
         return cls(**given) if {"a", "b"} <= given.keys() else None
 
     def ends(self, x: Array) -> tuple[Array, Array]:
-        """Lower and upper ends (n,) as factors of the records."""
+        """Return lower and upper ends (n,) as multiples of the records' values."""
         in_top = x > np.quantile(x, 1 - self.top)
         return np.where(in_top, self.wide_a, self.a), np.where(in_top, self.wide_b, self.b)
 
@@ -89,8 +90,8 @@ def _outside_share(context: Context, ranges: _Ranges) -> Array:
     """Estimate ``lambda`` from a predictive value for each draw of the parent, the unweighted synthesizer.
 
     All ranges of a replicate use the same predictive values, so differences between them are not noise. The values are drawn
-    once, for all ranges of the parent's children. Where :data:`MOST_PREDICTIVE` would be exceeded, only every second draw has
-    one, or every third, and so on.
+    once, for all ranges of the parent's children. If :data:`MOST_PREDICTIVE` would be exceeded, only every second draw is used,
+    or every third, and so on.
     """
     parent, x = context.parents[0], context.records.x
     if context.cache.outside_share is None and ranges not in parent.shared:

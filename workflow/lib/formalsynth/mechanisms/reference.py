@@ -1,6 +1,6 @@
 """Weights and clipping from each record's own log-likelihood at a reference parameter declared in advance.
 
-Other records have no influence on them. Proofs and exact tests: ``docs/proofs/reference_censored.md`` and
+Other records do not influence them. Proofs and exact tests: ``docs/proofs/reference_censored.md`` and
 ``docs/proofs/censored_centred.md``.
 """
 
@@ -20,9 +20,9 @@ from formalsynth.core.family import log_likelihood
 from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 
 Value = Annotated[float | None, Field(allow_inf_nan=False), AsGiven]
-"""Value of the reference parameter; None where the family has fewer parameters."""
+"""Value of the reference parameter; None if the family has fewer parameters."""
 PROBE = np.array([0.25, 1.0, 2.0])
-"""Outcomes at which a declared parameter has to give a density; every family takes one of them."""
+"""Outcomes of which at least one has to have a density at a declared parameter; every family accepts one of them."""
 VECTORS = ("beta", "coefficient")
 """Parameters of a regression with a value for each column of the design."""
 
@@ -34,9 +34,9 @@ def reference(
 ) -> Form:  # fmt: skip
     """Weights ``1 / sqrt(1 + (risk / scale)^2)``, with risk ``|log p(x | theta)|`` at the declared ``theta``.
 
-    ``theta1`` and so on are the family's parameters in their order, coefficients of a regression first. A weight is a fixed
-    function of its own record, so a neighbour changes no other weight, and no weighted risk at ``theta`` reaches ``scale``.
-    ``affected`` counts the weights below one half. Source: ours.
+    ``theta1`` and so on are the family's parameters in order, coefficients of a regression first. A weight is a fixed function
+    of its own record, so a neighbour changes no other weight, and no weighted risk at ``theta`` reaches ``scale``. ``affected``
+    counts the weights below one half. Source: ours.
     """
     weights = reference_weights(context, scale, (theta1, theta2, theta3, theta4, theta5, theta6))
     return Form(weights, Sensitive(weights), affected=int((weights < 0.5).sum()))
@@ -47,7 +47,7 @@ def reference_censored(
     context: Context, *, epsilon: PositiveNumber, scale: PositiveNumber, theta1: Value = None, theta2: Value = None,
     theta3: Value = None, theta4: Value = None, theta5: Value = None, theta6: Value = None,
 ) -> Form:  # fmt: skip
-    """Weights of ``reference``, each weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]``.
+    """Weights as in ``reference``, with each weighted log-likelihood clipped to ``[-epsilon / 2, epsilon / 2]``.
 
     Strict for adding or removing a record, 2 epsilon for replacing one: the weights are fixed functions of the records, so they
     are the same on a neighbour. Source: ours.
@@ -63,10 +63,10 @@ def censored_centred(
 ) -> Form:  # fmt: skip
     """Clip ``factor (log p(x | theta) - log p(x | theta_0))`` of each record to ``[-epsilon / 2, epsilon / 2]``.
 
-    ``theta1`` and so on are the declared ``theta_0``: the family's parameters in their order, coefficients of a regression first.
+    ``theta1`` and so on are the declared ``theta_0``: the family's parameters in order, coefficients of a regression first.
     Strict for adding or removing a record, 2 epsilon for replacing one, whatever ``theta_0`` is; a good guess clips few records.
-    A factor below 1 helps where epsilon is small. ``affected`` counts the records without a
-    density at ``theta_0``, which have weight 0. Source: ours.
+    A factor below 1 helps if epsilon is small. ``affected`` counts the records without a density at ``theta_0``, which have
+    weight 0. Source: ours.
     """
     draws = reference_draws(context, (theta1, theta2, theta3, theta4, theta5, theta6))
     undefined = np.isnan(log_likelihood_at(context.family, context.records, draws))
@@ -76,9 +76,9 @@ def censored_centred(
 
 
 def reference_weights(context: Context, scale: float, theta: Sequence[float | None]) -> Array:
-    """Weights (n,) in [0, 1]: 0 for a record whose risk is infinite, or too extreme to be computed.
+    """Compute weights (n,) in [0, 1]: 0 for a record whose risk is infinite, or too extreme to be computed.
 
-    No record stops the mechanism, since that would tell that the record is there.
+    No record stops the mechanism, since that would reveal the record's presence.
 
     Raises:
         ValueError: as :func:`reference_draws`.
@@ -89,14 +89,14 @@ def reference_weights(context: Context, scale: float, theta: Sequence[float | No
 
 
 def reference_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """Convert the declared parameter to a single posterior draw that gives a density.
+    """Convert the declared parameter to a single posterior draw, and check that it gives a density.
 
     Raises:
-        ValueError: the number of values is not that of the family's parameters, or a value is outside its range.
+        ValueError: the number of values differs from that of the family's parameters, or a value is outside its range.
     """
     draws = as_draws(context, theta)
     with np.errstate(over="ignore", invalid="ignore"):
-        # powers of different numbers: equal columns have no least squares solution, which only some processors notice
+        # powers of different numbers: equal columns have no unique least squares solution, which only some processors detect
         columns = context.records.design.shape[1]
         x = np.resize(PROBE, max(len(PROBE), columns))
         design = np.vander(np.linspace(0, 1, len(x)), columns, increasing=True)
@@ -107,13 +107,13 @@ def reference_draws(context: Context, theta: Sequence[float | None]) -> Draws:
 
 
 def as_draws(context: Context, theta: Sequence[float | None]) -> Draws:
-    """Convert the declared parameter to a single posterior draw; coefficients take a value for each column of the design."""
+    """Convert the declared parameter to a single posterior draw; coefficients need a value for each column of the design."""
     values = [float(value) for value in theta if value is not None]
     names = context.family.parameters
     columns = context.records.design.shape[1]
     sizes = [columns if name in VECTORS else 1 for name in names]
     if len(values) != sum(sizes) or None in theta[: len(values)]:
         expected = ", ".join(f"{name} ({size})" for name, size in zip(names, sizes, strict=True))
-        raise ValueError(f"the reference parameter has {len(values)} values, and the family takes {expected}")
+        raise ValueError(f"the reference parameter has {len(values)} values, but the family requires {expected}")
     parts = np.split(np.array(values), np.cumsum(sizes)[:-1])
     return {name: part[None] if name in VECTORS else part for name, part in zip(names, parts, strict=True)}

@@ -1,4 +1,4 @@
-"""Synthesizers of the reweight paper that change the weights of their parents."""
+"""Synthesizers of the reweight paper that change their parents' weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from formalsynth.core.mechanism import ASYMPTOTIC, Context, Form, mechanism
 def scalar_weighted(context: Context) -> Form:
     """SW: one weight for all records, the ratio of the bounds of the first and the second parent (reweight paper, Section 2.2).
 
-    With the LW and the unweighted synthesizer as parents this is the exponential mechanism at the LW synthesizer's epsilon.
+    With the LW and the unweighted synthesizer as parents, this is the exponential mechanism at the LW synthesizer's epsilon.
     """
     weighted, unweighted = (float(parent.by_record.max()) for parent in context.parents)
     alpha = np.full(len(context.records.x), min(1.0, weighted / unweighted))
@@ -25,8 +25,8 @@ def reweighted(context: Context, *, k: PositiveNumber) -> Form:
     """Parent's weights moved toward its largest bound: ``min(1, k alpha_i Delta / Delta_i)`` (reweight paper, Equation 3.1).
 
     ``Delta_i = alpha_i max_s |f[s, i]|``, so the old weight cancels and ``k Delta / max_s |f[s, i]|`` remains, which is used
-    here: for a record of weight 0 the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that the
-    limit 1 cuts.
+    here: for a record with weight 0, the printed form is 0 / 0, and this is its limit. ``affected`` counts the weights that
+    are cut at 1.
     """
     parent = context.parents[0]
     if context.cache.risk is None:

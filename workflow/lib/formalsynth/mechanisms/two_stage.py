@@ -1,4 +1,4 @@
-"""Centred clipping around a reference that comes from a private first stage, a noisy table, whose epsilon is added.
+"""Centred clipping around a reference from a private first stage, a noisy table, whose epsilon is added.
 
 Proof and exact test: ``docs/proofs/censored_two_stage.md``.
 """
@@ -21,7 +21,7 @@ from formalsynth.inference.density import TablesDensity, find_mode
 from formalsynth.inference.tables_model import TablesModel
 
 FULL = 3.0
-"""Epsilon from which log-likelihood ratios are taken in full; below, they are scaled by epsilon / 3."""
+"""Epsilon at and above which log-likelihood ratios are used in full; below it, they are scaled by epsilon / 3."""
 
 
 @mechanism("DP (add/remove)", parents=0, censors=True, strict={"add_remove": 1.0, "replace": 2.0}, staged=True)
@@ -29,11 +29,11 @@ def censored_two_stage(
     context: Context, *, epsilon: PositiveNumber, low: Finite, high: Finite, bins: CountOfTwo,
     x_low: Finite = -1.0, x_high: Finite = 1.0, x_bins: CountOfTwo = 8, share: OpenProportion = 0.5,
 ) -> Form:  # fmt: skip
-    """Centred clipping whose ``theta_0`` is the mode of the posterior given noisy tables, which take ``share`` of epsilon.
+    """Centred clipping whose ``theta_0`` is the mode of the posterior given noisy tables, which use the ``share`` of epsilon.
 
-    Nothing is guessed; bounds and bins are declared as for ``noisy_tables``. The rest of epsilon clips
-    ``factor (log p(x | theta) - log p(x | theta_0))`` of each record, with the factor epsilon / 3, at most 1. Strict for adding
-    or removing a record, 2 epsilon for replacing one. ``affected`` counts the records without a density at ``theta_0``. Source:
+    No guess is needed; bounds and bins are declared as for ``noisy_tables``. The rest of epsilon is for clipping
+    ``factor (log p(x | theta) - log p(x | theta_0))`` of each record, with factor epsilon / 3, at most 1. Strict for adding or
+    removing a record, 2 epsilon for replacing one. ``affected`` counts the records without a density at ``theta_0``. Source:
     ours.
 
     Raises:
@@ -69,7 +69,7 @@ def reference_of(
     noisy: tuple[float, ...],
     scale: float,
 ) -> Reference:
-    """Mode of the posterior given noisy counts (cells,), or moments of the tables where the search fails; no record is used.
+    """Find the mode of the posterior given noisy counts (cells,), or moments of the tables if that fails; uses no records.
 
     Raises:
         ValueError: the family has no model of such tables.

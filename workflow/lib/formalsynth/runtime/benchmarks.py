@@ -1,4 +1,4 @@
-"""Expected time of a run, and memory and time to ask for, from the benchmarks that Snakemake kept of earlier jobs."""
+"""Expected time of a run, and memory and time to request, from Snakemake's benchmarks of earlier jobs."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOM = 2
-"""Factor between what earlier jobs needed at most and what is asked for."""
+"""Factor between the largest use by earlier jobs and the request."""
 ABOVE = 500
-"""Megabytes of the Snakemake processes that a job on a node has above it."""
+"""Megabytes used by the Snakemake processes that run a job on a cluster node."""
 
 
 class Needs(NamedTuple):
-    """Memory and time that a job asks for."""
+    """Memory and time that a job requests."""
 
     mb: int
     minutes: int
 
 
 def about(benchmarks: Iterable[Path], cores: int) -> str:
-    """Estimate the time of some jobs, in words; empty where there are none.
+    """Estimate the time of some jobs, in words; empty if there are none.
 
     Args:
-        benchmarks: of each job, the file that its benchmark will be written to.
-        cores: how many jobs run at once.
+        benchmarks: for each job, the file that its benchmark will be written to.
+        cores: number of jobs that run at once.
     """
     times = job_seconds(benchmarks)
     known = [seconds for seconds in times if seconds is not None]
@@ -37,7 +37,7 @@ def about(benchmarks: Iterable[Path], cores: int) -> str:
         return ""
     if not known:
         return f"jobs to run: {len(times)}, none of them timed before"
-    # Jobs that were never timed count as long as the others are on average; the longest is not divided.
+    # Untimed jobs are assumed to take the average of the others; the longest job cannot be split over cores.
     seconds = max(sum(known) * len(times) / len(known) / cores, max(known))
     missing = len(times) - len(known)
     doubt = f", {missing} never timed before" if missing else ""
@@ -45,11 +45,11 @@ def about(benchmarks: Iterable[Path], cores: int) -> str:
 
 
 def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
-    """Seconds that each of some jobs is likely to take; None where no job of its step was ever timed.
+    """Estimate the seconds that each of some jobs will take; None if no job of its step was ever timed.
 
     Args:
-        benchmarks: of each job, its own file of an earlier run. Where it is missing, the median of its folder counts,
-            which are of other batches of its scenario, and then the median of all jobs of its step.
+        benchmarks: for each job, its own file from an earlier run. If it is missing, the median of its folder is used,
+            which contains other batches of its scenario, and otherwise the median of all jobs of its step.
     """
     in_folder = functools.cache(lambda folder: _seconds(folder.glob("*.tsv")))
     in_step = functools.cache(lambda folder: _seconds(folder.rglob("*.tsv")))
@@ -64,11 +64,11 @@ def job_seconds(benchmarks: Iterable[Path]) -> list[float | None]:
 
 
 def needs(folder: Path, least: Needs) -> Needs | None:
-    """Memory and time that any job of a step is likely to need, with room; None where no job of it was ever measured.
+    """Estimate the memory and time that any job of a step will need, with a margin; None if no job was ever measured.
 
     Args:
         folder: benchmarks of the step.
-        least: what is asked for in any case.
+        least: smallest request.
     """
     rows = _rows(folder.rglob("*.tsv"))
     seconds, memory = (max(_numbers(rows, name), default=math.nan) for name in ("s", "max_rss"))
@@ -88,7 +88,7 @@ def _seconds(paths: Iterable[Path]) -> list[float]:
 
 
 def _numbers(rows: Iterable[dict[str, str]], name: str) -> list[float]:
-    """Numbers of a column; cells without one are left out."""
+    """Return the numbers in a column; cells without one are left out."""
     numbers = []
     for row in rows:
         with contextlib.suppress(ValueError, KeyError, TypeError):
@@ -97,7 +97,7 @@ def _numbers(rows: Iterable[dict[str, str]], name: str) -> list[float]:
 
 
 def _rows(paths: Iterable[Path]) -> list[dict[str, str]]:
-    """Rows of benchmark files; missing and damaged files are left out."""
+    """Return the rows of benchmark files; missing and damaged files are left out."""
     rows = []
     for path in paths:
         with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8", newline="") as file:

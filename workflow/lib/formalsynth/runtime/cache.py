@@ -1,7 +1,7 @@
-"""Files cached for the user, over all working folders, because making them again takes long.
+"""Files cached for the user, shared by all working folders, because making them again takes long.
 
-It is in ``formalsynth`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each file contains
-a checksum of everything that it was made from, therefore none can be out of date; the folder may be deleted at any time.
+They are in the folder ``formalsynth`` of the user's cache folder (``XDG_CACHE_HOME``, by default ``~/.cache``). The name of each
+file contains a checksum of everything it was made from, so none can be out of date; the folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from formalsynth.runtime.files import sealed, unbroken
 
 
 def cache_folder(kind: str) -> Path | None:
-    """Folder of the files of one kind, the user's own; None where the user has no home, or others may write there."""
+    """Return the user's own folder for files of one kind; None if the user has no home, or others may write there."""
     try:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         folder = cache / "formalsynth" / kind
@@ -22,13 +22,13 @@ def cache_folder(kind: str) -> Path | None:
         status = folder.stat()
     except (OSError, RuntimeError):
         return None
-    # Its files are run or read: a folder that somebody else can write to cannot be trusted.
+    # Its files are run or read: a folder that another user can write to cannot be trusted.
     mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
     return folder if cache.is_absolute() and mine and os.access(folder, os.W_OK) else None
 
 
 def kept(kind: str, name: str) -> Path | None:
-    """Find the cached file, if there is a complete one."""
+    """Find the cached file; None if there is no complete one."""
     folder = cache_folder(kind)
     if folder is None or not (folder / f".{name}.sha256").exists():
         return None
@@ -39,7 +39,7 @@ def kept(kind: str, name: str) -> Path | None:
 
 
 def keep(kind: str, name: str, write: Callable[[Path], object]) -> Path | None:
-    """Keep a file that a function writes to a path; None where that cannot be done, so that it is made again the next time."""
+    """Cache a file that a function writes to a path; None if that fails, so the file is made again the next time."""
     folder = cache_folder(kind)
     if folder is None:
         return None

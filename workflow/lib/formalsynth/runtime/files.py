@@ -1,4 +1,4 @@
-"""Files that are either whole or absent, and the same bytes for the same content."""
+"""Files that are either complete or missing, and byte-identical for the same content."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 FULL = {
     errno.ENOSPC: "the disk is full ({}): make room",
     errno.EDQUOT: "the disk is full ({}): make room",
-    errno.EFBIG: "files may not become as large ({}): raise the limit (ulimit -f)",
+    errno.EFBIG: "the file would exceed the size limit ({}): raise the limit (ulimit -f)",
 }
-"""Errors of the system for a full disk, a used-up quota, and a limit on the size of files, each with the remedy."""
+"""System errors for a full disk, an exhausted quota, and a limit on file sizes, each with its remedy."""
 NO_MEMORY = "out of memory"
-"""Part of the message of pandas, in an error that is otherwise that of a damaged table."""
+"""Part of a pandas message that distinguishes this error from that for a damaged table."""
 PROBED = 2048
-"""Number of values of an array that are compressed for a trial."""
+"""Number of values of an array that are compressed on trial."""
 WORTH = 0.8
-"""Largest share of its room that a compressed array may take."""
+"""Largest ratio of compressed to original size at which an array is compressed."""
 FILLED = ".files"
-"""List of the files that a folder was filled with, each with its sha256, as ``sha256sum -c`` reads it."""
+"""File that lists the files a folder was filled with, each with its sha256, in the format of ``sha256sum -c``."""
 LISTED = re.compile(r"(?:([0-9a-f]{64})  )?(.+)")
-"""Line of the list: a checksum, which a file that a killed run may have left lacks, and the name."""
+"""Line of the list: a checksum, missing for files that a killed run may have left, and the name."""
 MADE_FROM = "# made from "
 """Prefix of a file's specification in its seal."""
 
@@ -43,7 +43,7 @@ def whole(path: str | Path) -> Iterator[Path]:
     """Yield a path to write to; the file takes its name only when the block has ended without an error.
 
     Raises:
-        OSError: among others, the disk is full, or files may not become as large; the message names the file.
+        OSError: for example, the disk is full, or the file would exceed the size limit; the message names the file.
     """
     path = Path(path)
     try:
@@ -60,27 +60,27 @@ def whole(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def sealed(path: str | Path, made_from: str = "") -> Iterator[Path]:
-    """Write a file as :func:`whole` does, with a seal from which :func:`unbroken` recognizes later damage.
+    """Write a file as :func:`whole` does, with a seal by which :func:`unbroken` detects later damage.
 
-    The seal is the file's sha256 in a hidden file in the same folder, ``.NAME.sha256``: a table has lines of data only, and the
-    checksum inside an ``.npz`` does not cover its list of arrays. A comment, which ``sha256sum -c`` ignores, contains the file's
-    specification.
+    The seal is the file's sha256 in a hidden file in the same folder, ``.NAME.sha256``: a table contains only lines of data, and
+    the checksum inside an ``.npz`` does not cover its list of arrays. A comment, which ``sha256sum -c`` ignores, contains the
+    file's specification.
 
     Args:
         path: the file.
-        made_from: its specification, for :func:`check_made_from`; empty for a file of which none is asked.
+        made_from: its specification, for :func:`check_made_from`; empty for a file that needs none.
     """
     path = Path(path)
     with whole(path) as partial:
         yield partial
         seal = f"{checksum(partial)}  {path.name}\n" + (f"{MADE_FROM}{made_from}\n" if made_from else "")
-        # Killed from here on, there is a file without a seal, never one with the seal of another.
+        # If killed from here on, there is a file without a seal, never one with the seal of another file.
         _seal_of(path).unlink(missing_ok=True)
     write_text(_seal_of(path), seal)
 
 
 def unbroken(path: str | Path) -> Path:
-    """Return the path of a :func:`sealed` file if it has the bytes that were written; one without a seal is trusted.
+    """Return the path of a :func:`sealed` file if its bytes are those that were written; a file without a seal is trusted.
 
     Raises:
         OSError: the file is damaged.
@@ -96,7 +96,7 @@ def unbroken(path: str | Path) -> Path:
 
 
 def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> None:
-    """Check that sealed files were made from what they are now to be made from; one whose seal does not name it is trusted.
+    """Check that sealed files were made from their current specifications; a file whose seal contains none is trusted.
 
     Args:
         paths: the files.
@@ -107,7 +107,7 @@ def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> Non
     """
     others = [Path(path) for path, made_from in zip(paths, expected, strict=True) if _made_from(path) not in ("", made_from)]
     if others:
-        # Files around such a file are as old: the batches of a scenario, and the tables in the same folder.
+        # Files around such a file are just as old: the batches of a scenario, and the tables in the same folder.
         around = dict.fromkeys(str(path.parents[2] if path.parents[1].name == "batches" else path.parent) for path in others)
         raise OSError(
             f"{others[0]} was made from another configuration or by other code than this run (root seed, sizes, settings, data "
@@ -116,22 +116,22 @@ def check_made_from(paths: Sequence[str | Path], expected: Sequence[str]) -> Non
 
 
 def check_filled(paths: Iterable[str | Path]) -> None:
-    """Check that no file is empty, as a power cut can leave one.
+    """Check that no file is empty, which a power cut can cause.
 
     Args:
-        paths: the files, which may be absent.
+        paths: the files, which may be missing.
 
     Raises:
-        OSError: files are empty; all are named.
+        OSError: files are empty; the message names all of them.
     """
     empty = [str(path) for path in dict.fromkeys(map(Path, paths)) if path.is_file() and not path.stat().st_size]
     if empty:
         remedy = f"delete {'them' if len(empty) > 1 else 'it'} and run again"
-        raise OSError(f"empty, as a power cut leaves files: {', '.join(empty)}; {remedy}")
+        raise OSError(f"empty, probably after a power cut: {', '.join(empty)}; {remedy}")
 
 
 def holds(path: str | Path, made_from: str) -> bool:
-    """Check that a sealed file exists with the bytes that were written, and was made from this."""
+    """Return True if a sealed file exists, has the bytes that were written, and was made from this specification."""
     try:
         return _made_from(path) == made_from and unbroken(path).is_file()
     except OSError:
@@ -139,7 +139,7 @@ def holds(path: str | Path, made_from: str) -> bool:
 
 
 def _made_from(path: str | Path) -> str:
-    """Specification of a file in its seal; empty where it has none."""
+    """Return the specification of a file from its seal; empty if there is none."""
     with contextlib.suppress(FileNotFoundError):
         lines = _seal_of(Path(path)).read_text(encoding="ascii", errors="replace").splitlines()
         return next((line.removeprefix(MADE_FROM) for line in lines if line.startswith(MADE_FROM)), "")
@@ -162,9 +162,9 @@ def _damaged(path: str | Path, reason: object) -> OSError:
 
 @contextlib.contextmanager
 def filled_folder(path: str | Path) -> Iterator[Path]:
-    """Yield a folder to fill; its files go to their places only when the block has ended without an error.
+    """Yield a folder to fill; its files are moved to their places only when the block has ended without an error.
 
-    The folder may hold files of others, which stay: only files on the list of an earlier call are removed.
+    The target folder may contain other files, which stay: only files on the list of an earlier call are removed.
     """
     path = Path(path)
     with scratch_folder(path.parent, path.name) as folder:
@@ -175,7 +175,7 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
         sums = [checksum(partial / name) for name in made]
         path.mkdir(exist_ok=True)
         before = _listed(path)
-        # Killed from here on, every file of ours is on the list.
+        # If killed from here on, every file of ours is on the list.
         write_text(path / FILLED, "\n".join([*dict.fromkeys([*before, *made]), ""]))
         for name in made:
             (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -186,24 +186,24 @@ def filled_folder(path: str | Path) -> Iterator[Path]:
 
 
 def check_folder(path: str | Path) -> None:
-    """Check that the files of a folder that :func:`filled_folder` filled have the bytes that were written.
+    """Check that the files of a folder filled by :func:`filled_folder` have the bytes that were written.
 
     Raises:
-        OSError: files are missing or damaged; all are named.
+        OSError: files are missing or damaged; the message names all of them.
     """
     path = Path(path)
     damaged = [str(path / name) for name, total in _listed(path).items() if total and not _has(path / name, total)]
     if damaged:
-        raise OSError(f"missing, or not what was written: {', '.join(damaged)}; delete {path} and run again")
+        raise OSError(f"missing or changed since they were written: {', '.join(damaged)}; delete {path} and run again")
 
 
 def _has(path: Path, total: str) -> bool:
-    """Check that a file exists and has this sha256."""
+    """Return True if a file exists and has this sha256."""
     return path.is_file() and checksum(path) == total
 
 
 def _listed(folder: Path) -> dict[str, str | None]:
-    """Files that an earlier call put into a folder, with their sha256 if known, without names that lead out of it."""
+    """Return the files that an earlier call put into a folder, with their sha256 if known; names that lead out are dropped."""
     with contextlib.suppress(FileNotFoundError):
         lines = (folder / FILLED).read_text(encoding="utf-8").splitlines()
         entries = [match for line in lines if line.isprintable() and (match := LISTED.fullmatch(line))]
@@ -212,13 +212,13 @@ def _listed(folder: Path) -> dict[str, str | None]:
 
 
 def _inside(folder: Path, name: str) -> bool:
-    """Check that a name is inside a folder, and does not lead out of it, for example through a link."""
+    """Return True if a name is inside a folder, and does not lead out of it, for example through a link."""
     above = (folder / name).parent.resolve()
     return Path(name).name != "" and ".." not in Path(name).parts and above.is_relative_to(folder.resolve())
 
 
 def check_folders(*names: str) -> None:
-    """Check that names of folders are not used by anything else.
+    """Check that names of folders are not used for anything else.
 
     Raises:
         OSError: something else has that name.
@@ -229,7 +229,7 @@ def check_folders(*names: str) -> None:
 
 
 def _remove(folder: Path, name: str) -> None:
-    """Remove a file of a folder, and the folders in between that are empty then."""
+    """Remove a file from a folder, and any folders in between that become empty."""
     (folder / name).unlink(missing_ok=True)
     for above in (folder / name).parents:
         if above == folder:
@@ -241,7 +241,7 @@ def _remove(folder: Path, name: str) -> None:
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: str = "") -> None:
-    """Write named arrays as an ``.npz``, with their specification where one is given; compressed where that pays."""
+    """Write named arrays as an ``.npz``, with their specification if given; arrays are compressed if that saves space."""
     import numpy as np
 
     with sealed(path, made_from) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as file:
@@ -252,7 +252,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], made_from: 
 
 
 def _shrinks(values: np.ndarray) -> bool:
-    """Check on the beginning of an array that compression pays: it does for equal weights and counts, not for draws."""
+    """Check on the start of an array whether compression saves space: it does for equal weights and counts, not for draws."""
     beginning = values.reshape(-1)[:PROBED].tobytes()
     return len(zlib.compress(beginning, 1)) < WORTH * len(beginning)
 
@@ -269,11 +269,11 @@ def digest(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Read an ``.npz`` of :func:`write_arrays`.
+    """Read an ``.npz`` written by :func:`write_arrays`.
 
     Raises:
         OSError: the file is damaged, or cannot be read.
-        MemoryError: there is no room for it.
+        MemoryError: there is not enough memory.
     """
     import numpy as np
 
@@ -288,10 +288,10 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
 @contextlib.contextmanager
 def _reading(path: str | Path) -> Iterator[None]:
-    """Distinguish a damaged file from one that the system refuses, or that memory is too short for."""
+    """Distinguish a damaged file from one that the system refuses to read, or that does not fit into memory."""
     try:
         yield
-    except Exception as error:  # zipfile, zlib, numpy and pandas each have their own error for a damaged file
+    except Exception as error:  # zipfile, zlib, numpy and pandas each raise their own error for a damaged file
         number = error.errno if isinstance(error, OSError) else None
         if isinstance(error, MemoryError) or number == errno.ENOMEM or NO_MEMORY in str(error):
             raise MemoryError(f"{path} could not be read: {error or NO_MEMORY}") from error
@@ -301,11 +301,11 @@ def _reading(path: str | Path) -> Iterator[None]:
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read a table of :func:`write_table`, or some of its columns, with exactly the numbers that were written.
+    """Read a table written by :func:`write_table`, or some of its columns, with exactly the numbers that were written.
 
     Raises:
         OSError: the file is damaged, or cannot be read.
-        MemoryError: there is no room for it.
+        MemoryError: there is not enough memory.
     """
     import pandas as pd
 
@@ -315,7 +315,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pd.Dat
 
 
 def write_table(path: str | Path, table: pd.DataFrame, made_from: str = "") -> None:
-    """Write a table as CSV, with its specification where one is given; numbers keep all their digits."""
+    """Write a table as CSV, with its specification if given; numbers keep all their digits."""
     with sealed(path, made_from) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
 
@@ -327,7 +327,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def is_folder(path: str | Path) -> bool:
-    """Check that a folder exists; an invalid path does not."""
+    """Return True if a folder exists; an invalid path does not."""
     try:
         return Path(path).is_dir()
     except OSError:
@@ -335,7 +335,7 @@ def is_folder(path: str | Path) -> bool:
 
 
 def is_file(path: str | Path) -> bool:
-    """Check that a file exists; an invalid path does not."""
+    """Return True if a file exists; an invalid path does not."""
     try:
         return Path(path).is_file()
     except OSError:

@@ -1,7 +1,7 @@
-"""Comparison of the installed packages with the lock file: another version may give other numbers.
+"""Comparison of the installed packages with the lock file: a different version may give different numbers.
 
-``python -m formalsynth.runtime.locked`` checks the environment that ``make`` made, and no other: users who install packages
-themselves have chosen their versions. The report lists the versions in any case.
+``python -m formalsynth.runtime.locked`` checks only an environment that ``make`` made: users who install packages themselves
+have chosen their versions. The report lists the versions in any case.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 
 LOCK_FILE = "requirements.txt"
 STAMP, WHERE = "complete", "where"
-"""Files in an environment that ``make`` made: the first when it was finished; the second names the folder it is for."""
+"""Files in an environment that ``make`` made: the first exists once it is finished; the second names the folder it is for."""
 PINNED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;\\]+)(?![^\s;\\]| *;)", re.MULTILINE)
-"""Package with its version in the lock file; one that only some machines need does not match."""
+"""Package with its version in the lock file; packages that only some machines need do not match."""
 
 
 def other_versions(environment: Path) -> Iterator[str]:
-    """Yield a sentence about each package of another version than in the lock file.
+    """Yield a sentence about each package whose version differs from the lock file.
 
     Args:
-        environment: ``sys.prefix`` of a Python; nothing is checked where ``make`` did not make it, or did not finish.
+        environment: ``sys.prefix`` of a Python; nothing is checked if ``make`` did not make it, or did not finish.
     """
     if (environment / STAMP).exists():
         lock = Path((environment / WHERE).read_text(encoding="utf-8").rstrip("\n"), LOCK_FILE)
@@ -33,7 +33,7 @@ def other_versions(environment: Path) -> Iterator[str]:
             except PackageNotFoundError:
                 installed = "not installed"
             if installed != pin["version"]:
-                yield f"{pin['name']} is {installed}, and {pin['version']} in {LOCK_FILE}"
+                yield f"{pin['name']} is {installed}, but {pin['version']} in {LOCK_FILE}"
 
 
 if __name__ == "__main__":

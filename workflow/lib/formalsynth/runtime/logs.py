@@ -1,4 +1,4 @@
-"""Log of a job: all that it and its programs print, its last error, and its processor seconds."""
+"""Log of a job: everything that it and its programs print, its last error, and its processor seconds."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ from typing import TextIO
 from formalsynth.runtime.locks import exit_with_parent
 
 ACCOUNT = "processor seconds:"
-"""Beginning of the last line of a finished job's log."""
-MEMORY = (
-    "Memory was short: raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
-)
+"""Start of the last line in a finished job's log."""
+MEMORY = "Out of memory: raise the limit (ulimit -v, or mem_mb on a cluster), or run fewer jobs at once (--cores), and run again"
 SELDOM = 100_000
-"""New objects after which Python looks for cycles among them: libraries make many while they load, and keep them all."""
+"""Number of new objects after which Python searches them for cycles: libraries make many while loading, and keep them all."""
 
 
 def log_to(path: str | Path) -> None:
-    """Send everything that this process and its children print, a traceback included, to a job's log file.
+    """Send everything that this process and its children print, including a traceback, to a job's log file.
 
-    The log ends with the processor seconds of the start, of the job itself, and of the programs it ran. Where it cannot be
-    written, because the disk is full for example, the error that ends the job goes to the former standard error. From here on
+    The log ends with the processor seconds of the start, of the job itself, and of the programs it ran. If the log cannot be
+    written, for example because the disk is full, the error that ends the job goes to the former standard error. From here on,
     the job also ends when Snakemake is killed.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None where the run was started with them closed
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None if the run was started with them closed
         stream.flush()
-    # Never closed, and opened first: if standard output or error were closed, its number is theirs.
+    # Never closed, and opened first: if standard output or error was closed, the log takes its number.
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     os.set_inheritable(log, True)
     try:
@@ -47,12 +45,12 @@ def log_to(path: str | Path) -> None:
     exit_with_parent()
     atexit.register(_account, _seconds(resource.RUSAGE_SELF))
     gc.set_threshold(SELDOM)
-    # At its end Python would search all modules for cycles, several times: up to a third of the time they took to load.
+    # At exit, Python would search all modules for cycles several times, taking up to a third of the time they took to load.
     atexit.register(gc.freeze)
 
 
 def drop(stream: TextIO) -> None:
-    """Send a stream that can no longer be written to nowhere: Python's last flush of its buffer would end with status 120."""
+    """Redirect a stream that can no longer be written to the null device: Python's last flush would exit with status 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read: for what is confidential."""
+"""Files and folders that only their owner can read, for confidential content."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(path: Path, text: str, mode: int = FILE) -> None:
-    """Write a text file that only its owner can read, at no moment anyone else; arguments as in :func:`write_private_bytes`."""
+    """Write a text file that at no time anyone but its owner can read; arguments as in :func:`write_private_bytes`."""
     write_private_bytes(path, text.encode(), mode)
 
 
 def write_private_bytes(path: Path, content: bytes, mode: int = FILE) -> None:
-    """Write a file that only its owner can read, at no moment anyone else; it is on the disk when this returns.
+    """Write a file that at no time anyone but its owner can read; it is on the disk when this returns.
 
     Args:
         path: the file.
-        content: what it holds.
-        mode: mode of the finished file; another one than the owner's for a folder that a group shares.
+        content: content of the file.
+        mode: mode of the finished file; a mode other than owner-only is for a folder that a group shares.
     """
     with whole(path) as partial:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
@@ -46,12 +46,12 @@ def write_private_bytes(path: Path, content: bytes, mode: int = FILE) -> None:
             file.flush()
             os.fsync(file.fileno())
     _sync(path.parent)
-    with contextlib.suppress(PermissionError):  # the entry of a folder that was just made for the file
+    with contextlib.suppress(PermissionError):  # the entry of a folder just made for the file
         _sync(path.parent.parent)
 
 
 def _sync(folder: Path) -> None:
-    """Write the names in a folder to the disk."""
+    """Flush a folder's entries to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -60,15 +60,15 @@ def _sync(folder: Path) -> None:
 
 
 def forbid_core_dumps() -> None:
-    """Let neither this process nor those that it starts leave their memory in a file when they crash."""
+    """Prevent this process and those it starts from writing their memory to a file when they crash."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def keep_to_owner(folders: Sequence[str | Path]) -> None:
-    """Let nobody else read these folders, nor any file that this process makes from now on; no effect where none is named.
+    """Deny other users access to these folders, and to any file that this process makes from now on; no effect without folders.
 
     Args:
-        folders: made where they are missing.
+        folders: folders, made if missing.
     """
     if folders:
         os.umask(0o077)

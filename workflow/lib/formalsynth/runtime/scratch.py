@@ -1,7 +1,7 @@
-"""Scratch folders of a process: removed when it ends, or by a later process when it was killed.
+"""Scratch folders of a process: removed when it ends, or by a later process if it was killed.
 
-Each has a file that its process has locked. Such a lock ends with its process, however that ends, also on another machine or in
-another container with the same folder.
+Each contains a file that its process has locked. Such a lock ends with its process, however that ends, even if the folder is seen
+from another machine or container.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 LOCK = ".lock"
-"""File in a scratch folder that its process has locked."""
+"""File in a scratch folder that is locked by its process."""
 STALE_SECONDS = 24 * 3600
-"""Age at which a folder counts as abandoned where locks cannot show it: on a file system without locks."""
+"""Age at which a folder counts as abandoned if locks cannot show it, on a file system without locks."""
 SWEEP_AFTER = 'cat > /dev/null; exec rm -rf -- "$0"'
 """Shell script that removes the folder in its argument when its input ends."""
 OWN: dict[int, Path] = {}
-"""Temporary folder of a process, by its number: a fork has none yet."""
+"""Temporary folder of a process, by its process id: a fork has none yet."""
 
 
 @contextlib.contextmanager
@@ -37,7 +37,7 @@ def scratch_folder(parent: Path, stem: str) -> Iterator[Path]:
     """Make a hidden folder in ``parent`` that no other process uses; abandoned ones of the same stem are removed first.
 
     Args:
-        parent: made when it is missing.
+        parent: parent folder, made if missing.
         stem: purpose of the folder.
     """
     parent.mkdir(parents=True, exist_ok=True)
@@ -61,16 +61,16 @@ def _locked_folder(parent: Path, stem: str) -> tuple[Path, int]:
             raise
         with contextlib.suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if (folder / LOCK).exists():  # else another process swept it before it was locked
+        if (folder / LOCK).exists():  # otherwise, another process swept it before it was locked
             return folder, lock
         os.close(lock)
 
 
 def sweep(parent: Path, stem: str) -> list[Path]:
-    """Remove the scratch folders whose stems begin with ``stem`` and whose processes have ended; return what was removed."""
+    """Remove the scratch folders whose stems start with ``stem`` and whose processes have ended; return the removed folders."""
     removed = []
     for folder in parent.glob(f".{glob.escape(stem)}*.*-[0-9]*-[0-9]*"):
-        # An error means that its owner has just removed it, or is another user.
+        # An error means that its owner has just removed it, or that it belongs to another user.
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
             if not folder.is_symlink() and _is_abandoned(folder, stack):
                 shutil.rmtree(folder)
@@ -79,11 +79,11 @@ def sweep(parent: Path, stem: str) -> list[Path]:
 
 
 def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
-    """Check that a folder's process has ended; no other process gets the lock of such a folder until the stack is closed."""
+    """Return True if a folder's process has ended; no other process gets such a folder's lock until the stack is closed."""
     old = time.time() - folder.stat().st_mtime > STALE_SECONDS
     try:
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:  # it is just being made, or removed
+    except FileNotFoundError:  # it is being made or removed at this moment
         return old
     stack.callback(os.close, lock)
     try:
@@ -98,9 +98,9 @@ def _is_abandoned(folder: Path, stack: contextlib.ExitStack) -> bool:
 def own_temporary_folder() -> None:
     """Put the temporary files of this process and its children into a scratch folder below TMPDIR.
 
-    The folder goes when the process ends. After SIGKILL a small process that waits for the end removes it: it can hold
-    confidential records. It is below ``/tmp`` where TMPDIR has spaces, which make and CmdStan cannot handle. A process has one,
-    however often it calls this: folders within folders would soon have names that are too long for sockets.
+    The folder is removed when the process ends. After SIGKILL, a small process that waits for the end removes it, because it can
+    contain confidential records. It is below ``/tmp`` if TMPDIR contains spaces, which make and CmdStan cannot handle. A process
+    has one, however often it calls this: nested folders would soon have names that are too long for sockets.
     """
     folder = OWN.get(os.getpid())
     if not (folder and folder.is_dir()):
@@ -117,6 +117,8 @@ def own_temporary_folder() -> None:
         atexit.register(stack.close)
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) == signal.SIG_DFL:
-                signal.signal(number, lambda number, frame: sys.exit(128 + number))  # in order: programs it started end, too
+                signal.signal(
+                    number, lambda number, frame: sys.exit(128 + number)
+                )  # an orderly exit: programs it started end too
         OWN[os.getpid()] = folder
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)

@@ -1,4 +1,4 @@
-"""Source files that a job depends on: the workflow reruns it when, and only when, the code in one of them changes."""
+"""Source files that a job depends on: the workflow reruns the job if, and only if, the code in one of them changes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 NEEDED = {".stan": ("formalsynth.families.own_program", "formalsynth.stan.generate")}
-"""Modules that own files other than Python need, by the ending of the file."""
+"""Modules that own files in languages other than Python need, by file extension."""
 STAN_COMMENT = re.compile(r'(?P<string>"[^"\n]*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-"""Comment of a Stan program, or a string, which may have one's signs."""
+"""Comment of a Stan program, or a string, which may contain the characters that start a comment."""
 
 
 def sources(*modules: str) -> list[Path]:
-    """List the files of the package that any of the modules imports, directly or not, the modules themselves included.
+    """List the files of the package that any of the modules imports, directly or indirectly, including the modules themselves.
 
-    Late imports count, and so does the ``__init__.py`` of every package above a module: Python runs it, too. A module
-    that a register imports does not: a job names those modules itself. A process reads each file once.
+    Late imports count, and so does the ``__init__.py`` of every package above a module, because Python runs it too. Modules
+    imported by a register do not count: a job names those itself. A process reads each file once.
 
     Args:
         modules: dotted names inside the package, or absolute paths of files of own code.
@@ -52,14 +52,14 @@ def source_of(module: str) -> Path:
 
 
 def code_digest(paths: Iterable[str | Path]) -> str:
-    """Compute the sha256 of source files; comments of Python and Stan do not count. A process reads each file once."""
+    """Compute the sha256 of source files, ignoring comments in Python and Stan. A process reads each file once."""
     return hashlib.sha256("\n".join(_digest(Path(path)) for path in paths).encode()).hexdigest()
 
 
 def check_code(paths: Iterable[str | Path], planned: str) -> None:
-    """Check that source files are as they were when the run was planned; a job calls this before it makes anything.
+    """Check that source files are unchanged since the run was planned; a job calls this before it makes anything.
 
-    Otherwise it would run changed code, and its files would be labelled with the code of the plan.
+    Otherwise, it would run changed code, and its files would be labelled with the code of the plan.
 
     Args:
         paths: the source files that the job depends on.
@@ -69,7 +69,7 @@ def check_code(paths: Iterable[str | Path], planned: str) -> None:
         RuntimeError: one of them was edited, or the repository is at another commit.
     """
     if code_digest(paths) != planned:
-        raise RuntimeError("the source files of this job were changed after the run had begun: give the same command again")
+        raise RuntimeError("the source files of this job were changed after the run started: give the same command again")
 
 
 @functools.cache
@@ -84,13 +84,13 @@ def _digest(path: Path) -> str:
 
 
 def _stan_without_comments(text: str) -> str:
-    """Drop comments of Stan, empty lines, and space at the end of lines."""
+    """Drop Stan comments, empty lines, and spaces at the end of lines."""
     code = STAN_COMMENT.sub(lambda match: match["string"] or " ", text)
     return "\n".join(line.rstrip() for line in code.splitlines() if line.strip())
 
 
 def _python_without_comments(text: str) -> str:
-    """Drop comments of Python, and lines with nothing else; by tokens, since a string may have a line that looks like one."""
+    """Drop Python comments, and lines that contain nothing else; by tokens, since a line of a string may look like a comment."""
     lines = io.StringIO(text).readlines()
     for token in tokenize.generate_tokens(iter(lines).__next__):
         if token.type == tokenize.COMMENT:
@@ -102,7 +102,7 @@ def _python_without_comments(text: str) -> str:
 
 @functools.cache
 def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
-    """Files of the modules and of all that they import, sorted."""
+    """Return the files of the modules and of everything that they import, sorted."""
     reached: dict[str, Path] = {}
     waiting = list(modules)
     while waiting:
@@ -116,7 +116,7 @@ def _reached(modules: tuple[str, ...], package: Path) -> tuple[Path, ...]:
 
 @functools.cache
 def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
-    """Modules of the package that one of them imports, and the package that it is in."""
+    """Return the modules of the package that a module imports, and the package that contains it."""
     if path.suffix in NEEDED:
         return NEEDED[path.suffix]
     outer = module.rpartition(".")[0]
@@ -125,7 +125,7 @@ def _needed(module: str, path: Path, package: Path) -> tuple[str, ...]:
 
 
 def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
-    """Yield every possible name of an imported module; ``inside`` is the package that relative imports start from."""
+    """Yield every possible name of an imported module; relative imports start from the package ``inside``."""
     for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -138,7 +138,7 @@ def _imported(tree: ast.Module, inside: str) -> Iterator[str]:
 
 
 def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements and those inside them; expressions, the larger part of a tree, contain no import."""
+    """Yield statements and those inside them; expressions, the larger part of a tree, contain no imports."""
     for node in body:
         yield node
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -149,7 +149,7 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @functools.cache
 def _file(module: str, package: Path) -> Path | None:
-    """File of a module, or None for a name that is neither a module of the package nor a file of own code."""
+    """Return the file of a module; None for a name that is neither a module of the package nor a file of own code."""
     if Path(module).is_absolute():
         return Path(module) if Path(module).suffix in (".py", *NEEDED) and Path(module).is_file() else None
     head, *rest = module.split(".")

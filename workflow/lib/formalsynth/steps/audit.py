@@ -1,4 +1,4 @@
-"""Audit: privacy losses between the data sets of a batch and their neighbours, with exact posteriors where there are some."""
+"""Audit: privacy losses between the data sets of a batch and their neighbours, with exact posteriors if available."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def audit_batch(job: AuditJob, data: DataBatch, executable: Path) -> pd.DataFram
         executable: compiled Stan program of the family, for families without exact posteriors.
 
     Returns:
-        A row for each data set, synthesizer, refined neighbour, delta and number of releases. Where a data set
-        cannot be audited, each synthesizer has a row with the reason and no numbers.
+        A row for each data set, synthesizer, refined neighbour, delta and number of releases. If a data set
+        cannot be audited, each synthesizer has a row with the reason and without numbers.
     """
     rows: list[Row] = []
     for k in np.flatnonzero(np.isin(data.replicate, job.replicates)):
@@ -63,9 +63,9 @@ def _audit_data_set(job: AuditJob, data: DataBatch, k: int, executable: Path) ->
 
 
 def _curve(job: AuditJob, replay: Replay, n: int) -> list[Row]:
-    """Compute the loss for every outcome to add: with new weights, and with those of D.
+    """Compute the loss for every outcome to add: with recomputed weights, and with those of D.
 
-    Predictors and further columns are in the middle of their ranges. In both cases the new record has the weight that it gets
+    Predictors and further columns are at the middle of their ranges. In both cases, the new record has the weight that it gets
     on D'.
     """
     delta, rows = job.search.deltas[0], list[Row]()

@@ -1,4 +1,4 @@
-"""Batches: results of the steps, the replicates along the first axis, with their files."""
+"""Batches: results of the steps, with the replicates along the first axis, and their files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from formalsynth.stan.fit import DIAGNOSTICS, Fit
 from formalsynth.steps.data import DataBatch
 
 File = Mapping[str, np.ndarray]
-"""Arrays by their names in a file."""
+"""Arrays, by their names in a file."""
 DRAWS, BOUNDS, WEIGHTS, CACHED, SAMPLED = "draw:", "by_record:", "weights:", "found:", "sample:"
-"""Beginnings of names in a file, before the parameter or the synthesizer that an array belongs to. Used in this module only."""
+"""Prefixes of names in a file, before the parameter or synthesizer that an array belongs to. Used only in this module."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,17 @@ class FitBatch:
     status: np.ndarray
     """(R,) ``ok`` or ``failed``."""
     reason: np.ndarray
-    """(R,) reasons of failed fits."""
+    """(R,) reasons why fits failed."""
     diagnostics: Mapping[str, np.ndarray]
     """(R,) each of :data:`formalsynth.stan.fit.DIAGNOSTICS`."""
     draws: Mapping[str, Array]
-    """(R, S, ...) each parameter; NaN where a fit failed."""
+    """(R, S, ...) each parameter; NaN if a fit failed."""
     cache: Mapping[str, Array]
     """(R, ...) each field of :class:`FitCache` that any replicate has."""
 
     @classmethod
     def of(cls, results: Sequence[FitResult]) -> FitBatch:
-        """Stack the results of a batch; a replicate that lacks an array gets NaN of its shape."""
+        """Stack the results of a batch; a missing array of a replicate is filled with NaN."""
         fits = [result.fit for result in results]
         return cls(
             status=np.array([fit.status for fit in fits]),
@@ -62,7 +62,7 @@ class FitBatch:
 
     @classmethod
     def read(cls, path: str | Path) -> FitBatch:
-        """Read what :meth:`write` wrote."""
+        """Read a file written by :meth:`write`."""
         file = read_arrays(path)
         diagnostics = {name: file[name] for name in DIAGNOSTICS}
         draws, cache = beginning(file, DRAWS), beginning(file, CACHED)
@@ -74,7 +74,7 @@ class FitBatch:
 
     @functools.cached_property
     def digest(self) -> str:
-        """Sha256 of its arrays without the seconds."""
+        """Sha256 of its arrays, except the seconds."""
         return digest({name: values for name, values in self._file().items() if name != "seconds"})
 
     def _file(self) -> dict[str, np.ndarray]:
@@ -83,7 +83,7 @@ class FitBatch:
         return file | {f"{CACHED}{name}": values for name, values in self.cache.items()}
 
     def ok(self, k: int) -> bool:
-        """Return whether the fit of the k-th replicate passed."""
+        """Return True if the fit of the k-th replicate passed."""
         return bool(self.status[k] == "ok")
 
     def draws_of(self, k: int) -> dict[str, Array]:
@@ -116,20 +116,20 @@ class Sample:
     sets: Array
     """(sets, statistics) statistics of every synthetic data set."""
     weights: Array
-    """(n,) exponents of the likelihood in the fit; (0,) of a mechanism without a pseudo posterior."""
+    """(n,) exponents of the likelihood in the fit; (0,) for a mechanism without a pseudo posterior."""
     by_record: Mapping[str, Array]
     """(n,) Lipschitz bounds by synthesizer; empty for such a mechanism."""
 
     @classmethod
     def read(cls, file: File) -> Sample | None:
-        """Read the sample from a file; None where there is none."""
+        """Read the sample from a file; None if there is none."""
         if f"{SAMPLED}values" not in file:
             return None
         values, sets, weights = (file[f"{SAMPLED}{name}"] for name in ("values", "sets", "weights"))
         return cls(values, sets, weights, beginning(file, f"{SAMPLED}{BOUNDS}"))
 
     def file(self) -> dict[str, np.ndarray]:
-        """Return its arrays by their names in a file."""
+        """Return its arrays, by their names in a file."""
         bounds = {f"{BOUNDS}{id}": values for id, values in self.by_record.items()}
         arrays = {"values": self.values, "sets": self.sets, "weights": self.weights, **bounds}
         return {f"{SAMPLED}{name}": values for name, values in arrays.items()}
@@ -142,7 +142,7 @@ class MeasureBatch:
     members: Mapping[str, Member]
     """Synthesizers that others build on, by id."""
     sample: Sample | None
-    """Arrays of the replicate that is the single sample; None where it is in another batch, or its fit failed."""
+    """Arrays of the replicate that is the single sample; None if it is in another batch, or its fit failed."""
 
     @classmethod
     def of(cls, members: Sequence[Mapping[str, Member]], sample: Sample | None) -> MeasureBatch:
@@ -153,7 +153,7 @@ class MeasureBatch:
 
     @classmethod
     def read(cls, path: str | Path) -> MeasureBatch:
-        """Read what :meth:`write` wrote."""
+        """Read a file written by :meth:`write`."""
         file = read_arrays(path)
         bounds, weights = beginning(file, BOUNDS), beginning(file, WEIGHTS)
         return cls({id: Member(bounds[id], weights[id]) for id in bounds}, Sample.read(file))
@@ -165,7 +165,7 @@ class MeasureBatch:
 
     @functools.cached_property
     def digest(self) -> str:
-        """Sha256 of the arrays that other fits build on: all but those of the single sample."""
+        """Sha256 of the arrays that other fits build on: all except those of the single sample."""
         return digest(self._of_members())
 
     def _of_members(self) -> dict[str, np.ndarray]:
@@ -180,16 +180,16 @@ class Fitted:
     fit: FitBatch
     measure: MeasureBatch
     children: Children = ()
-    """Mechanisms and parameters of the synthesizers of the batch that build on it."""
+    """Mechanisms and parameters of the batch's synthesizers that build on it."""
     shared: dict[int, dict[Hashable, Array]] = field(default_factory=dict)
-    """Arrays that the children compute for each other, by the position of the replicate in the batch."""
+    """Arrays computed once and shared by all children, by the position of the replicate in the batch."""
 
     def digests(self) -> list[str]:
         """Return the digests of the fit and of its measurements."""
         return [self.fit.digest, self.measure.digest]
 
     def parents(self, k: int) -> dict[str, Parent]:
-        """Synthesizers of the k-th replicate that others build on, by id; without those that failed."""
+        """Return the synthesizers of the k-th replicate that others build on, by id; failed ones are left out."""
         if not self.fit.ok(k):
             return {}
         draws, shared = self.fit.draws_of(k), self.shared.setdefault(k, {})
@@ -203,7 +203,7 @@ class Fitted:
 def context_in(
     job: FitJob | MeasureJob, synthesizer: Synthesizer, data: DataBatch, k: int, fitted: Mapping[str, Fitted], cache: FitCache
 ) -> Context:
-    """Input of a synthesizer's mechanism in the k-th replicate of a batch.
+    """Return the input of a synthesizer's mechanism in the k-th replicate of a batch.
 
     Raises:
         ParentFailed: a parent has no draws there.
@@ -214,7 +214,7 @@ def context_in(
 
 
 def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """Stack the arrays of the replicates; a replicate that lacks one gets NaN of its shape."""
+    """Stack the arrays of the replicates; a missing array is filled with NaN."""
     shapes = {key: np.shape(value) for part in parts for key, value in part.items()}
     return {
         key: np.stack([np.asarray(part.get(key, np.full(shape, np.nan)), dtype=float) for part in parts])
@@ -223,7 +223,7 @@ def stacked(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
 
 
 def beginning(file: File, head: str) -> dict[str, np.ndarray]:
-    """Select the arrays whose names begin with ``head``, by the rest of their names."""
+    """Select the arrays whose names start with ``head``, by the rest of their names."""
     return {name.removeprefix(head): values for name, values in file.items() if name.startswith(head)}
 
 

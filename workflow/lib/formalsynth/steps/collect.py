@@ -1,4 +1,4 @@
-"""Collect: the tables of all batches into those of a scenario."""
+"""Collect: combine the tables of all batches into those of a scenario."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from formalsynth.runtime.files import read_table, sealed, unbroken, write_table
 
 
 def collect_tables(batches: Sequence[Path], path: Path, made_from: str) -> None:
-    """Write one table with the rows of the tables of all batches, which are in the order of their replicates.
+    """Write one table with the rows of all batches' tables, which are in the order of their replicates.
 
     Args:
-        batches: a table of each batch.
+        batches: the table of each batch.
         path: the table to write.
         made_from: its specification.
     """
@@ -23,7 +23,7 @@ def collect_tables(batches: Sequence[Path], path: Path, made_from: str) -> None:
     import pandas as pd
 
     tables = {batch: read_table(batch) for batch in batches}
-    # Those without rows would change the types of the others.
+    # Tables without rows would change the column types of the others.
     kept = {batch: table for batch, table in tables.items() if len(table)} or {batches[0]: tables[batches[0]]}
     first, *others = kept.values()
     if all(other.dtypes.equals(first.dtypes) for other in others):
@@ -33,7 +33,7 @@ def collect_tables(batches: Sequence[Path], path: Path, made_from: str) -> None:
 
 
 def _join(batches: Sequence[Path], path: Path, made_from: str) -> None:
-    """Copy the lines of tables whose columns and types are the same, of which each would be written as it was."""
+    """Copy the lines of tables with the same columns and types; writing them again would not change them."""
     with sealed(path, made_from) as partial, open(partial, "wb") as whole:
         for k, batch in enumerate(batches):
             with open(batch, "rb") as part:

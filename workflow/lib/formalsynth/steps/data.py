@@ -1,4 +1,4 @@
-"""Confidential data of a batch of replicates, in a module of its own: simulated data do not depend on the code of the fits."""
+"""Confidential data of a batch of replicates; in a separate module, so simulated data do not depend on the code of the fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from formalsynth.core.arrays import Array, Integers, Records
 from formalsynth.runtime.files import digest, read_arrays, write_arrays
 
 INPUT = "input "
-"""Beginning of the names of further columns in a file."""
+"""Prefix of the names of further columns in a file."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class DataBatch:
 
     @classmethod
     def read(cls, path: str | Path) -> DataBatch:
-        """Read what :meth:`write` wrote."""
+        """Read a file written by :meth:`write`."""
         arrays = read_arrays(path)
         inputs = {name.removeprefix(INPUT): arrays.pop(name) for name in list(arrays) if name.startswith(INPUT)}
         return cls(**arrays, inputs=inputs)

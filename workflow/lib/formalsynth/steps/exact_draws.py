@@ -1,4 +1,4 @@
-"""Exact draws: independent draws of a pseudo posterior that is known in closed form or on a lattice, in place of Stan's."""
+"""Exact draws: independent draws from a pseudo posterior known in closed form or on a lattice, instead of Stan's."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from formalsynth.steps.parts import EXACT, POSTERIORS
 
 @dataclass(frozen=True)
 class ExactDraws:
-    """Source of exact draws, from the random numbers that the audit of the same replicate has."""
+    """Source of exact draws, from the same random numbers as the audit of the same replicate."""
 
     job: FitJob
 
     def posterior(self, request: Request) -> Fit:
-        """As many draws as Stan would give.
+        """Draw as many times as Stan would.
 
         Raises:
-            ValueError: the family is not known exactly with a threshold, or no lattice holds the posterior.
+            ValueError: the posterior is not known exactly with a threshold, or does not fit on a lattice.
         """
         start, context, form = time.perf_counter(), request.context, request.form
         exact = exact_posteriors(form.sensitive.of(context.family), context.records, self.job.priors)
@@ -47,7 +47,7 @@ class ExactDraws:
         raise ValueError(f"{request.synthesizer.id}: a fit to public tables has no exact posterior; leave out exact: true")
 
     def draws(self, request: Request, posterior: Fit) -> Draws:
-        """Draws of a posterior."""
+        """Return the draws of a posterior."""
         return posterior.draws
 
 

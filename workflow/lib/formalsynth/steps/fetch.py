@@ -20,9 +20,9 @@ def fetch(name: str, folder: str | Path) -> str:
     """
     dataset = FILES[name]
     if find(name, folder):
-        return f"{dataset.file}: there already"
+        return f"{dataset.file}: already there"
     if not dataset.url:
-        return f"{dataset.file}: to be fetched by hand ({dataset.source}); put it into {folder}"
+        return f"{dataset.file}: has to be downloaded by hand ({dataset.source}); put it into {folder}"
     try:
         with urllib.request.urlopen(dataset.url, timeout=60) as response:
             content = response.read()

@@ -23,23 +23,23 @@ ROUNDS = 6
 
 
 def unmoved(inits: StanData) -> StanData:
-    """Return the starting point that follows from the data."""
+    """Return the starting point unchanged."""
     return inits
 
 
 @dataclass(frozen=True)
 class StanPosteriors:
-    """Source of pseudo posteriors that CmdStan samples."""
+    """Source of pseudo posteriors sampled by CmdStan."""
 
     executable: Path
     """Compiled Stan program of the family, or of the fit to public tables."""
     priors: Mapping[str, float]
     settings: SamplerSettings
     moved: Callable[[StanData], StanData] = unmoved
-    """Move of the starting point of each chain."""
+    """Function that moves the starting point of each chain."""
 
     def posterior(self, request: Request) -> Fit:
-        """Fit that passed the gate of diagnostics.
+        """Return a fit that passed the diagnostic gate.
 
         Raises:
             NoPosterior: it did not pass.
@@ -52,7 +52,7 @@ class StanPosteriors:
         return self._sampled(data, family.inits(data), family.parameters, seed)
 
     def given_public(self, request: PublicRequest) -> Fit:
-        """Fit to public tables that passed the gate of diagnostics.
+        """Return a fit to public tables that passed the diagnostic gate.
 
         Raises:
             NoPosterior: it did not pass.
@@ -76,7 +76,7 @@ class StanPosteriors:
         return fit
 
     def draws(self, request: Request, posterior: Fit) -> Draws:
-        """Draws of a fit."""
+        """Return the draws of a fit."""
         return posterior.draws
 
 

@@ -37,7 +37,7 @@ class _Measured:
 def measure_batch(
     job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: Mapping[str, Fitted]
 ) -> tuple[pd.DataFrame, MeasureBatch]:
-    """Bounds, utility and diagnostics of every synthesizer that shares a fit.
+    """Compute bounds, utility and diagnostics of every synthesizer that shares a fit.
 
     Args:
         job: the synthesizers and the settings.
@@ -46,7 +46,7 @@ def measure_batch(
         fitted: the fits that it builds on, by id.
 
     Returns:
-        One row for each replicate and synthesizer, and the record-level arrays that others build on or figures need.
+        One row for each replicate and synthesizer, and the record-level arrays that other fits or figures need.
     """
     rows, members, sample = [], [], None
     for k, replicate in enumerate(data.replicate):
@@ -91,9 +91,9 @@ def _measure_replicate(job: MeasureJob, data: DataBatch, fit: FitBatch, fitted: 
 
 
 def _last_coefficient(values: Array | None) -> Row:
-    """Mean of the last coefficient over draws (S, p), and the ends of its 95 % interval; nothing without coefficients.
+    """Compute the mean of the last coefficient over draws (S, p) and the ends of its 95 % interval; empty without coefficients.
 
-    The interval of a single draw, such as a selected candidate, is not known.
+    A single draw, such as a selected candidate, has no interval: its ends are NaN.
     """
     if values is None or values.ndim < 2:
         return {}
@@ -104,10 +104,10 @@ def _last_coefficient(values: Array | None) -> Row:
 def _forms(
     job: MeasureJob, data: DataBatch, k: int, fitted: Mapping[str, Fitted], form: Form
 ) -> tuple[dict[str, Form], dict[str, Row]]:
-    """Forms of the synthesizers that share a fit, and the columns of those that failed.
+    """Return the forms of the synthesizers that share a fit, and the columns of those that failed.
 
     Args:
-        job: the owner of the fit first.
+        job: the synthesizers, the owner of the fit first.
         data: the confidential data.
         k: position of the replicate.
         fitted: the fits of their parents, by id.
@@ -133,9 +133,9 @@ def _sample(synthetic: Array, form: Made, members: Mapping[str, Member]) -> Samp
 def _bounds(
     job: MeasureJob, context: Context, forms: Mapping[str, Form], draws: Draws
 ) -> tuple[dict[str, Row], dict[str, Member]]:
-    """Columns of the bounds, and the record-level arrays, by synthesizer.
+    """Compute the columns of the bounds, and the record-level arrays, by synthesizer.
 
-    The epsilon of a strict mechanism is its claim, and not twice the bound on these data, which may be smaller.
+    The epsilon of a strict mechanism is its claim, not twice the bound on these data, which may be smaller.
     """
     sensitive = [form.sensitive for form in forms.values()]
     bounds = dict(zip(forms, record_bounds(context.family, context.records, draws, sensitive), strict=True))
@@ -157,7 +157,7 @@ def _bound_columns(form: Form, bound: Bounds, epsilon: float) -> Row:
 
 
 def _shape(bound: Bounds) -> Row:
-    """Compute the bounds of the records as shares of the largest; nothing where that is 0 or infinite."""
+    """Compute the bounds of the records as shares of the largest; empty if that is 0 or infinite."""
     if not 0 < bound.delta < np.inf:
         return {}
     shares = statistics_of_sets(bound.by_record / bound.delta, SHAPE)

@@ -1,7 +1,7 @@
-"""Parts of a batch that only some scenarios ask for.
+"""Parts of a batch that only some scenarios request.
 
-Registers hold them, and nothing imports them: only the job of a scenario that asks for one gets its module, so that an edit there
-makes no other job run again.
+They are kept in registers, and no module imports them: only the job of a scenario that requests a part depends on its module, so
+an edit there reruns no other job.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ PARTS: Registry[AuditStep] = Registry("part of a batch", "steps/audit.py")
 """Parts by name."""
 MakeSampler = Callable[[Family, Path, SamplerSettings], Sampler]
 SAMPLERS: Registry[MakeSampler] = Registry("sampler of an audit", "steps/sampling.py")
-"""Samplers for audits without exact posteriors, by the only name :data:`CMDSTAN`."""
+"""Samplers for audits without exact posteriors; the only name is :data:`CMDSTAN`."""
 CMDSTAN = "cmdstan"
 MakePosteriors = Callable[[FitJob], Posteriors[Fit]]
 POSTERIORS: Registry[MakePosteriors] = Registry("source of posteriors", "steps/exact_draws.py")
-"""Sources of posteriors other than Stan, by the only name :data:`EXACT`."""
+"""Sources of posteriors other than Stan; the only name is :data:`EXACT`."""
 EXACT = "exact"

@@ -1,7 +1,7 @@
-"""Run: simulate, fit, measure and perhaps audit one batch, and put its tables together.
+"""Run: simulate, fit, measure and, if requested, audit one batch, and combine its tables.
 
-Results of the parts are kept in files. A later run uses a file again if it was made from the same settings, the same input and
-the same source code of the modules that this part of the work uses.
+Results of the parts are kept in files. A later run reuses a file if it was made from the same settings, the same input and the
+same source code of the modules that this part uses.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
 
     Args:
         job: the parts of the batch.
-        folder: folder of the files that are kept.
+        folder: folder for the files that are kept.
         executable: compiled Stan program of the family.
         public: compiled Stan programs that fit families to private statistics.
 
     Returns:
-        The tables of the batch by name: ``replicates``; ``audit``, without rows where none was asked for; and those of the single
-        sample, which have no rows where it is in another batch.
+        The tables of the batch by name: ``replicates``; ``audit``, without rows if none was requested; and those of the single
+        sample, which have no rows if it is in another batch.
 
     Raises:
         OSError: the program is damaged, or the disk is full.
@@ -63,7 +63,7 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
         rows[id], measure = batch.measure(measure_job, data, fit, fitted)
         fitted[id] = Fitted(fit, measure, children_of(id, chain))
         sample |= sample_parts(job.tables, id, data, fitted[id])
-        # Only what a later one builds on stays in memory.
+        # Only fits that a later one builds on stay in memory.
         later: list[FitJob | MeasureJob] = [*job.fits[k + 1 :], *job.measures[k + 1 :]]
         needed = {parent for later_job in later for parent in later_job.fits.values()}
         fitted = {parent: result for parent, result in fitted.items() if parent in needed}
@@ -74,7 +74,7 @@ def run_batch(job: BatchJob, folder: Path, executable: Path, public: Sequence[Pa
 
 @dataclass(frozen=True)
 class _Batch:
-    """The kept files of a batch."""
+    """The files kept for a batch."""
 
     folder: Path
     executable: Path
@@ -124,11 +124,11 @@ class _Batch:
 
 
 def _origin(job: SimulateJob | FitJob | MeasureJob | AuditJob, step: str, *inputs: str) -> str:
-    """Specification of a kept file: input of its job, code of its step and modules, and digests of input files."""
+    """Return the specification of a kept file: input of its job, code of its step and modules, and digests of input files."""
     code = code_digest(sources(f"formalsynth.steps.{step}", *job.modules))
     return specification(job.digest(), [code, *inputs])
 
 
 def _digests(job: FitJob | MeasureJob, fitted: Mapping[str, Fitted]) -> list[str]:
-    """Digests of the fits that a job builds on."""
+    """Return the digests of the fits that a job builds on."""
     return [digest for id in dict.fromkeys(job.fits.values()) for digest in fitted[id].digests()]

@@ -13,7 +13,7 @@ from formalsynth.steps.parts import CMDSTAN, SAMPLERS
 
 
 def cmdstan_sampler(family: Family, executable: Path, settings: SamplerSettings) -> Sampler:
-    """Sampler that runs the compiled program of a family.
+    """Return a sampler that runs the compiled program of a family.
 
     Args:
         family: the family.

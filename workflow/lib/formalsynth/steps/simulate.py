@@ -14,7 +14,7 @@ def simulate_batch(job: SimulateJob) -> DataBatch:
     """Draw or read the confidential data of every replicate of a batch.
 
     Raises:
-        DataError: a data file is absent, is not the one of the plan, or cannot be read.
+        DataError: a data file is missing, differs from the planned one, or cannot be read.
     """
     check_unchanged(job.files, job.data_folder)
     return DataBatch.of(job.replicates, [_records(job, replicate) for replicate in job.replicates])
@@ -28,9 +28,9 @@ def _records(job: SimulateJob, replicate: int) -> Records:
 
 
 def drawn_with(data: Simulated, folder: str) -> dict[str, object]:
-    """Replace the name of a table of published counts among the parameters of a population by its contents.
+    """Replace the name of a table of published counts, among the parameters of a population, with its contents.
 
     Raises:
-        DataError: the table is there but is not the published one.
+        DataError: the table exists but is not the published one.
     """
     return {**data.parameters, **({"counts": load_counts(data.counts, folder)} if data.counts else {})}

@@ -1,4 +1,4 @@
-"""Study: replicates that one function runs whole."""
+"""Study: replicates that one function runs from start to end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def run_study(job: StudyJob) -> Outcome:
     """Run the replicates of a batch.
 
     Returns:
-        Rows in the columns of ``replicates.csv`` followed by the study's own columns, by replicate and then in the order of the
-        arms, and its details.
+        Rows with the columns of ``replicates.csv`` followed by the study's own columns, by replicate and then in the order of the
+        arms; and its details.
 
     Raises:
-        DataError: a data file is absent, is not the one of the plan, or cannot be read.
+        DataError: a data file is missing, differs from the planned one, or cannot be read.
     """
     import pandas as pd
 

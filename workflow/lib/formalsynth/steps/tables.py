@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRIOR_DRAWS = 1000
-"""Number of draws from the prior, which figures show next to posterior draws."""
+"""Number of prior draws, which figures show next to posterior draws."""
 SampleParts = dict[str, dict[str, "pd.DataFrame"]]
 """Parts of the tables of the single sample, by id of the synthesizer and name of the table."""
 
 
 def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFrame], audit: pd.DataFrame) -> pd.DataFrame:
-    """All rows of a batch, by replicate and then in the order of the design, the confidential data first.
+    """Combine all rows of a batch, by replicate and then in the order of the design, the confidential data first.
 
     Args:
         job: the scenario.
@@ -45,14 +45,14 @@ def replicates_table(job: TablesJob, data: DataBatch, tables: Sequence[pd.DataFr
 
 
 def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
-    """Look up the audited epsilon of each row of a table: of one release, at the first delta, the largest over the neighbours.
+    """Look up the audited epsilon of each row of a table: the largest over the neighbours, for one release at the first delta.
 
     Args:
         table: rows with replicate and synthesizer.
         audit: the audited neighbours.
 
     Returns:
-        NaN for what was not audited.
+        Audited epsilons; NaN for rows that were not audited.
     """
     import pandas as pd
 
@@ -65,9 +65,9 @@ def audited(table: pd.DataFrame, audit: pd.DataFrame) -> pd.Series:
 
 
 def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -> SampleParts:
-    """Make the parts of the tables of the single sample, of the synthesizers that share a fit.
+    """Make the single sample's parts of tables, for the synthesizers that share a fit.
 
-    Nothing where the batch has no single sample or the fit failed on it.
+    They are empty if the batch does not contain the single sample or the fit failed on it.
 
     Args:
         job: the scenario.
@@ -99,7 +99,7 @@ def sample_parts(job: TablesJob, fit_id: str, data: DataBatch, fitted: Fitted) -
 def sample_tables(job: TablesJob, data: DataBatch, parts: SampleParts) -> dict[str, pd.DataFrame]:
     """Record-level tables of the single sample: ``records``, ``values``, ``sets`` and ``draws``.
 
-    A synthesizer whose fit failed on the single sample is absent from them. They have no rows where the sample is in another
+    A synthesizer whose fit failed on the single sample is missing from them. They have no rows if the sample is in another
     batch.
 
     Args:
@@ -121,13 +121,13 @@ def sample_tables(job: TablesJob, data: DataBatch, parts: SampleParts) -> dict[s
 
 
 def sample_place(data: DataBatch) -> int | None:
-    """Position of the single sample in a batch; None where it is in another batch."""
+    """Return the position of the single sample in a batch; None if it is in another batch."""
     places = np.flatnonzero(data.replicate == SAMPLE)
     return int(places[0]) if len(places) else None
 
 
 def _prior_table(job: TablesJob) -> list[pd.DataFrame]:
-    """Draws from the prior where the family can give them."""
+    """Return draws from the prior, if the family can provide them."""
     family = draws_from_prior(FAMILIES[job.family])
     if family is None:
         return []
@@ -136,7 +136,7 @@ def _prior_table(job: TablesJob) -> list[pd.DataFrame]:
 
 
 def _draws_table(id: str, draws: Draws) -> pd.DataFrame:
-    """Posterior draws, one column for each scalar parameter."""
+    """Return posterior draws, one column for each scalar parameter."""
     columns: dict[str, np.ndarray] = {}
     for name, values in draws.items():
         flat = values.reshape(len(values), -1)
@@ -153,7 +153,7 @@ def _labelled(synthesizer: str, **columns: np.ndarray) -> pd.DataFrame:
 
 
 def _headed(job: TablesJob, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Join the parts into one table, with the columns that name the scenario first."""
+    """Join the parts into one table that starts with the columns naming the scenario."""
     import pandas as pd
 
     table = pd.concat(parts or [pd.DataFrame(columns=["synthesizer"])], ignore_index=True)
@@ -178,7 +178,7 @@ def data_rows(job: TablesJob, data: DataBatch) -> pd.DataFrame:
 
 
 def bootstrap_sets(job: TablesJob, data: DataBatch) -> Array:
-    """Statistics (synthetic_sets, statistics) of bootstrap samples of the single sample's confidential data.
+    """Compute statistics (synthetic_sets, statistics) of bootstrap samples of the single sample's confidential data.
 
     Figures compare them with the distribution of a statistic over synthetic data sets; the papers do not define their sets.
     """

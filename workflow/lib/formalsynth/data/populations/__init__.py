@@ -1,1 +1,1 @@
-"""Populations: what simulated records are drawn from, which need not be the family that is fitted to them."""
+"""Populations from which simulated records are drawn; they need not belong to the family that is fitted."""

@@ -13,7 +13,7 @@ QUANTILES = {"median": 0.5, "q15": 0.15, "q90": 0.9}
 
 
 def beta_truth(*, shape1: float, shape2: float) -> dict[str, float]:
-    """Mean and quantiles of the population."""
+    """Return the mean and quantiles of the population."""
     quantiles = {name: float(betaincinv(shape1, shape2, level)) for name, level in QUANTILES.items()}
     return {"mean": shape1 / (shape1 + shape2), **quantiles}
 

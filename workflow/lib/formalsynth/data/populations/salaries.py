@@ -15,7 +15,7 @@ ROUGH_MARGINS: Counts = {
     "SALARYP": (np.arange(10_000.0, 310_000.0, 10_000.0), np.exp(-0.5 * ((np.arange(30) - 8) / 5) ** 2)),
     "WKSWK": (np.array([36.0, 40.0, 52.0]), np.array([5, 10, 85])),
 }
-"""Margins of our own, used if the published counts are missing."""
+"""Our own rough margins, used if the published counts are missing."""
 
 
 @population()
@@ -29,11 +29,11 @@ def sdr_stand_in(
     noise: NonNegative,
     counts: PublishedCounts = None,
 ) -> Records:
-    """Stand-in for the salary records of the censor paper, Section 5, which are not distributable.
+    """Stand-in for the salary records of the censor paper, Section 5, which cannot be distributed.
 
-    Predictors are independent draws from their published margins, salaries a draw from theirs; the two are joined by rank,
-    salaries in the order of ``male * gender + age * age rank + weeks * weeks / 52 + noise * normal``. Without the published
-    counts the margins are rough ones of our own.
+    Predictors are independent draws from their published margins, and salaries are drawn from theirs. The two are joined by
+    rank: salaries follow the order of ``male * gender + age * age rank + weeks * weeks / 52 + noise * normal``. Without the
+    published counts, the margins are our own rough ones.
     """
     margins = dict(counts or ROUGH_MARGINS)
     # The paper's sample has nine age groups: the youngest of the ten in the codebook is not among them.
@@ -54,12 +54,12 @@ def sdr_stand_in(
 def published_salaries(
     generator: np.random.Generator, n: int, *, unit: PositiveNumber, counts: PublishedCounts = None
 ) -> Records:
-    """Salaries in ``unit`` dollars, without replacement from their published counts (reweight paper, Section 4).
+    """Salaries in ``unit`` dollars, drawn without replacement from their published counts (reweight paper, Section 4).
 
-    Without the published counts the salaries are a stand-in, drawn from rough ones of our own.
+    Without the published counts, the salaries are a stand-in, drawn from our own rough counts.
 
     Raises:
-        ValueError: there are fewer than n salaries, or one of them is no multiple of the unit.
+        ValueError: there are fewer than n salaries, or one of them is not a multiple of the unit.
     """
     values, number = counts["SALARYP"] if counts else ROUGH_MARGINS["SALARYP"]
     if not counts:
@@ -70,13 +70,13 @@ def published_salaries(
 
 
 def without_replacement(generator: np.random.Generator, n: int, values: Array, number: Array | Integers) -> Array:
-    """Values of n records drawn without replacement from a table of value counts, in random order.
+    """Draw the values of n records without replacement from a table of value counts, in random order.
 
     Args:
         generator: random numbers.
-        n: records to draw.
+        n: number of records to draw.
         values: (k,) the values.
-        number: (k,) whole numbers, how many records have each value.
+        number: (k,) number of records with each value.
 
     Raises:
         ValueError: there are fewer than n records.

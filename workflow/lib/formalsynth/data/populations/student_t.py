@@ -15,9 +15,9 @@ from formalsynth.core.population import population
 def student_t_truth(
     *, predictor_mean: float, intercept: float, slope: float, df: float, exponentiated: bool = False, **_: object
 ) -> dict[str, float]:
-    """Mean and median of the population; the mean only where it exists.
+    """Return the mean and median of the population; the mean only if it exists.
 
-    Predictor and error are symmetric around their centres, and so is their sum. Once exponentiated it has no mean.
+    Predictor and error are symmetric around their centres, and so is their sum. Once exponentiated, it has no mean.
     """
     centre = intercept + slope * predictor_mean
     if exponentiated:
@@ -38,10 +38,10 @@ def student_t_regression(
     scale: NonNegative,
     exponentiated: StrictBool = False,
 ) -> Records:
-    """``z ~ normal(predictor_mean, predictor_sd)``, ``x = intercept + slope z + scale t(df)``, or exp of it where exponentiated.
+    """``z ~ normal(predictor_mean, predictor_sd)``, ``x = intercept + slope z + scale t(df)``; exp of it if exponentiated.
 
-    Errors have the standard deviation ``scale sqrt(df / (df - 2))`` for df above 2. Exponentiated errors of few degrees of
-    freedom can be too large for a number. Source: ours.
+    Errors have standard deviation ``scale sqrt(df / (df - 2))`` for df above 2. With few degrees of freedom, exponentiated
+    errors can overflow. Source: ours.
     """
     z = generator.normal(predictor_mean, predictor_sd, n)
     x = intercept + slope * z + scale * generator.standard_t(df, n)
