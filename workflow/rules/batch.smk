@@ -1,6 +1,7 @@
-# batch: simulate, fit, measure and perhaps audit one batch of replicates in one job. It keeps <batch>/data.npz, <batch>/audited.csv
-# and, of every synthesizer, <batch>/{synthesizer}.fit.npz, <batch>/{synthesizer}.measure.npz and
-# <batch>/{synthesizer}.replicates.csv. These are no output of the rule: Snakemake removes output before a job, and the job uses again what still holds.
+# batch: simulate, fit, measure and, if requested, audit one batch of replicates in one job. It keeps <batch>/data.npz,
+# <batch>/audited.csv and, for every synthesizer, <batch>/{synthesizer}.fit.npz, <batch>/{synthesizer}.measure.npz and
+# <batch>/{synthesizer}.replicates.csv. These are not output of the rule: Snakemake removes output before a job, and the job reuses
+# the files that are still valid.
 rule run_batch:
     input:
         checked=is_batch(study=False),

@@ -1,5 +1,5 @@
-# Load the package, and check that the config file can be read: Snakemake, which reads it next, would take the last of two equal
-# keys and rarely names the file in its errors.
+# Load the package, and check that the config file can be read: Snakemake, which reads it next, would use the last of two equal
+# keys, and rarely names the file in its errors.
 import sys
 from pathlib import Path
 
@@ -10,10 +10,10 @@ HOME = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve(
 LIBRARY = str(HOME / "workflow" / "lib")
 if LIBRARY not in sys.path:
     sys.path.insert(0, LIBRARY)
-# The papers of the working folder, else those that come with the workflow.
+# The papers in the working folder, otherwise those that come with the workflow.
 CONFIG = (Path() if Path("config", "papers").is_dir() else HOME).absolute() / "config"
 
-LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or are few files allowed (ulimit -n)?"
+LACKING = "The package cannot be loaded ({}): is memory limited (ulimit -v), or the number of open files (ulimit -n)?"
 MISSING = "The Python package {} is missing. Run `make setup` and use .venv/bin/snakemake, or `pip install -e .` in your own environment."
 
 try:

@@ -1,4 +1,4 @@
-# collect: the tables of all batches into those of the scenario.
+# collect: combine the tables of all batches into those of the scenario.
 rule collect_batches:
     input:
         code=ancient(code_files("formalsynth.steps.collect")),
@@ -49,5 +49,5 @@ use rule collect_batches as collect_study with:
         "<logs>/collect_study/{paper}/{scenario}.log",
     wildcard_constraints:
         paper=JOBS.papers_pattern(study=True),
-    # Snakemake does not take this over from the other rule.
+    # Snakemake does not inherit this from the other rule.
     localrule: True

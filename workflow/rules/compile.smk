@@ -12,13 +12,13 @@ rule find_cmdstan:
         mem_mb=4000,
         runtime=60,
     message:
-        "Finding or building CmdStan (seconds if it is there, else about 2 minutes; see {log})"
+        "Finding or building CmdStan (seconds if it is already there, otherwise about 2 minutes; see {log})"
     script:
         "../scripts/find_cmdstan.py"
 
 
-# All function files are inputs of every program, since there are few, and so is the main that is linked to it. Their content
-# decides about a new compilation, as a parameter of the job: a checkout changes times alone.
+# All function files are inputs of every program, since there are few, and so is the main file linked to it. Their content, a
+# parameter of the job, decides whether to compile again: a checkout only changes times.
 rule compile_program:
     input:
         code=lambda wildcards: ancient([PROGRAMS[wildcards.program], *FUNCTIONS, MAIN]),
@@ -46,7 +46,7 @@ rule compile_program:
         "../scripts/compile_program.py"
 
 
-# A Stan program of the user's own is held against its contract before it is fitted to anything.
+# The user's own Stan program is checked against its contract before it is used in any fit.
 rule check_program:
     input:
         code=ancient(code_files("formalsynth.contract.program", "formalsynth.families.own_program")),
@@ -74,7 +74,7 @@ rule check_program:
         "../scripts/check_program.py"
 
 
-# So is a family of the user's own, on a few records and a short fit.
+# So is the user's own family, on a few records and with a short fit.
 rule check_family:
     input:
         code=lambda wildcards: ancient(

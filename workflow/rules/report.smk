@@ -1,5 +1,5 @@
-# report: static pages with everything that the run has to show. Dates, commit and costs are looked up by the job, so that none
-# of them makes the report again.
+# report: static pages with all results of the run. The job itself looks up dates, commit and costs, so none of them causes the
+# report to be made again.
 rule write_report:
     input:
         claims_by=[workflow.source_path("../scripts/judge_claims.py"), *JOBS.claim_sources()],
@@ -38,13 +38,13 @@ rule write_report:
         "../scripts/write_report.py"
 
 
-# share: the part of the report that may be sent to others, without what is made from data that are not published.
+# share: the part of the report that may be sent to others, without anything made from unpublished data.
 use rule write_report as share with:
     output:
         index="<results>/share/index.html",
     log:
         "<logs>/share.log",
-    # Snakemake does not take this over from the other rule.
+    # Snakemake does not inherit this from the other rule.
     localrule: True
     params:
         benchmarks=f"benchmarks/{SCALE}",
@@ -55,4 +55,4 @@ use rule write_report as share with:
         sent=True,
         run_info=dict(describe(PLAN).plain()),
     message:
-        "Writing what may be sent: {output.index}"
+        "Writing the part of the report that may be sent: {output.index}"

@@ -14,7 +14,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             f"logs/{SCALE}/show/{key}/{display.name}.log",
         benchmark:
             f"benchmarks/{SCALE}/show/{key}/figures/{display.name}.tsv"
-        # The most figures first, so that no long job is left for the end, where cores would stand idle.
+        # Jobs with the most figures first, so no long job is left for the end, when cores would be idle.
         priority: min(9, len(display.figures))
         localrule: True
         conda:
@@ -36,7 +36,7 @@ for key, display in [(key, display) for key, jobs in JOBS.papers.items() for dis
             "../scripts/show.py"
 
 
-# PDFs are for print. One takes as long as the other files of its figure together, so it is made where it is asked for.
+# PDFs are for print. A PDF takes as long as the other files of its figure together, so it is only made on request.
 rule draw_pdf:
     input:
         code=lambda wildcards: ancient(paper(wildcards).pdf_job(wildcards.figure).code),
@@ -81,4 +81,4 @@ for key, jobs in JOBS.papers.items():
         input:
             jobs.targets(),
         message:
-            "Everything of this paper is made"
+            "All files of this paper are made"

@@ -1,5 +1,5 @@
-# study: replicates that one function runs whole, where no Stan is needed. Its rows have the columns that a batch of fits has, and
-# go the same way from there.
+# study: replicates that one function runs from start to end, without Stan. Its rows have the same columns as those of a batch of
+# fits, and are processed in the same way from there.
 rule run_study:
     input:
         checked=is_batch(study=True),
@@ -10,7 +10,7 @@ rule run_study:
         "<logs>/run_study/{paper}/{scenario}/{batch}.log",
     benchmark:
         "<benchmarks>/run_study/{paper}/{scenario}/{batch}.tsv"
-    # Before batches of fits: among studies are the longest jobs.
+    # Before batches of fits: studies include the longest jobs.
     priority: 10
     conda:
         "../envs/formalsynth.yaml"

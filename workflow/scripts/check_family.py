@@ -1,4 +1,4 @@
-"""Check a family of the user's own against its contract, on a few records."""
+"""Check a user's own family against its contract, on a few records."""
 
 import sys
 from pathlib import Path

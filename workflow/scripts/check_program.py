@@ -1,4 +1,4 @@
-"""Check a Stan program of the user's own against its contract."""
+"""Check a user's own Stan program against its contract."""
 
 import sys
 from pathlib import Path

@@ -21,7 +21,7 @@ check_made_from(snakemake.input.tables, snakemake.params.made_from)
 
 @functools.cache
 def collected(place):
-    """One of the collected tables."""
+    """Read one of the collected tables."""
     return read_table(snakemake.input.tables[place])
 
 
@@ -37,7 +37,7 @@ for figure in sorted(snakemake.params.figures, key=lambda figure: figure["same_a
     table, words = (folder / f"{figure['file']}.{kind}" for kind in ("csv", "txt"))
     drawings = [folder / f"{figure['file']}.{kind}" for kind in DRAWINGS]
     if figure["same_as"]:
-        # The paper prints one figure under two numbers: the same drawing, only the caption differs.
+        # The paper prints one figure under two numbers: the drawing is the same, only the caption differs.
         for path in (table, *drawings):
             with sealed(path) as partial:
                 shutil.copyfile(folder / f"{figure['same_as']}{path.suffix}", partial)

@@ -1,4 +1,4 @@
-"""Put the ledgers of all papers into one."""
+"""Combine the ledgers of all papers into one."""
 
 import pandas as pd
 from formalsynth.runtime.files import read_table, write_table

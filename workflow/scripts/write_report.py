@@ -24,7 +24,7 @@ check_made_from(snakemake.input.replicates, snakemake.params.made_from)
 
 
 def by_name(paths):
-    """Paths by folder and name, which is what the report calls them."""
+    """Return paths by folder and name, as the report refers to them."""
     return {"/".join(Path(path).parts[-2:]): Path(path) for path in paths}
 
 

@@ -1,4 +1,4 @@
-"""Put the replicates of all papers and studies into one table."""
+"""Combine the replicates of all papers and studies into one table."""
 
 from formalsynth.core.job import ScenarioColumns
 from formalsynth.results import table_of
