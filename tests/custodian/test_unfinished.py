@@ -208,7 +208,7 @@ def test_an_interrupted_release_does_not_ask_for_another_one(study, monkeypatch,
 
 @pytest.mark.parametrize(
     ("parameters", "problem"),
-    [({"x_discrete": 1, "x_closed": 1}, "a predictor with x_discrete: 1 has no x_closed: 1 too"), ({}, "at most at 2000")],
+    [({"x_discrete": 1, "x_closed": 1}, "a predictor cannot have both x_discrete: 1 and x_closed: 1"), ({}, "at 2000 or below")],
 )
 def test_a_family_that_cannot_be_fitted_to_its_tables_costs_nothing(study, capsys, parameters, problem):
     tables = {"mechanism": "noisy_tables", "parameters": TABLES | parameters}

@@ -175,7 +175,7 @@ def test_the_density_of_a_closed_predictor_is_within_its_bins_and_leans_to_the_f
 
 
 def test_a_predictor_is_discrete_or_closed():
-    with pytest.raises(ValueError, match="x_discrete: 1 has no x_closed: 1 too"):
+    with pytest.raises(ValueError, match="cannot have both x_discrete: 1 and x_closed: 1"):
         made(FAMILIES["normal"], Records(np.zeros(4), np.ones((4, 2))), UNIFORM | {"x_discrete": 1})
 
 

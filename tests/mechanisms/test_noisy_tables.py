@@ -107,8 +107,8 @@ def test_a_data_set_without_records_has_tables_too():
         ("beta_regression", 3, {"high": 1.0}, "at most 1 predictors, but the design has 2"),
         ("poisson", 2, {}, "at most 0 predictors"),
         ("beta", 1, {"high": 3.0}, "bins from 0 to 1"),
-        ("poisson", 1, {"low": -9.0, "high": 1.0}, "begins above 0"),
-        ("poisson", 1, {"high": 1e6}, "at most at 2000"),
+        ("poisson", 1, {"low": -9.0, "high": 1.0}, "starts above 0"),
+        ("poisson", 1, {"high": 1e6}, "at 2000 or below"),
         ("lognormal", 1, {}, "logarithmic scale"),
     ],
 )

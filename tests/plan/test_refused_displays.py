@@ -187,7 +187,7 @@ CASES = [
     (CLAIM, "claims.1.estimate.rows", {"synthesizer": "weighted"},
      "claims.bounds-contract.estimate.rows.synthesizer: given 'weighted'; allowed: Data, Unweighted"),
     (CLAIM, "claims.3.estimate.of", ["mean"],
-     "claims.sets-differ.estimate.of: given ['mean']; allowed: nothing where over is value: the cells are "),
+     "claims.sets-differ.estimate.of: given ['mean']; allowed: nothing if over is value: the cells are "),
     (CLAIM, "claims.0.test.kind", "ordered", "claims.0.test.kind: given 'ordered';", "'equal'", "'order'", "'trend'"),
     (CLAIM, "claims.0.test.kind", "within",
      "claims.0.test.direction: given 'falling';", "allowed keys: kind, low, high, share"),

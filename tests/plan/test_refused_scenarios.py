@@ -116,7 +116,7 @@ CASES = [
     (ZCDP, "scenarios.coverage.priors", {"sd": 1},
      "scenarios.coverage.priors: given {'sd': 1};", "allowed keys: id, place, label, synthesizers, batch_size"),
     (ZCDP, "scenarios.coverage.synthesizers", ["route_joint"],
-     "scenarios.coverage.synthesizers: given 'route_joint'; allowed: another one: it is for the study accounting"),
+     "scenarios.coverage.synthesizers: given 'route_joint'; allowed: a different one: this one is for the study accounting"),
     (ZCDP, "scenarios.accounting.study.delta", 1, "scenarios.accounting.study.delta: given 1;"),
     (ZCDP, "scenarios.accounting.study.points", 2.5, "scenarios.accounting.study.points: given 2.5;"),
     (ZCDP, "scenarios.accounting.study.high", 10, "scenarios.accounting.study.high: given 10;", "more than low, which is 10"),

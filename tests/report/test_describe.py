@@ -59,8 +59,8 @@ def test_a_lipschitz_bound_is_a_claim_and_no_measure_of_privacy(plan):
 
 def test_what_an_audit_and_an_attack_find_are_lower_bounds():
     audited, attacked = METRICS["audited"].meaning, METRICS["attacked"].meaning
-    assert audited.startswith("A lower bound of what a record costs")
-    assert attacked.startswith("A lower bound of ε")
+    assert audited.startswith("A lower bound on the cost of a record")
+    assert attacked.startswith("A lower bound on ε")
     assert "knows both neighbouring data sets" in attacked
 
 

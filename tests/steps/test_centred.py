@@ -67,5 +67,5 @@ def test_a_fit_is_not_shared_by_another_reference(request_of_centred):
     other = Reference((("phi", 0.3), ("lambda", 3.0)))
     assert sharing("centred", form, Form(form.weights, Sensitive(form.weights, threshold=0.5, reference=REFERENCE))) is not None
     for reference in (None, other):
-        with pytest.raises(ValueError, match="another threshold or reference"):
+        with pytest.raises(ValueError, match="a different threshold or reference"):
             sharing("centred", form, Form(form.weights, Sensitive(form.weights, threshold=0.5, reference=reference)))

@@ -128,8 +128,8 @@ def specifications_of_tables(wildcards, input):
 def code_of_job(wildcards, **given):
     """Parameter function: return the digest of the job's source files, which decides whether it reruns.
 
-The files are ancient inputs, whose times do not matter: editing a comment, or a checkout, reruns no job. Snakemake does not compare
-parameters whose function has an argument called input, so that argument is not named here.
+    The files are ancient inputs, whose times do not matter: editing a comment, or a checkout, reruns no job. Snakemake does not compare
+    parameters whose function has an argument called input, so that argument is not named here.
     """
     return code_digest(given["input"].code)
 

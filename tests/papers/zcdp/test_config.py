@@ -13,7 +13,7 @@ from formalsynth.plan.messages import ConfigError
         ({"scenarios.coverage.study.e": 1}, "scenarios.coverage.study.e: given 1; "),
         (
             {"scenarios.means.synthesizers": ["Synthetic", "bayes_T_f"]},
-            "scenarios.means.synthesizers: given 'bayes_T_f'; allowed: another one: it is for the study coverage",
+            "scenarios.means.synthesizers: given 'bayes_T_f'; allowed: a different one: this one is for the study coverage",
         ),
     ],
 )
