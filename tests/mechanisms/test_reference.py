@@ -71,7 +71,7 @@ def test_the_censored_form_clips_at_half_of_epsilon():
     "theta", [{}, {"theta1": 1.0}, {"theta1": 1.0, "theta2": 1.0}, {"theta1": 1.0, "theta3": 1.0, "theta4": 1.0}]
 )
 def test_a_wrong_number_of_values_is_refused_with_the_right_one(theta):
-    with pytest.raises(ValueError, match=r"the family takes beta \(2\), sigma \(1\)"):
+    with pytest.raises(ValueError, match=r"the family requires beta \(2\), sigma \(1\)"):
         MECHANISMS["reference"].function(context("normal", sample(1)), scale=2.0, **theta)
 
 

@@ -149,7 +149,7 @@ def test_what_a_study_registers_is_gone_for_the_next_one(read):
     ("change", "words"),
     [
         ({"code": ["absent.py"]}, ["code: given 'absent.py'; allowed: an existing Python file; looked for "]),
-        ({"key": "range"}, ["key: given 'range'; allowed: another name: this is a paper"]),
+        ({"key": "range"}, ["key: given 'range'; allowed: another name: this is the name of a paper"]),
         ({"key": "all"}, ["key: given 'all'; allowed: another name: this is a name that the workflow uses"]),
         ({"extends": "rang"}, ["extends: given 'rang'", "did you mean range?"]),
         ({"synthesizers": {"Even": {"mechanism": "evem"}}}, ["synthesizers.Even.mechanism: given 'evem'", "did you mean even?"]),
