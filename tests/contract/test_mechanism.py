@@ -216,7 +216,7 @@ MOVES = "gives a record another weight when other records change"
         (by_far_outcome, {}, MOVES),
         (by_far_draw, {"parents": 1}, "is built on parents"),
         (strict_by_chance, {}, "has random weights"),
-        (wide, {}, "claims epsilon 3 for add_remove as 'DP (add/remove)', which needs Sensitive(weights, threshold=1.5) and not"),
+        (wide, {}, "claims epsilon 3 for add_remove as 'DP (add/remove)', which needs Sensitive(weights, threshold=1.5), not"),
         (of_own_record, {"strict": {"add_remove": 0.5}}, "claims epsilon 1.5 for add_remove"),
         (of_own_record, {"strict": {"add_remove": 1.0, "replace": 1.0}}, "claims epsilon 3 for replace"),
         (without_threshold, {}, "not the threshold None"),

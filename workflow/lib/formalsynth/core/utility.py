@@ -107,7 +107,7 @@ def utility_columns(data: Array, synthetic: Array) -> dict[str, float]:
 def ecdf_distances(data: Array, synthetic: Array) -> tuple[float, float]:
     """Compute the largest absolute and the mean squared difference of the two empirical distribution functions.
 
-    Both are taken over the stacked data and synthetic values (censor paper, Section 4). The text of the range paper says
+    Both are taken over the stacked data and synthetic values (censor paper, Section 4). The text of the range paper has
     "average difference", but the papers that it follows use the square.
     """
     at = np.concatenate([data, synthetic])

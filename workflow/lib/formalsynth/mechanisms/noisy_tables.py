@@ -32,7 +32,7 @@ def noisy_tables(
     The first column of the design is the constant, and each further one is a predictor with bins from ``x_low`` to ``x_high``.
     With several predictors, there is also a table for each pair of them, since the coefficients depend on their correlations.
     The budget is split equally over the tables. Without predictors there is one histogram. With ``x_discrete: 1``, the single
-    predictor takes only the midpoints of its bins as values, each with its own number of records. With ``x_closed: 1``, it lies
+    predictor takes only the midpoints of its bins as values, each with its own number of records. With ``x_closed: 1``, it is
     between its bounds, with any distribution; otherwise predictors are normal.
 
     Raises:
