@@ -98,7 +98,7 @@ def blocks(length: int, width: int, multiple: int = 1) -> Iterator[slice]:
     Args:
         length: length of the axis.
         width: length of the other axis.
-        multiple: number of which the length of every slice, except the last, is a multiple.
+        multiple: every slice, except the last, has a length that is a multiple of this.
     """
     size = max(1, BLOCK // max(width, 1) // multiple) * multiple
     for start in range(0, length, size):

@@ -305,7 +305,7 @@ def _settled(
         likelihood: log-likelihood under all draws.
         form: the form.
         active: (m,) indices of the records that it depends on.
-        largest: (m,) their bounds, valid where they are not open.
+        largest: (m,) their bounds, valid for records that are not open.
         is_open: (m,) True for open records.
     """
     n_draws = len(likelihood.left)

@@ -120,7 +120,7 @@ class Paper:
         return TableDisplay(**dict(shown), entry=table, parameters=self._distinguishing_parameters(shown))
 
     def _distinguishing_parameters(self, shown: Display) -> dict[str, dict[str, float]]:
-        """Parameters in which synthesizers with the same label differ, by synthesizer."""
+        """Return the parameters that distinguish synthesizers with the same label, by synthesizer."""
         own = {id: self.parameters(id) for id in shown.ids if id not in (DATA, PRIOR)}
         by_label: dict[str, list[dict[str, float]]] = {}
         for id, parameters in own.items():
