@@ -53,6 +53,12 @@ def test_the_text_of_the_map_can_be_read_on_a_phone():
     assert min(map(int, re.findall(r'font-size="(\d+)"', text))) * 390 / width >= 8.5
 
 
+def test_the_lines_of_the_kept_map_end_inside_it(repository):
+    """A line of 68 letters was cut off at the right edge; 62 letters fit."""
+    text = (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")
+    assert max(map(len, re.findall("<text[^>]*>([^<]*)</text>", text))) <= 62
+
+
 @pytest.mark.parametrize("page", [README, RESULTS])
 def test_the_map_and_the_pages_count_the_same_claims(page, repository):
     rows = read_ledger(repository / LEDGER)
@@ -60,7 +66,7 @@ def test_the_map_and_the_pages_count_the_same_claims(page, repository):
     text = (repository / page).read_text(encoding="utf-8")
     headline = re.search(r"\*\*(\d+).*?reproduced\*\*, (\d+) in direction only, (\d+) undetermined and (\d+) not", text)
     judged = int(
-        re.search(r"\d+ of (\d+) are reproduced", (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")).group(1)
+        re.search(r"\d+ of (\d+) reproduced", (repository / KEPT / "verdicts.svg").read_text(encoding="utf-8")).group(1)
     )
     assert f"Of {judged} claims" in text
     assert judged == sum(map(int, headline.groups()))
