@@ -1,9 +1,9 @@
 """Attack that distinguishes two neighbouring data sets from one released synthetic data set.
 
-It shares no code with the computed losses. Each of many synthetic data sets, half of them made from D and half from D', gets a
-score. The first half of the runs selects a threshold; the second half counts how often each hypothesis exceeds it, with exact
-confidence limits. An (epsilon, delta)-DP mechanism satisfies ``TPR <= e^epsilon FPR + delta``, so the limits give a lower bound
-of epsilon at the stated confidence level.
+It shares no code with the computation of the losses. Each of many synthetic data sets, half of them made from D and half from
+D', gets a score. The first half of the runs selects a threshold; the second half counts how often each hypothesis exceeds it,
+with exact confidence limits. An (epsilon, delta)-DP mechanism satisfies ``TPR <= e^epsilon FPR + delta``, so the limits give a
+lower bound of epsilon at the stated confidence level.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Attack:
     false_positive: float
     """Share of the counted runs of D' whose score exceeds the threshold."""
     runs: int
-    """Counted runs of each hypothesis."""
+    """Number of runs counted for each hypothesis."""
     errors: Array = field(default_factory=lambda: np.empty((0, 2)), repr=False)
-    """(T, 2) shares of false positives and of false negatives among all runs, for thresholds from the highest down."""
+    """(T, 2) shares of false positives and of false negatives among all runs, in decreasing order of the threshold."""
 
 
 def attack_bound(base: Array, other: Array, delta: float, confidence: float = CONFIDENCE) -> Attack:
@@ -72,7 +72,7 @@ def error_rates(base: Array, other: Array, points: int = POINTS) -> Array:
     Args:
         base: (R,) scores of runs on D.
         other: (R',) scores of runs on D'.
-        points: largest number of thresholds for each of the two.
+        points: largest number of thresholds for each of the two shares.
     """
     places = [np.unique(np.geomspace(1, len(side), points).astype(int)) - 1 for side in (base, other)]
     thresholds = np.unique(np.concatenate([np.sort(base)[places[0]], np.sort(other)[len(other) - 1 - places[1]]]))[::-1]
@@ -100,7 +100,7 @@ def _exceedances(scores: Array, thresholds: Array) -> Hits:
 
 
 def _bound(first: Hits, second: Hits, delta: float, confidence: float) -> Array:
-    """Larger bound (T,) of both directions: scores above the threshold for D, and scores below it for D'."""
+    """Larger of the bounds (T,) in the two directions: scores above the threshold for D, and scores below it for D'."""
     error, bounds = (1 - confidence) / 4, np.zeros(len(first[0]))
     (ours, runs), (theirs, others) = first, second
     for (many, of_many), (few, of_few) in (
@@ -154,7 +154,7 @@ def scores(family: Family, synthetic: Array, design: Array, base: Draws, other: 
 
 
 def ratio_of_means(values: Array, first: int) -> Array:
-    """Log ratio (R,) of two mean likelihoods, from log-likelihoods (S + S', R) whose first ones are those of D."""
+    """Log ratio (R,) of two mean likelihoods, from log-likelihoods (S + S', R); the first S rows are those of D."""
     largest = values.max(axis=0)
     with np.errstate(divide="ignore"):
         means = [np.log(np.exp(part - largest).mean(axis=0)) for part in (values[:first], values[first:])]

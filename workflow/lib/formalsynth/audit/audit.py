@@ -1,4 +1,4 @@
-"""Audit of one data set: every synthesizer on every neighbour, then the largest losses again in full.
+"""Audit of one data set: every synthesizer on every neighbour, then the largest losses computed in full.
 
 The result is a lower bound of the epsilon that a mechanism can claim: the largest loss over the neighbours that were tried.
 """
@@ -42,8 +42,8 @@ def audit(replay: Replay, n: int, audited: Sequence[str], settings: AuditSearch,
     A synthesizer without an outcome on D is left out, and so is a neighbour without an outcome; the rows give the reason.
 
     Args:
-        replay: the replicate; the first n records of its universe are D, the others are the ones to add.
-        n: records of D.
+        replay: the replicate; the first n records of its universe are D, the others are candidates for addition.
+        n: number of records of D.
         audited: ids of the synthesizers to audit.
         settings: extent of the search.
         seed: seed of the random removals and of the attack.
@@ -67,7 +67,7 @@ class _Ranking:
     """Neighbours of one synthesizer, ranked by a fast estimate of their loss."""
 
     ranked: dict[Kind, list[tuple[float, Neighbour]]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
-    """Pairs of mean loss and neighbour, by kind, in no order."""
+    """Pairs of mean loss and neighbour, by kind, unordered."""
     left_out: dict[Kind, list[str]] = field(default_factory=lambda: {kind: [] for kind in LOSSES})
     """Reasons for missing outcomes, by kind."""
 
@@ -148,7 +148,7 @@ class _Audit:
             if (pair := rankings[id].worst_pair()) is not None:
                 pairs.setdefault(pair, {})[id] = rankings[id]
             else:
-                rankings[id].left_out["replace"].append("no record could be removed, or none added")
+                rankings[id].left_out["replace"].append("no record could be removed, or none could be added")
         for (remove, add), affected in in_turn(list(pairs.items()), "Auditing: a first look at replacement"):
             self._rank_neighbour(replaced(self._n, remove, add), affected, known)
         return rankings
@@ -174,7 +174,7 @@ class _Audit:
                 for neighbour in ranking.worst(kind, self._settings.refined):
                     wanted.setdefault(neighbour, []).append(id)
         refined = {}
-        for neighbour, ids in in_turn(list(wanted.items()), "Auditing: in full, neighbour"):
+        for neighbour, ids in in_turn(list(wanted.items()), "Auditing: full computation, neighbour"):
             failed: dict[str, str] = {}
             outcomes = self._replay.run(neighbour.index, bounds=True, only=ids, failed=failed)
             for id in ids:
@@ -244,7 +244,7 @@ class _Report:
         return rows
 
     def _sorted(self, pairs: Sequence[tuple[Neighbour, Outcome]], tried: int) -> list[_Refined]:
-        """Neighbours of one kind with their losses, the worst first."""
+        """Neighbours of one kind with their losses, worst first."""
         full = []
         for neighbour, outcome in pairs:
             claimed_larger = max(self._claimed(neighbour.kind, side) for side in (self.base, outcome))
@@ -310,8 +310,8 @@ def claim(synthesizer: Synthesizer, kind: Kind, outcome: Outcome | None = None) 
     """Claimed epsilon for a kind of neighbour; NaN without a claim.
 
     Args:
-        synthesizer: the synthesizer; a strict one claims its parameter, independent of its bounds on these data.
-        kind: kind of the neighbour; for ``same``, the claim is that for the relation that the guarantee names.
+        synthesizer: the synthesizer; a strict one claims its parameter, whatever its bounds on these data.
+        kind: kind of the neighbour; for ``same``, the claim is the one for the relation named in the guarantee.
         outcome: outcome with the bounds that determine the claim of other synthesizers.
     """
     mechanism = MECHANISMS[synthesizer.mechanism]
@@ -334,7 +334,7 @@ def _left_out(id: str, kind: Kind, why: str) -> ConfidentialRow:
 
 
 def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: AuditSearch, seed: int) -> list[ConfidentialRow]:
-    """Rows of a direct release. It has no floor, and m synthetic data sets of one release cost as much as one."""
+    """Rows of a direct release. It has no noise floor, and m synthetic data sets of one release cost as much as one."""
     rows = []
     for loss in direct_losses(replay, synthesizer, n):
         kind, attacked = loss.neighbour.kind, NONE
@@ -343,7 +343,7 @@ def _direct_rows(synthesizer: Synthesizer, replay: Replay, n: int, settings: Aud
         claimed = claim(synthesizer, kind)
         if isinstance(loss, DirectLoss) and settings.attack and kind != "replace" and 0 < loss.epsilon(0) < math.inf:
             attacked = attack_counts(loss, n, settings.attack, settings.deltas[0], seed).epsilon
-        candidate = loss.neighbour.candidate + ("" if loss.same_outputs else "; taken as infinite: another number of bins")
+        candidate = loss.neighbour.candidate + ("" if loss.same_outputs else "; taken as infinite: the number of bins differs")
         for delta, m, attackable in _asked(settings, (1, settings.releases)):
             epsilon = loss.epsilon(delta)
             rows.append(

@@ -49,7 +49,7 @@ class Bridged:
     @property
     def note(self) -> str:
         """Note on the losses; empty if the overlap is sufficient."""
-        return "" if self.enough else "; a bound only, since the draws of both posteriors hardly overlap"
+        return "" if self.enough else "; only a bound, because the draws of the two posteriors hardly overlap"
 
     def epsilon(self, delta: float, releases: int = 1) -> float:
         """Audited epsilon; with too little overlap, a lower bound of it."""
@@ -60,7 +60,7 @@ class Bridged:
         return self.losses.epsilons(delta, releases) if self.enough else (self.at_least(delta, releases),) * 2
 
     def after(self, first: Direction) -> Bridged:
-        """Loss together with that of a first stage; where the overlap is too small, the bound leaves out the first stage."""
+        """Loss combined with that of a first stage; if the overlap is too small, the bound omits the first stage."""
         return replace(self, losses=self.losses.after(first))
 
     def error(self, delta: float) -> float:
@@ -70,7 +70,7 @@ class Bridged:
     def at_least(self, delta: float, releases: int = 1) -> float:
         """Lower bound of the audited epsilon that does not need ``log(Z / Z')``.
 
-        The ratio adds to the loss in one direction as much as it subtracts in the other. The mean of both epsilons is therefore
+        The ratio adds as much to the loss in one direction as it subtracts in the other. The mean of both epsilons is therefore
         independent of it, and the larger epsilon is at least that mean.
         """
         base, other = self._draws

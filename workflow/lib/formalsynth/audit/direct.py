@@ -1,4 +1,4 @@
-"""Direct releases and private fits: mechanisms whose privacy is the noise of counts, with a loss in closed form.
+"""Direct releases and private fits: mechanisms whose privacy comes from noisy counts, with a loss in closed form.
 
 The loss of Laplace noise on counts depends only on the counts that differ between two data sets. The audit covers the noisy
 counts; the rest of the release is computed from them, and post-processing such as clamping and scaling can only lower the loss.
@@ -44,7 +44,7 @@ class DirectLoss:
         return ours - theirs if len(ours) == len(theirs) else None
 
     def epsilon(self, delta: float) -> float:
-        """Exact epsilon at delta, of continuous Laplace noise rounded down if two counts differ.
+        """Exact epsilon at delta; rounded down for continuous Laplace noise if two counts differ.
 
         Raises:
             ValueError: a count with discrete noise differs by more than 1.
@@ -58,7 +58,7 @@ class DirectLoss:
         if not isinstance(self.sides[0], DiscreteLaplaceCounts):
             return laplace_loss(float(differs[0]) / self.sides[0].scale).epsilon(delta, len(differs))
         if differs.max() != 1:
-            raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known for 1")
+            raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known only for 1")
         return discrete_laplace_loss(1 / self.sides[0].scale, len(differs)).epsilon(delta)
 
     @property
@@ -74,22 +74,22 @@ class DirectLoss:
 
 @dataclass(frozen=True)
 class SelectionLoss:
-    """Privacy loss of a selection among declared candidates between D and one neighbour, the larger of both directions."""
+    """Privacy loss of a selection among declared candidates between D and one neighbour, the larger of the two directions."""
 
     neighbour: Neighbour
     sides: tuple[Selection, Selection]
     tried: int = 1
     """Number of neighbours of its kind that were tried."""
     same_outputs: bool = True
-    """True: the candidates are declared, so that every output is possible on both sides."""
+    """True: the candidates are declared, so every output is possible on both sides."""
 
     @cached_property
     def largest(self) -> float:
-        """Largest log ratio of the probabilities of an output, or of those found stage by stage."""
+        """Largest log ratio of the probabilities of an output, or a lower bound found stage by stage; see :func:`log_ratio`."""
         return log_ratio(*self.sides)
 
     def epsilon(self, delta: float) -> float:
-        """Exact epsilon at delta of one stage. Of several, a lower bound: at a delta above 0 that of the first stage alone."""
+        """Exact epsilon at delta for one stage; for several, a lower bound: at a delta above 0, that of the first stage alone."""
         if delta == 0:
             return self.largest
         ours, theirs = (side.log_probability for side in self.sides)
@@ -98,7 +98,7 @@ class SelectionLoss:
 
     @property
     def fewest(self) -> float:
-        """Zero: nothing tells which of two equal losses is easier to find."""
+        """Zero: among equal losses, none is known to be easier to find."""
         return 0.0
 
 
@@ -120,7 +120,7 @@ def direct_losses(replay: Replay, synthesizer: Synthesizer, n: int) -> list[Loss
     Args:
         replay: the replicate; D is the first n records of its universe.
         synthesizer: the direct release.
-        n: records of D.
+        n: number of records of D.
 
     Raises:
         ValueError: the loss of its mechanism is unknown.
@@ -150,7 +150,7 @@ def _loss(neighbour: Neighbour, base: Counts | Selection, other: Counts | Select
 
 
 def _source(replay: Replay, synthesizer: Synthesizer, index: Index) -> Counts | Selection:
-    """Noisy counts or selection of which the release is made."""
+    """Noisy counts or selection from which the release is made."""
     made = replay.release(synthesizer, index)
     if isinstance(made, DirectRelease) and made.selection is not None:
         return made.selection

@@ -92,7 +92,7 @@ def exact_posteriors(family: Family, universe: Records, priors: Mapping[str, flo
 
 
 def log_mean(log_densities: Array) -> Array:
-    """Log density (G,) of a mixture in equal parts of components (K, G)."""
+    """Log density (G,) of an equal mixture of components (K, G)."""
     largest = log_densities.max(axis=0)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):

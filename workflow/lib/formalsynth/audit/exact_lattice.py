@@ -15,7 +15,7 @@ from formalsynth.core.family import Family
 
 @exact("poisson")
 def exact_poisson(family: Family, universe: Records, priors: Mapping[str, float]) -> LatticePosteriors:
-    """Posterior in ``log mu``; the weighted posterior is a gamma distribution, to which the tests compare the lattice."""
+    """Posterior in ``log mu``; the weighted posterior is a gamma distribution, with which the tests compare the lattice."""
     centre = np.log(universe.x.mean() + 0.5)
     return LatticePosteriors(
         family,

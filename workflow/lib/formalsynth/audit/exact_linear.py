@@ -167,7 +167,7 @@ class ExactLinear:
 
 
 def _points(component: NormalInverseGamma, size: int, generator: np.random.Generator) -> tuple[Array, Array]:
-    """Draws of ``log tau`` and ``sqrt(tau) b``, ``size`` of them."""
+    """Make ``size`` draws of ``log tau`` and ``sqrt(tau) b``."""
     # a gamma variable of shape a is one of shape a + 1 times u^(1 / a)
     log_tau = np.log(generator.standard_gamma(component.a + 1, size)) + np.log(generator.random(size)) / component.a
     log_tau -= np.log(component.rate)
@@ -199,7 +199,7 @@ def _same(base: NormalInverseGamma, other: NormalInverseGamma) -> bool:
 
 
 def _tilts(base: NormalInverseGamma, other: NormalInverseGamma, spread: float) -> list[float]:
-    """Exponents t beyond both posteriors, as far as the tilted density is proper and the tails need it."""
+    """Exponents t beyond both posteriors, to cover the tails; halved until the tilted density is proper."""
     tilts = []
     for side, reach in ((0.0, REACH), (0.0, REACH / 2), (-1.0, -REACH), (-1.0, -REACH / 2)):
         t = reach / max(spread, 1e-6)

@@ -32,13 +32,13 @@ DROP = 30.0
 MISSED = 1e-8
 """Largest mass at the border."""
 MOST = {1: 5000, 2: 400}
-"""Largest number of points of an axis, by the number of parameters."""
+"""Largest number of points on an axis, by the number of parameters."""
 NARROWEST = 0.4
 """Smallest standard deviation of a posterior that a lattice resolves, in units of the lattice."""
 WIDER = 14
 """Largest number of times that the sides are moved outwards."""
 ROUGH = 33
-"""Points of an axis of the rough lattices, which locate a posterior."""
+"""Number of points on an axis of the rough lattices, which locate a posterior."""
 SETTLING = 12
 """Largest number of rough lattices."""
 
@@ -59,18 +59,18 @@ class Coordinates:
 
 @dataclass
 class Lattice:
-    """Points with the log-likelihood of the universe at each of them."""
+    """Points with the log-likelihood of the universe at each point."""
 
     centre: Array
     root: Array
     axes: tuple[Array, ...]
     """Standardised values along each axis."""
     log_prior: Array
-    """(G,)."""
+    """(G,) log prior density at the points."""
     left: Array
     """(G, k) factor of the log-likelihood."""
     right: Array = field(repr=False)
-    """(N, k) its other factor, of the universe."""
+    """(N, k) its other factor, for the universe."""
     _last: tuple[Array, float, Array] | None = None
 
     @cached_property
@@ -84,7 +84,7 @@ class Lattice:
 
     @cached_property
     def log_volume(self) -> float:
-        """Log volume of the cell of a point."""
+        """Log volume of the cell around a point."""
         steps = [axis[1] - axis[0] for axis in self.axes]
         return float(np.linalg.slogdet(self.root)[1] + np.log(steps).sum())
 
@@ -119,7 +119,7 @@ class LatticePosterior:
     """Pseudo posterior on a lattice that was built for it or for one of its neighbours."""
 
     weights: Array
-    """(N,)."""
+    """(N,) likelihood weights over the universe."""
     threshold: float | None
     lattice: Lattice
     _elsewhere: dict[int, Array] = field(default_factory=dict, repr=False)
@@ -208,7 +208,7 @@ class LatticePosteriors:
                 return posterior
         posterior = LatticePosterior(weights, threshold, self._lay(*self._settled(weights, threshold), weights, threshold))
         if posterior.missed > MISSED:
-            raise ValueError(f"{posterior.missed:.2g} of a posterior is at the border of its lattice")
+            raise ValueError(f"{posterior.missed:.2g} of a posterior's mass is at the border of its lattice")
         self._lattices.append((posterior.lattice, threshold))
         return posterior
 
@@ -295,7 +295,7 @@ class LatticePosteriors:
         return mode
 
     def _lay(self, centre: Array, root: Array, weights: Array, threshold: float | None) -> Lattice:
-        """Lattice whose sides are at a drop of the log density by :data:`DROP`."""
+        """Lattice that ends where the log density has dropped by :data:`DROP`."""
         limits = [[-REACH, REACH] for _ in centre]
         for _ in range(WIDER):
             rough = self._at(centre, root, tuple(np.linspace(low, high, 17) for low, high in limits))

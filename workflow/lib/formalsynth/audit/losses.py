@@ -123,8 +123,8 @@ class Direction:
 def discrete_laplace_loss(ratio: float, cells: int) -> Direction:
     """Loss of several counts with discrete Laplace noise of scale 1 / ratio, between neighbours whose counts differ by 1.
 
-    Of the count c against c + 1 the loss is ``ratio`` at outputs up to c, whose probability is ``1 / (1 + exp(-ratio))``, and
-    ``-ratio`` elsewhere. So the number of cells with the larger loss is binomial.
+    For a count c against c + 1, the loss is ``ratio`` at outputs up to c, whose probability is ``1 / (1 + exp(-ratio))``, and
+    ``-ratio`` elsewhere. The number of cells with the larger loss is therefore binomial.
     """
     from scipy.stats import binom
 

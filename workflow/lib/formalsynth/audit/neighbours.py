@@ -60,7 +60,7 @@ def additions(
     """
     varies = np.ptp(records.design, axis=0) > 0
     if len(predictors) != varies.sum():
-        raise ValueError(f"{int(varies.sum())} columns of the design vary, and values of {len(predictors)} are given")
+        raise ValueError(f"{int(varies.sum())} columns of the design vary, but values are given for {len(predictors)}")
     rows = np.array(list(itertools.product(outcomes, *predictors, *inputs.values())), dtype=float)
     design = np.tile(records.design[0], (len(rows), 1))
     design[:, varies] = rows[:, 1 : len(predictors) + 1]

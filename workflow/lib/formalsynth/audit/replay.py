@@ -1,7 +1,7 @@
-"""Chains run again on neighbouring data sets, with exact posteriors in place of the sampler where a family has them.
+"""Chains run again on neighbouring data sets, with exact posteriors instead of the sampler where a family has them.
 
-The engine computes again everything that depends on the data: risks, weights, searched parameters, thresholds. All data sets of a
-replay have the same random numbers (common random numbers), unless the caller asks for another stream.
+The engine recomputes everything that depends on the data: risks, weights, searched parameters, thresholds. All data sets of a
+replay use the same random numbers (common random numbers), unless the caller asks for another stream.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STAGE = "audit"
 """Stage of the random streams of exact draws."""
 add_stages({STAGE: 31})
 STREAM = 1_000_000
-"""Distance of two streams in replicates: the random numbers of mechanisms differ, too."""
+"""Distance between two streams in replicates: the random numbers of mechanisms differ, too."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Outcome:
     weights: Array
     """(N,) likelihood weights over the universe; 0 for records outside the data set."""
     posterior: Any
-    """Exact pseudo posterior, as its family has it, or a sampled one."""
+    """Pseudo posterior: exact, in the form that its family provides, or sampled."""
     sensitive: Sensitive
     """Sensitive part of the log-likelihood of the records of the data set."""
     known: Array | None
     """(n,) share of predicted values outside each record's sensitive range; None for a mechanism without ranges."""
     draws: Draws | None
-    """S draws, of parents and where bounds were wanted."""
+    """S draws; only for parents and where bounds were requested."""
     bounds: Bounds | None
-    """Lipschitz bounds of the records of the data set, likewise."""
+    """Lipschitz bounds of the records of the data set; only where there are draws."""
     counts: DiscreteLaplaceCounts | None = None
     """Counts of a private first stage, before their noise."""
 
@@ -67,12 +67,12 @@ class Replay:
         """Prepare the posteriors.
 
         Args:
-            family: the family; :mod:`formalsynth.audit.exact` has to know it, unless its posteriors are sampled.
+            family: the family; it must be registered in :mod:`formalsynth.audit.exact`, unless its posteriors are sampled.
             priors: its priors.
             universe: the N records of D and its neighbours.
             synthesizers: the audited synthesizers and all that they build on, parents first.
-            address: address of the replicate; all data sets have the random numbers of D.
-            draws: S, over which risks and bounds are maxima.
+            address: address of the replicate; all data sets use the same random numbers as D.
+            draws: number S of draws over which risks and bounds are maximised.
             sampled: posteriors from a sampler; by default they are exact.
 
         Raises:
@@ -104,25 +104,25 @@ class Replay:
     ) -> dict[str, Outcome]:
         """Outcomes of the synthesizers on the data set of the records at ``index`` of the universe, without direct releases.
 
-        The noisy counts of a private first stage are those of the first run, on D: the losses are those given these counts.
+        The noisy counts of a private first stage are those of the first run, on D: the losses are conditional on these counts.
 
         Args:
             index: (n,) positions.
-            stream: stream of random numbers; by default all data sets have the same one.
-            bounds: whether all outcomes have bounds, and not only those of parents.
-            only: ids of synthesizers that run, with all that they build on; all of them by default.
-            known: (N,) shares of predicted values outside the sensitive ranges of the universe, by synthesizer. Mechanisms take
-                them as they are: for a first look.
-            near: outcomes on D, for a first look: draws of their sampled posteriors may take the place of other draws.
-            failed: collects the reason of each synthesizer without an outcome; without it the first error is raised.
+            stream: stream of random numbers; by default all data sets use the same one.
+            bounds: if True, compute bounds for all outcomes, not only for those of parents.
+            only: ids of the synthesizers to run, with all that they build on; by default, all synthesizers.
+            known: (N,) shares of predicted values outside the sensitive ranges of the universe, by synthesizer. Mechanisms use
+                them without recomputing them: for a first look.
+            near: outcomes on D, for a first look: draws of their sampled posteriors may be used instead of other draws.
+            failed: collects the reason for each synthesizer without an outcome; if it is None, the first error is raised.
 
         Raises:
-            ValueError: a mechanism or an exact posterior refuses the data set.
+            ValueError: a mechanism or an exact posterior rejects the data set.
         """
         data = self._data(index)
         data.address = replace(self._address, replicate=self._address.replicate + STREAM * stream)
         chain = self._chain(only)
-        # sampled posteriors are sampled in their own step, which then has the reason of a failure
+        # sampled posteriors are sampled in their own step, which then reports the reason for a failure
         all_bounds = bounds or (self._sampled is not None and near is None)
         wanted = [synthesizer.id for synthesizer in chain if all_bounds or synthesizer.id in self._parents]
         caches = {id: FitCache(values[index]) for id, values in (known or {}).items()}
@@ -159,7 +159,7 @@ class Replay:
         return made
 
     def _chain(self, only: Collection[str] | None) -> tuple[Synthesizer, ...]:
-        """Synthesizers that run: the wanted ones with all that they build on, without direct releases."""
+        """Synthesizers to run: the requested ones with all that they build on, without direct releases."""
         wanted = {synthesizer.id for synthesizer in self.synthesizers} if only is None else set(only)
         for synthesizer in reversed(self.synthesizers):
             if synthesizer.id in wanted:
@@ -172,7 +172,7 @@ class Replay:
 
         Args:
             base: outcomes on D, the first n records of the universe.
-            n: records of D.
+            n: number of records of D.
         """
         rest = np.arange(n, len(self.universe))
         unseen, shares = np.ones(len(rest)), {}
@@ -210,11 +210,11 @@ class Replay:
         return replace(outcome, weights=weights, posterior=posterior, draws=None, bounds=None)
 
     def draw(self, outcome: Outcome, generator: np.random.Generator, size: int) -> Draws:
-        """Independent draws of the posterior of an outcome, ``size`` of them."""
+        """Make ``size`` independent draws of the posterior of an outcome."""
         return self.sample(outcome.posterior, generator, size, outcome.sensitive.reference)
 
     def sample(self, posterior: Any, generator: np.random.Generator, size: int, reference: Reference | None) -> Draws:
-        """Independent draws of a posterior with this reference, ``size`` of them."""
+        """Make ``size`` independent draws of a posterior with this reference."""
         source = self._source(reference)
         return source.draws(posterior, generator.random((size, source.dimension)))
 
@@ -230,7 +230,7 @@ class Replay:
         return loss if mine is None or its is None else loss.after(first_stage(mine, its))
 
     def divergence(self, base: Outcome, other: Outcome) -> float:
-        """Larger mean loss of both directions: for a first look at many neighbours.
+        """Larger of the mean losses in the two directions: for a first look at many neighbours.
 
         Raises:
             ValueError: the outcomes have different references.
@@ -242,12 +242,12 @@ class Replay:
     def _common(self, outcomes: Sequence[Outcome]) -> Exact[Any]:
         references = {outcome.sensitive.reference for outcome in outcomes}
         if len(references) > 1:
-            raise ValueError("the loss between posteriors that are clipped around different references is not known")
+            raise ValueError("the loss between posteriors that are clipped around different references is unknown")
         return self._source(references.pop())
 
     @property
     def draws(self) -> int:
-        """S."""
+        """Number S of draws."""
         return self._draws
 
 
@@ -259,7 +259,7 @@ def first_stage(ours: DiscreteLaplaceCounts, theirs: DiscreteLaplaceCounts) -> D
     """
     differs = np.abs(ours.counts - theirs.counts)
     if differs.max(initial=0) > 1:
-        raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known for 1")
+        raise ValueError(f"a record changes a count by {differs.max():g}: the loss of discrete noise is known only for 1")
     return discrete_laplace_loss(1 / ours.scale, int(differs.sum()))
 
 
