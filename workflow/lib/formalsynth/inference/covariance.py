@@ -1,4 +1,4 @@
-"""Covariance of the counts of several tables, which count the same records."""
+"""Covariance of the counts in several tables of the same records."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from formalsynth.inference.density import TablesDensity, find_mode
 RECORDS = 100_000
 """Number of simulated records from which the covariance is computed."""
 SEED = 1
-"""Seed of these records, a constant: they depend on nothing but public tables."""
+"""Seed of these records, a constant, so that they depend on public tables only."""
 
 
 def whitening(density: TablesDensity, start: Array) -> Array:
-    """Compute the inverse Cholesky factor (cells, cells) of the covariance of the noisy counts, at the mode of the density.
+    """Compute the inverse Cholesky factor (cells, cells) of the noisy counts' covariance, at the mode of the density.
 
-    Each table alone has independent counts, if the number of records is Poisson. Several tables count the same records, and a
+    Within one table, counts are independent if the number of records is Poisson. Several tables count the same records, so a
     likelihood with independent tables would count the information about the outcome's margin several times.
 
     Args:
@@ -37,7 +37,7 @@ def whitening(density: TablesDensity, start: Array) -> Array:
 
 
 def simulated_cells(density: TablesDensity, point: Array, generator: np.random.Generator) -> Integers:
-    """Draw records of a normal family at a point, and find their cell in each table (RECORDS, tables)."""
+    """Draw records of a normal family at a point, and return their cell in each table (RECORDS, tables)."""
     parts, q = density.parts(point[None]), density.predictors
     normal = generator.standard_normal((RECORDS, q + 1))
     x = parts.x_mean[0] + parts.x_sd[0] * (normal[:, :q] @ np.linalg.cholesky(parts.correlation[0]).T)

@@ -1,7 +1,7 @@
 """Posterior given noisy tables in numpy: the density of the Stan program ``noisy_tables``, its draws, and the expected errors.
 
-It takes the data that :class:`formalsynth.inference.tables_model.TablesModel` makes for Stan. A fit takes hundredths of a second,
-so that thousands of releases can be simulated, before any data are used and at no cost in privacy.
+Its input is the data that :class:`formalsynth.inference.tables_model.TablesModel` prepares for Stan. A fit takes hundredths of a
+second, so thousands of releases can be simulated before any data are used, at no cost in privacy.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from formalsynth.core.family import StanData
 from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NEGATIVE_BINOMIAL, NEGATIVE_BINOMIAL_REGRESSION, NORMAL, POISSON
 
 STEP = 1e-4
-"""Step of numerical derivatives, on scales on which parameters are about 1."""
+"""Step of numerical derivatives, for parameters scaled to about 1."""
 ROUNDS = 60
-"""Largest number of steps of the search for the mode."""
+"""Largest number of steps in the search for the mode."""
 FREEDOM = 6
 """Degrees of freedom of the Student t distribution from which draws are proposed."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """Guess of the parameters of a family and of its predictor, such as from an earlier survey."""
+    """Guess of the parameters of a family and of its predictor, for example from an earlier survey."""
 
     coefficient: tuple[float, ...]
     """Linear coefficients, the constant first; on the logit scale for shares and the logarithmic scale for counts."""
     spread: float
-    """Spread as :class:`formalsynth.core.tables.Tabled` takes it."""
+    """Spread, as defined by :class:`formalsynth.core.tables.Tabled`."""
     x_mean: float = 0.0
     x_sd: float = 1.0
 
@@ -40,9 +40,9 @@ class Guess:
 class TablesDensity:
     """Density of the parameters given noisy tables.
 
-    A point holds the linear coefficients on the scale of the declared bounds, the logarithm of the spread (not for a Poisson
-    distribution), the logarithm of the number of records, mean and log standard deviation of each predictor, and the
-    hyperbolic arc tangents of their partial correlations.
+    A point contains the linear coefficients on the scale of the declared bounds, the logarithm of the spread (not for a Poisson
+    distribution), the logarithm of the number of records, the mean and log standard deviation of each predictor, and the
+    inverse hyperbolic tangents of their partial correlations.
     """
 
     data: StanData
@@ -60,12 +60,12 @@ class TablesDensity:
 
     @property
     def noise_variance(self) -> float:
-        """Variance of the noise of each cell."""
+        """Variance of the noise in each cell."""
         return self._number("noise_variance")
 
     @property
     def cells(self) -> int:
-        """Number of cells of all tables."""
+        """Number of cells in all tables."""
         return len(self._array("noisy"))
 
     @property
@@ -79,7 +79,7 @@ class TablesDensity:
         return self._array("x_edges")
 
     def without_hierarchy(self) -> TablesDensity:
-        """Return the density with a flat prior of the coefficients, where their prior has parameters of its own."""
+        """Return the density with a flat prior on the coefficients if their prior has hyperparameters, else the density itself."""
         if self.kind != NEGATIVE_BINOMIAL_REGRESSION:
             return self
         settings = np.array([0.0, 0.0, self._array("prior")[0], 0.0])
@@ -87,7 +87,7 @@ class TablesDensity:
 
     @property
     def dimension(self) -> int:
-        """Number of values of a point."""
+        """Number of values in a point."""
         q = self.predictors
         return 3 * q + 2 + (self.kind != POISSON) + q * (q - 1) // 2
 
@@ -106,7 +106,7 @@ class TablesDensity:
         return np.array([*theta, *spread, np.log(total), *x_mean, *np.log(guess.x_sd / self._array("x_half"))])
 
     def parts(self, points: Array) -> _Parts:
-        """Name the values of points (S, d)."""
+        """Split points (S, d) into named values."""
         q, p = self.predictors, self.predictors + 1
         has_spread = self.kind != POISSON
         log_spread = points[:, p] if has_spread else np.full(len(points), -np.inf)
@@ -133,7 +133,7 @@ class TablesDensity:
         return self._array("x_centre") + half * parts.x_mean, half * parts.x_sd
 
     def expected(self, points: Array) -> Array:
-        """Compute expected counts (S, cells) of all tables, column after column."""
+        """Compute expected counts (S, cells) of all tables, column by column."""
         parts, q = self.parts(points), self.predictors
         if not q:
             of_tables = [self._inside(parts.theta, parts.spread)]
@@ -165,7 +165,7 @@ class TablesDensity:
         return self._by_row(_normal_bins(self.x_edges, eta, own), parts.x_mean[:, j], sd[:, j])
 
     def _by_row(self, inside: Array, x_mean: Array, x_sd: Array) -> Array:
-        """Probabilities (S, rows, columns) of the bins of a predictor, given those of the columns at its points."""
+        """Probabilities (S, rows, columns) by bin of a predictor, from those of the columns at the predictor's points."""
         x = self._array("x")
         log_density = self._array("x_log_weight") - 0.5 * ((x - x_mean[:, None]) / x_sd[:, None]) ** 2
         starts = self._array("first").astype(int) - 1
@@ -213,7 +213,7 @@ class TablesDensity:
         """Log density (S,) up to a constant; -inf where it cannot be computed.
 
         Raises:
-            ValueError: the family's prior has parameters of its own.
+            ValueError: the family's prior has hyperparameters.
         """
         with np.errstate(all="ignore"):
             total = self._log_likelihood(points) + self._log_prior(points)
@@ -234,7 +234,7 @@ class TablesDensity:
         return result
 
     def _log_prior(self, points: Array) -> Array:
-        """Log prior (S,) with the Jacobians of the logarithms; that of the number of records is flat."""
+        """Log prior (S,) with the Jacobians of the logarithms; the prior on the number of records is flat."""
         parts, prior = self.parts(points), self._array("prior")
         log_x_sd = np.log(parts.x_sd)
         shared = np.log(parts.total) + parts.log_prior_correlation - (parts.x_mean**2 / 8 + (log_x_sd + 0.7) ** 2 / 2).sum(axis=1)
@@ -255,7 +255,7 @@ class TablesDensity:
             return np.asarray(mean)
         if self.kind == NEGATIVE_BINOMIAL:
             return np.asarray(mean - np.log1p((spread / prior[2]) ** 2) + jacobian)
-        raise ValueError("the prior of this family has parameters of its own: sample it with Stan")
+        raise ValueError("the prior of this family has hyperparameters: sample it with Stan")
 
     def _number(self, name: str) -> float:
         value = self.data[name]
@@ -268,7 +268,7 @@ class TablesDensity:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Values of points: coefficients (S, p), spread (S,), number of records (S,), and those of predictors."""
+    """Values of points: coefficients (S, p), spread (S,), number of records (S,), and predictor parameters."""
 
     theta: Array
     log_spread: Array
@@ -277,13 +277,13 @@ class _Parts:
     x_mean: Array
     x_sd: Array
     correlation: Array
-    """(S, q, q)."""
+    """(S, q, q) correlation matrices of the predictors."""
     log_prior_correlation: Array
-    """(S,) with the Jacobian."""
+    """(S,) log prior of the correlations, with the Jacobian."""
 
 
 def _correlation(partial: Array, q: int) -> tuple[Array, Array]:
-    """Correlation matrices (S, q, q) from hyperbolic arc tangents (S, q (q - 1) / 2), and their log prior (S,).
+    """Correlation matrices (S, q, q) from inverse hyperbolic tangents (S, q (q - 1) / 2), and their log prior (S,).
 
     Source: Stan's transform of Cholesky factors of correlation matrices, and its LKJ distribution of shape 2.
     """
@@ -311,10 +311,10 @@ def _normal_bins(edges: Array, eta: Array, spread: Array) -> Array:
 
 
 def information(density: TablesDensity, point: Array, noise_variance: float | None = None) -> Array:
-    """Compute the Fisher information (d, d) of the tables about a point, with the noise of the data or of another variance.
+    """Compute the Fisher information (d, d) of the tables at a point, for the noise variance of the data or another one.
 
-    It is that of independent counts with the variance of Poisson counts and noise, from their means alone: exact without noise,
-    and not above the true one with noise.
+    It treats counts as independent, with the variance of Poisson counts plus noise, and uses their means only: it is exact
+    without noise, and with noise not above the true information.
     """
     steps = STEP * np.eye(len(point))
     ends = density.expected(np.vstack([point + steps, point - steps, point[None]]))
@@ -330,16 +330,16 @@ class WeightedPoints:
     """Draws by importance sampling."""
 
     points: Array
-    """(S, d) points of equal weight, drawn by their weights."""
+    """(S, d) points of equal weight, resampled by their importance weights."""
     effective: float
-    """Effective number of draws before this, of as many."""
+    """Effective number of draws, out of S, before resampling."""
 
 
 def importance_draws(density: TablesDensity, start: Array, generator: np.random.Generator, size: int = 1000) -> WeightedPoints:
-    """Draw from the posterior by importance sampling around its mode, and then twice around the draws before.
+    """Draw from the posterior by importance sampling around its mode, then twice around the previous draws.
 
     Raises:
-        ValueError: no point near the start has a density.
+        ValueError: no point near the start has a positive density.
     """
     mode = find_mode(density, start)
     centre: Array = mode
@@ -366,13 +366,13 @@ def _weighted(
     log_weight = density.log_density(points) - log_proposal
     largest = log_weight.max()
     if not np.isfinite(largest):
-        raise ValueError("the posterior given these tables has no density near its starting point")
+        raise ValueError("the posterior given these tables has no positive density near its starting point")
     weights = np.exp(log_weight - largest)
     return points, weights / weights.sum()
 
 
 def find_mode(density: TablesDensity, start: Array) -> Array:
-    """Search the mode (d,) from a starting point by steps of Fisher scoring, shortened where the density would fall."""
+    """Search for the mode (d,) from a starting point by Fisher scoring, with shorter steps where the density would fall."""
     point, value = start, float(density.log_density(start[None])[0])
     shares = 0.5 ** np.arange(12)[:, None]
     for _ in range(ROUNDS):
@@ -388,7 +388,7 @@ def find_mode(density: TablesDensity, start: Array) -> Array:
 
 
 def _scoring(density: TablesDensity, point: Array) -> Array:
-    """Fisher information with a small ridge for parameters about which the tables say nothing."""
+    """Fisher information with a small ridge for parameters about which the tables contain no information."""
     result: Array = np.nan_to_num(information(density, point)) + 0.05 * np.eye(len(point))
     return result
 
@@ -401,7 +401,7 @@ def _gradient(density: TablesDensity, point: Array) -> Array:
 
 
 def _curvature(density: TablesDensity, point: Array) -> Array:
-    """Negative second derivatives (d, d) of the log density; the scoring matrix where they are not positive definite."""
+    """Negative second derivatives (d, d) of the log density; if they are not positive definite, the scoring matrix."""
     d, step = len(point), 1e-3
     steps = step * np.eye(d)
     first: Integers

@@ -3,10 +3,10 @@
 For the threshold ``t = k / K`` and a declared region of the predictors, each record in the region adds ``share - t``. For
 outcomes with a density, the share is 1 if ``F(y | x, theta) <= t`` and 0 otherwise. For counts it is the part of the interval
 from ``F(y - 1)`` to ``F(y)`` that is below ``t``, rounded to a declared grid (the nonrandomised probability integral transform of
-Czado, Gneiting and Held 2009). A share is from 0 to 1 for every record and every theta, and the proof needs nothing else.
+Czado, Gneiting and Held 2009). A share is between 0 and 1 for every record and every theta; the proof needs nothing else.
 
-A share is computed from its own record and declared numbers by operations on single elements, so that neither the number nor
-the order of the records changes a bit of it. Sums of shares are sums of whole numbers below 2^53, which are exact.
+A share is computed from its own record and declared numbers by elementwise operations, so neither the number nor the order of
+the records changes a single bit of it. Sums of shares are sums of whole numbers below 2^53, which are exact.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from formalsynth.core.private import Bins
 from formalsynth.core.tables import BETA, BETA_REGRESSION, GAMMA, NORMAL, POISSON
 
 FINE = 50
-"""Parts of 1 / K to which shares of counts are rounded."""
+"""Number of parts of 1 / K to which shares of counts are rounded."""
 STEP = 0.1
 """Step of the grid to which linear predictors are rounded where the outcome is not a shifted variable; larger for wide boxes."""
 MOST_STEPS = 400
 """Largest number of steps of that grid."""
 LARGEST_COUNT = 1e300
-"""Count in place of an infinite quantile."""
+"""Count used instead of an infinite quantile."""
 LARGEST_PREDICTOR = 300.0
-"""Largest absolute linear predictor of a distribution function."""
+"""Largest absolute linear predictor at which a distribution function is evaluated."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Axes:
     log_spread: Array
 
     def candidates(self) -> Array:
-        """All candidates (m, q + 2), the spread last and fastest."""
+        """All candidates (m, q + 2); the spread is the last column and varies fastest."""
         return _product((*self.coefficients, self.log_spread))
 
     def around(self, candidate: Array, factor: float) -> Axes:
-        """Axes of the same lengths around a candidate (q + 2,), narrower by a factor; an axis of one point stays."""
+        """Axes with as many points around a candidate (q + 2,), narrower by a factor; an axis with one point is unchanged."""
         axes = [centre + factor * (axis - (axis[0] + axis[-1]) / 2) for centre, axis in zip(candidate, self._all, strict=True)]
         return Axes(tuple(axes[:-1]), axes[-1])
 
@@ -71,7 +71,7 @@ class Distance:
     predictors: tuple[Bins, ...]
     """Bins of each predictor; the regions are the half-lines up to the upper edge of each bin."""
     thresholds: int
-    """K: the thresholds are 1 / K to (K - 1) / K."""
+    """Number K of parts: the thresholds are 1 / K to (K - 1) / K."""
     log: bool
     """True if a normal outcome is on the logarithmic scale."""
     reach: tuple[float, float]
@@ -79,7 +79,7 @@ class Distance:
 
     @property
     def unit(self) -> int:
-        """Units that make a share of 1: the sensitivity of the score."""
+        """Number of units in a share of 1: the sensitivity of the score."""
         return self.thresholds * (FINE if self.kind >= POISSON else 1)
 
     def scores(self, axes: Axes) -> Integers:
@@ -99,15 +99,15 @@ class Distance:
         return np.concatenate(scores).astype(np.int64)
 
     def _by_share(self, spread: Array) -> Callable[[Array], Array]:
-        """Make a function from linear predictors (n,) to the scores (spreads,), by a sum of shares."""
+        """Return a function from linear predictors (n,) to the scores (spreads,), computed as sums of shares."""
         regions, shares = self._regions(), self._shares(spread)
         expected = np.outer(regions.sum(axis=1), self._steps)
         return lambda predictor: np.array([np.abs(regions @ share - expected).max() for share in shares(predictor)])
 
     def _by_rank(self, spread: Array) -> Callable[[Array], Array]:
-        """Make the same function for outcomes that are shifted by their linear predictor, by counts of ranks.
+        """Return the same function for outcomes that are shifted by their linear predictor, computed from counts of ranks.
 
-        The rank of a record is that of its outcome, less its linear predictor, among the quantiles of all spreads. One pass over
+        The rank of a record is that of its outcome minus its linear predictor, among the quantiles for all spreads. One pass over
         the records counts them by bin and rank; sums over lower bins and ranks are those of the regions up to each quantile.
         """
         outcome, unit = self._outcome(), self.unit
@@ -145,7 +145,7 @@ class Distance:
         return [self.records.design[:, k + 1] - (bins.low + bins.high) / 2 for k, bins in enumerate(self.predictors)]
 
     def _places(self) -> list[tuple[Integers, Bins]]:
-        """Bin (n,) of each record, and the bins, of each predictor."""
+        """Bin (n,) of each record and the bins, for each predictor."""
         return [(bins.of(self.records.design[:, k + 1]), bins) for k, bins in enumerate(self.predictors)]
 
     def _regions(self) -> Array:
@@ -154,23 +154,23 @@ class Distance:
         return np.array(rows, dtype=float).reshape(len(rows), len(self.records))
 
     def _outcome(self) -> Array:
-        """Outcomes (n,) on the scale of the quantiles; what is not a number is below all others."""
+        """Outcomes (n,) on the scale of the quantiles; NaN is placed below all others."""
         x = np.where(np.isnan(self.records.x), -np.inf, self.records.x)
-        if self.log or self.kind == GAMMA:  # each logarithm alone
+        if self.log or self.kind == GAMMA:  # one logarithm at a time
             return np.array([math.log(value) if value > 0 else -math.inf for value in x.tolist()])
         return np.floor(x) if self.kind >= POISSON else x
 
     def _quantiles(self, location: Array, spread: Array) -> tuple[Array, Array]:
-        """Quantiles of the outcome, and the shares in units of outcomes equal to them: each (spreads, locations, K - 1)."""
+        """Quantiles of the outcome, and the shares, in units, of outcomes equal to them; both are (spreads, locations, K - 1)."""
         return _declared_quantiles(self.kind, self.thresholds, self.unit, tuple(location.tolist()), tuple(spread.tolist()))
 
     def _shares(self, spread: Array) -> Callable[[Array], Iterator[Array]]:
-        """Make a function from linear predictors (n,) to the shares (n, K - 1) of the records at each spread, in units."""
+        """Return a function from linear predictors (n,) to the shares (n, K - 1) of the records at each spread, in units."""
         outcome, unit = self._outcome()[:, None], float(self.unit)
         steps = min(math.ceil((self.reach[1] - self.reach[0]) / STEP - 1e-9), MOST_STEPS)
         grid = np.linspace(*self.reach, steps + 1)
         quantile, part = self._quantiles(grid, spread)
-        # units up to a count less those of the outcome: counts below the quantile have the whole share, the quantile its part
+        # units up to a count minus those of the outcome: a count below the quantile gets a full share, the quantile its part
         upto, own = quantile * unit + part, outcome * unit
         if self.kind == BETA_REGRESSION:
             return lambda predictor: ((outcome <= table[_nearest(grid, predictor)]) * unit for table in quantile)
@@ -211,12 +211,12 @@ def _count_quantiles(kind: int, unit: int, levels: Array, location: Array, sprea
 
 
 def _less(outcome: Array, predictor: Array) -> Array:
-    """Outcome less the linear predictor; what is not a number is above all thresholds."""
+    """Outcome minus the linear predictor; NaN is placed above all thresholds."""
     with np.errstate(invalid="ignore"):
         return np.asarray(outcome - predictor)
 
 
 def _nearest(grid: Array, predictor: Array) -> Integers:
-    """Position (n,) of the nearest point of a grid of equal steps; the first one for what is not a number."""
+    """Position (n,) of the nearest point of a grid of equal steps; the first one for NaN."""
     place = np.rint((np.where(np.isnan(predictor), -np.inf, predictor) - grid[0]) / (grid[1] - grid[0]))
     return np.asarray(np.clip(place, 0, len(grid) - 1), dtype=np.int64)

@@ -1,6 +1,6 @@
-"""Errors to expect from noisy tables, by their Fisher information: from declarations and a guess of the parameters alone.
+"""Errors to expect from noisy tables, by their Fisher information, using only declarations and a guess of the parameters.
 
-No data are used, so that bins and epsilon can be chosen beforehand at no cost in privacy.
+No data are used, so bins and epsilon can be chosen beforehand at no cost in privacy.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from formalsynth.inference.density import Guess, TablesDensity, information
 from formalsynth.inference.tables_model import TablesModel
 
 FINE = 160, 48
-"""Bins of the outcome and of a predictor from which the errors without privacy are computed."""
+"""Numbers of bins of the outcome and of a predictor, for computing the errors without privacy."""
 NO_NOISE = 1e-9
-"""Variance of noise that does not matter."""
+"""Negligible noise variance."""
 
 
 def expected_errors(
     model: TablesModel, priors: Mapping[str, float], bins: tuple[Bins, ...], guess: Guess, n: int, epsilon: float | None
 ) -> Array:
-    """Compute the standard errors (p,) of the coefficients, that of the constant at the middle of the predictor's bounds.
+    """Compute the standard errors (p,) of the coefficients; the constant is at the middle of the predictor's bounds.
 
     Args:
         model: posterior given the tables.
-        priors: prior settings of the family, of which only the least spread matters.
+        priors: prior settings of the family; only the least spread matters.
         bins: bins of the outcome, and of the predictor if there is one.
         guess: parameters at which the errors are computed.
         n: number of records.
-        epsilon: epsilon of the table; None for no noise and fine bins between the same bounds, so that only values beyond them
-            lose a little.
+        epsilon: epsilon of the table; None for no noise and fine bins between the same bounds, so little is lost, and only by
+            values beyond them.
 
     Raises:
-        ValueError: the family has no model of such a table, or there are several predictors.
+        ValueError: the family has no model for such a table, or there are several predictors.
     """
     if len(bins) > 2 or len(guess.coefficient) != len(bins):
         raise ValueError(f"{len(bins)} bins and {len(guess.coefficient)} coefficients: allowed: 1 of each, or 2 of each")
@@ -55,6 +55,6 @@ def expected_errors(
 def error_factor(
     model: TablesModel, priors: Mapping[str, float], bins: tuple[Bins, ...], guess: Guess, n: int, epsilon: float
 ) -> float:
-    """Compute the standard error of the last coefficient over that without privacy; see :func:`expected_errors`."""
+    """Compute the ratio of the last coefficient's standard error to that without privacy; see :func:`expected_errors`."""
     private, without = (expected_errors(model, priors, bins, guess, n, value) for value in (epsilon, None))
     return float(private[-1] / without[-1])

@@ -1,4 +1,4 @@
-"""Test of fit of a family to noisy tables, from public numbers alone: it costs no privacy."""
+"""Goodness-of-fit test of a family on noisy tables, from public numbers only: it costs no privacy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from formalsynth.core.private import PublicModel, PublicTables, discrete_laplace
 
 
 def p_value(model: PublicModel, public: PublicTables, stan_data: StanData, draws: Draws) -> float:
-    """Compute the p value of a test of fit: small where noisy counts are farther from the fitted ones than chance explains.
+    """Compute the p value of a goodness-of-fit test: small if noisy counts are farther from the fitted ones than chance explains.
 
-    The statistic is the sum of squared residuals of the noisy counts over their variances, or of whitened residuals where
-    several tables count the same records. Its null distribution is approximated by a gamma
-    distribution. Its mean is the number of cells less that of free values. Its variance allows for the heavy tails of the noise
-    and of small counts.
+    The statistic is the sum of squared residuals of the noisy counts, each divided by its variance, or of squared whitened
+    residuals if several tables count the same records. Its null distribution is approximated by a gamma distribution, whose
+    mean is the number of cells minus the number of free values. The variance allows for the heavy tails of the noise and of
+    small counts.
 
     Args:
         model: fitted model.

@@ -1,4 +1,4 @@
-"""Inference from synthetic data sets that are drawn from one private posterior."""
+"""Inference from synthetic data sets drawn from one private posterior."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from formalsynth.core.arrays import Array
 NORMAL_95 = 1.959964
 """Normal quantile of a 95 % interval."""
 CONTRADICTED = 0.001
-"""P value of a test of fit below which the noisy tables contradict the family, so that there are no intervals."""
+"""P value of a goodness-of-fit test below which the noisy tables contradict the family and no intervals are given."""
 
 
 def contradicted(fit_p: float | None) -> bool:
-    """Check if a test of fit contradicts the family: intervals assume it, and there are none then.
+    """Check if a goodness-of-fit test contradicts the family; intervals assume the family, so none are given then.
 
     Args:
-        fit_p: p value of the test (:mod:`formalsynth.inference.goodness_of_fit`); None where there was none.
+        fit_p: p value of the test (:mod:`formalsynth.inference.goodness_of_fit`); None if there was no test.
     """
     return fit_p is not None and fit_p < CONTRADICTED
 
@@ -33,7 +33,7 @@ class Interval:
     error: float
     """Standard error."""
     quantile: float = NORMAL_95
-    """Quantile that its ends are away from the estimate, in standard errors."""
+    """Distance of the ends from the estimate, in standard errors."""
 
     @property
     def low(self) -> float:
@@ -47,12 +47,12 @@ class Interval:
 
 
 def interval_with_draws(estimates: Array, variances: Array, posterior_variance: float) -> Interval:
-    """Combine the analyses of m synthetic data sets, each from a posterior draw of its own.
+    """Combine the analyses of m synthetic data sets, each from its own posterior draw.
 
-    The estimate of a data set differs from the value at its draw by sampling (variance ``variances``), its draw from the
-    posterior mean by the posterior variance V, and so does the true value. So the mean of m estimates has the variance
-    ``V (1 + 1 / m) + mean(variances) / m`` about the true value. V contains the error of the noise and that of the confidential
-    data; it is computed from public draws: one data set does not show it.
+    The estimate from a data set varies around the value at its draw by sampling (variance ``variances``). Its draw varies around
+    the posterior mean with the posterior variance V, and so does the true value. The mean of m estimates therefore has the
+    variance ``V (1 + 1 / m) + mean(variances) / m`` about the true value. V includes the error from the noise and the sampling
+    error of the confidential data. It is computed from public draws, because a single data set does not reveal it.
 
     Args:
         estimates: (m,) estimates of the data sets, analysed as if they were data.
@@ -65,13 +65,13 @@ def interval_with_draws(estimates: Array, variances: Array, posterior_variance: 
 
 
 def without_draws(estimates: Array, variances: Array) -> Interval | None:
-    """Combine m data sets without public draws: V is estimated by the variance between the estimates less that of sampling.
+    """Combine m data sets without public draws: V is estimated by the variance between estimates minus the sampling variance.
 
-    V is at least the variance of sampling, since the tables know no more than the data, and its estimate is taken as no less. The
-    interval has a quantile of Student's t with m - 1 degrees of freedom.
+    V is at least the sampling variance, because the tables contain no more information than the data; its estimate is bounded
+    below by that variance. The interval uses a quantile of Student's t distribution with m - 1 degrees of freedom.
 
     Returns:
-        None if there are fewer than 2 data sets: there is no interval then.
+        None if there are fewer than 2 data sets, which give no interval.
     """
     m = len(estimates)
     if m < 2:

@@ -1,9 +1,9 @@
 """Posterior given noisy tables for any family that declares a distribution function.
 
-The family's own Stan program is sampled on made-up records: middles of bins, as often as the noisy counts say, with small
-weights. Its draws are weighted by the likelihood of the noisy counts over that of these records. Where few of them have weight,
-it is sampled again on records that these few predict. The prior cancels, so that a distribution function is all that a family
-declares. Nothing but public tables is used.
+The family's own Stan program is sampled on made-up records with small weights: the middle of each bin, repeated according to the
+noisy counts. Its draws are weighted by the likelihood of the noisy counts over that of these records. If only a few draws have
+weight, it is sampled again on records that these few predict. The prior cancels, so a family needs to declare only a
+distribution function. Only public tables are used.
 
 Source: importance sampling as in Robert and Casella (2004), Section 3.3.
 """
@@ -25,45 +25,45 @@ from formalsynth.core.tables import is_whole, lowest
 from formalsynth.inference.tables_model import predictor_points, small_cells, small_polynomials
 
 WEIGHT = 0.2
-"""Weight of a made-up record: below 1, so that the draws are more dispersed than the posterior."""
+"""Weight of a made-up record, below 1 to make the draws more dispersed than the posterior."""
 CLEAR = 3.0
-"""Noisy counts below this number of standard deviations of the noise get no made-up records: noise in a tail has much weight."""
+"""Noisy counts below this many noise standard deviations get no made-up records: noise in a tail would have much weight."""
 CLOSED_POINTS = 3
-"""Points of the quadrature in each bin of a closed predictor."""
+"""Number of quadrature points in each bin of a closed predictor."""
 TOTALS = 31
-"""Points of the sum over the number of records in a row."""
+"""Number of points in the sum over the number of records in a row."""
 REACH = 6.0
-"""Distance of the first and the last of them from the noisy number, in standard deviations."""
+"""Distance of the first and last of these points from the noisy number, in standard deviations."""
 FEWEST = 40.0
-"""Least effective number of draws."""
+"""Minimum effective number of draws."""
 ENOUGH = 80.0
 """Effective number of draws above which no further made-up records are tried."""
 SEED = 1
-"""Seed of predicted records, a constant: they depend on nothing but public tables."""
+"""Seed of predicted records, a constant, so that they depend on public tables only."""
 BEST = 5.0
-"""Least effective number of different draws among these: few, since the weights may be largest at the edge of the draws."""
+"""Minimum effective number of draws that predict records: few, because weights may be largest at the edge of the draws."""
 PREDICTING = 50
-"""Number of draws that predict them."""
+"""Number of draws that predict records."""
 AT_A_TIME = 40_000
-"""Number of made-up records that are evaluated at a time, a multiple of :data:`PREDICTING`, to keep their matrix small."""
+"""Number of made-up records evaluated at a time, a multiple of :data:`PREDICTING`, to keep their matrix small."""
 HALVINGS = 20
-"""Halvings of the exponent of the weights in search of enough effective draws."""
+"""Maximum number of times that the exponent of the weights is halved to reach enough effective draws."""
 
 
 @dataclass(frozen=True)
 class RowsModel:
     """Posterior of a family with a distribution function, given tables of at most one predictor.
 
-    Each row of the table (a bin of the predictor) has a number of records of its own with a flat prior.
+    Each row of the table (a bin of the predictor) has its own number of records, with a flat prior.
     """
 
     family: Family
     discrete: bool = False
     """True if all records of a row have the middle of its bin as their predictor."""
     closed: bool = False
-    """True if the predictor is between its bounds, with any distribution, and not normal."""
+    """True if the predictor is between its bounds, with any distribution; otherwise it is normal."""
     made_up: Records | None = None
-    """Made-up records; None for the middles of bins, as often as the noisy counts say."""
+    """Made-up records; None for the middles of bins, repeated according to the noisy counts."""
 
     @property
     def program(self) -> str:
@@ -95,13 +95,13 @@ class RowsModel:
         if effective < FEWEST:
             raise ValueError(
                 f"noisy tables: {effective:.0f} effective draws of {size}, fewer than {FEWEST:.0f}: the family does not fit the "
-                "noisy counts, or needs more draws, other bins or a larger epsilon"
+                "noisy counts, or it needs more draws, different bins or a larger epsilon"
             )
         chosen = np.searchsorted(np.cumsum(weight), (np.arange(size) + 0.5) / size * (1 - 1e-12))
         return take(sampled, np.minimum(chosen, size - 1))
 
     def refined(self, sampled: Draws, public: PublicTables) -> RowsModel | None:
-        """Find a model whose made-up records are predicted by better draws; None where the draws are good enough."""
+        """Return a model whose made-up records are predicted by better draws, or None if the draws are good enough."""
         log_weight = self._log_weight(sampled, public)
         weight, effective = _normalised(log_weight)
         if effective >= ENOUGH:
@@ -115,7 +115,7 @@ class RowsModel:
         return replace(self, made_up=self._predicted(better, public))
 
     def _predicted(self, draws: Draws, public: PublicTables) -> Records:
-        """Draw as many records as the noisy counts say, by constant random numbers; those of a user's program within the bins."""
+        """Draw as many records as the noisy counts imply, with a constant seed; clip those of a user's program to the bins."""
         points, share, row = self._points(public)
         totals = np.maximum(public.noisy.outcome[0].sum(axis=1), 1)
         design = np.repeat(points, np.rint(share * totals[row]).astype(int), axis=0)
@@ -178,7 +178,7 @@ class RowsModel:
         return Records(x[column], _design(_middles(public), public)[row]), weights
 
     def _log_weight(self, draws: Draws, public: PublicTables) -> Array:
-        """Log likelihood (S,) of the noisy counts less that of the made-up records."""
+        """Log likelihood (S,) of the noisy counts minus that of the made-up records."""
         records, weights = self._made_up(public)
         noisy = public.noisy.outcome[0]
         log_weight: Array = np.zeros(count(draws))
@@ -192,10 +192,10 @@ class RowsModel:
         return log_weight
 
     def _points(self, public: PublicTables) -> tuple[Array, Array, Integers]:
-        """Rows (k, q + 1) of the design, their shares (k,) of their bin, and its number (k,).
+        """Rows (k, q + 1) of the design, their shares (k,) of their bin, and the bin's number (k,).
 
-        Within its bins, a closed predictor has a density that is a straight line, with the slope between the noisy numbers of
-        neighbouring bins. One that is neither closed nor discrete has that of a normal one with the moments of the noisy counts.
+        Within each bin, a closed predictor has a linear density, whose slope follows from the noisy numbers of the neighbouring
+        bins. A predictor that is neither closed nor discrete has a normal density with the moments of the noisy counts.
         """
         middles = _middles(public)
         rows = len(middles)
@@ -222,7 +222,7 @@ def _closed_points(share: Array) -> tuple[Array, Array, Integers]:
         share: (rows,) share of each bin.
 
     Returns:
-        Points, their shares of their bin, and its number.
+        Points, their shares of their bin, and the bin's number.
     """
     rows = len(share)
     at, weight = np.polynomial.legendre.leggauss(CLOSED_POINTS)
@@ -233,18 +233,18 @@ def _closed_points(share: Array) -> tuple[Array, Array, Integers]:
 
 
 def _parts(records: int) -> list[slice]:
-    """Slices of at most :data:`AT_A_TIME` records, one at least."""
+    """Slices of at most :data:`AT_A_TIME` records; at least one slice."""
     return [slice(start, start + AT_A_TIME) for start in range(0, max(records, 1), AT_A_TIME)]
 
 
 def _normalised(log_weight: Array) -> tuple[Array, float]:
-    """Normalise weights (S,), and compute the effective number of draws, which is 0 where a weight is not finite."""
+    """Normalise weights (S,), and compute the effective number of draws, which is 0 if a weight is not finite."""
     weight: Array = np.exp(log_weight - logsumexp(log_weight))
     return weight, 1 / float((weight**2).sum()) if np.isfinite(weight).all() else 0.0
 
 
 def _projected(noisy: Array) -> Array:
-    """Return the nearest counts (bins,) that are not negative, with the same sum, or with the sum 1 where that is less.
+    """Return the nearest nonnegative counts (bins,) with the same sum, or with sum 1 if the sum is smaller.
 
     Source: Euclidean projection on a simplex, as in Duchi, Shalev-Shwartz, Singer and Chandra (2008).
     """

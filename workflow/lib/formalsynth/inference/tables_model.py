@@ -1,4 +1,4 @@
-"""Posterior given noisy tables: data of the Stan program ``noisy_tables`` from public tables, and from nothing else."""
+"""Posterior given noisy tables: data of the Stan program ``noisy_tables``, from public tables only."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from formalsynth.inference.density import TablesDensity, find_mode
 
 Data = dict[str, int | float | Array | Integers]
 INSIDE = 12
-"""Points of the quadrature in each inner bin of an outcome with a density."""
+"""Number of quadrature points in each inner bin of an outcome with a density."""
 STEP = 0.3
-"""Step of the quadrature in the open bins at the ends, on the logarithmic scale of the distance from their edge."""
+"""Step of the quadrature in the open end bins, in the logarithm of the distance from their edge."""
 NEAREST, FARTHEST = -12.0, 7.0
-"""Ends of that quadrature, on the same scale."""
+"""Ends of the quadrature in the open end bins, on the same logarithmic scale."""
 LONGEST = 3.4
-"""Upper end of that quadrature above the mean of a gamma distribution, whose density has long vanished there."""
+"""Upper end of that quadrature above the mean of a gamma distribution, where the density is negligible."""
 POINTS, END_POINTS = 5, 12
-"""Points of the quadrature over a predictor in each of its inner bins, and in each open bin at the ends."""
+"""Numbers of quadrature points for a predictor: in each inner bin, and in each open end bin."""
 FARTHEST_POINT = 8.0
-"""Largest distance of such a point from its edge, where half the distance of the declared bounds is 1."""
+"""Largest distance of such a point from its edge, in units of half the distance between the declared bounds."""
 REACH = 3
-"""Distance from its edge of the middle point of an open bin, in widths of a bin."""
+"""Distance of an open bin's middle point from the bin's edge, in bin widths."""
 PRIORS = 4
 """Length of the program's array of prior settings."""
 
 
 SMALL = 12, 3
-"""Noisy counts have the exact likelihood of Poisson counts and noise up to 12 and 3 scales of the noise; above, a normal one."""
+"""Noisy counts up to 12 plus 3 noise scales have the exact likelihood of Poisson counts and noise; larger ones, a normal one."""
 TAIL = 9
-"""Distance, in scales, beyond which the noise is neglected in the exact likelihood."""
+"""Distance, in noise scales, beyond which the noise is neglected in the exact likelihood."""
 LARGEST_SCALE = 10.0
-"""Scale of the noise above which every count has the normal likelihood."""
+"""Noise scale above which every count has the normal likelihood."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TablesModel:
         """Build the data of the Stan program.
 
         Raises:
-            ValueError: the family has no model of so many predictors, or the bins do not suit its outcome.
+            ValueError: the family has no model for this number of predictors, or the bins do not suit its outcome.
         """
         check(self.tabled, public.outcome, public.predictors)
         data = self._declared(public, priors) | _each_cell(public)
@@ -80,7 +80,7 @@ class TablesModel:
         return data | _likelihood(np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty((0, 1)), whiten)
 
     def _declared(self, public: PublicTables, priors: Mapping[str, float]) -> Data:
-        """Collect the data that depend on the declarations alone."""
+        """Collect the data that depend only on the declarations."""
         _, rows, bins = public.noisy.outcome.shape
         nodes = _nodes(self.tabled.kind, public.outcome)
         settings = np.zeros(PRIORS)
@@ -110,7 +110,7 @@ class TablesModel:
         }
 
     def inits(self, public: PublicTables, stan_data: StanData) -> StanData:
-        """Moments of the tables, with negative counts taken as 0."""
+        """Compute starting values from the moments of the tables, with negative counts taken as 0."""
         kept, q = np.maximum(public.noisy.outcome, 0) + 1e-3, len(public.predictors)
         theta, spread = _moments(self.tabled.kind, public.outcome, kept, q)
         least = stan_data["spread_from"]
@@ -139,14 +139,14 @@ class TablesModel:
         """Return None: the draws are those of the posterior."""
 
     def discrepancy(self, public: PublicTables, stan_data: StanData, draws: Draws) -> tuple[Array, int]:
-        """Compute expected counts (cells,) at the mode, column after column, and the number of free values."""
+        """Compute expected counts (cells,) at the mode, column by column, and the number of free values."""
         density = TablesDensity(stan_data).without_hierarchy()
         mode = find_mode(density, density.point(self.inits(public, stan_data)))
         return density.expected(mode[None])[0], density.dimension
 
 
 def _each_cell(public: PublicTables) -> Data:
-    """Noisy counts, and the likelihood of each on its own: exact for small counts, if there is a single table."""
+    """Noisy counts, with a separate likelihood for each: exact for small counts, if there is a single table."""
     noisy = public.noisy.by_column
     small = small_cells(noisy, public.scale) & (len(public.noisy) == 1)
     polynomials = small_polynomials(noisy[small], public.scale)
@@ -155,7 +155,7 @@ def _each_cell(public: PublicTables) -> Data:
 
 
 def _likelihood(small: Integers, large: Integers, polynomials: Array, whiten: Array) -> Data:
-    """Collect the data that say which likelihood each cell has."""
+    """Collect the data that define the likelihood of each cell."""
     return {
         "small": len(small), "small_cell": small, "large": len(large), "large_cell": large,
         "degree": polynomials.shape[1] - 1, "polynomial": polynomials, "whitened": len(whiten), "whiten": whiten,
@@ -163,7 +163,7 @@ def _likelihood(small: Integers, large: Integers, polynomials: Array, whiten: Ar
 
 
 def small_cells(noisy: Array, scale: float) -> NDArray[np.bool_]:
-    """Cells (cells,) whose noisy count gets the exact likelihood."""
+    """True (cells,) for each cell whose noisy count gets the exact likelihood."""
     return (noisy <= _most_small(scale)) & (scale <= LARGEST_SCALE)
 
 
@@ -175,7 +175,8 @@ def _most_small(scale: float) -> int:
 def small_polynomials(noisy: Array, scale: float) -> Array:
     """Coefficients (cells, degree + 1) of ``exp(m) P(noisy | m)`` in the expected count m, up to a factor for each cell.
 
-    A Poisson count j has the probability ``exp(-m) m^j / j!``, and discrete Laplace noise the probability of ``noisy - j``.
+    A Poisson count j has the probability ``exp(-m) m^j / j!``. The noise is then ``noisy - j``, with its discrete Laplace
+    probability.
     """
     scale = min(scale, LARGEST_SCALE)
     j = np.arange(_most_small(scale) + math.ceil(TAIL * scale) + 1)
@@ -186,7 +187,7 @@ def small_polynomials(noisy: Array, scale: float) -> Array:
 
 @dataclass(frozen=True)
 class _Nodes:
-    """Points at which the density or the mass of the outcome is summed, with the bin that each belongs to."""
+    """Points at which the density or the mass of the outcome is summed, each with its bin."""
 
     at: Array
     at_other: Array
@@ -195,7 +196,7 @@ class _Nodes:
 
 
 def _nodes(kind: int, outcome: Bins) -> _Nodes:
-    """Nodes of an outcome; a single one, which is not used, where the distribution function is known."""
+    """Nodes of an outcome; if the distribution function is known, a single unused node."""
     if kind == NORMAL:
         return _Nodes(np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, dtype=int))
     if kind >= POISSON:
@@ -209,7 +210,7 @@ def _nodes(kind: int, outcome: Bins) -> _Nodes:
 
 
 def _line(inner: Array, farthest: float) -> tuple[Array, Array, Integers]:
-    """Quadrature over the whole line, cut at the inner edges.
+    """Quadrature over the real line, split at the inner edges.
 
     Args:
         inner: (bins - 1,) edges.
@@ -229,12 +230,12 @@ def _line(inner: Array, farthest: float) -> tuple[Array, Array, Integers]:
 
 
 def predictor_points(rows: int) -> tuple[Array, Array, Integers]:
-    """Quadrature over a predictor from -1 to 1 in bins of equal width, those at the ends open.
+    """Quadrature over a predictor from -1 to 1 in bins of equal width, with open end bins.
 
-    In an open bin at distance ``t`` from its edge, the points are those of Gauss and Legendre in ``t / (t + scale)``.
+    In an open bin at distance ``t`` from its edge, the points are Gauss-Legendre points in ``t / (t + scale)``.
 
     Returns:
-        Points, logarithms of their weights, which are relative within a bin, and their bins.
+        Points, logarithms of their weights (relative within a bin), and their bins.
     """
     if rows == 1:
         return np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64)
@@ -273,7 +274,7 @@ def _moments(kind: int, outcome: Bins, kept: Array, q: int) -> tuple[Array, floa
 
 
 def _linked(kind: int, means: Array) -> Array:
-    """Linear predictors at which the outcome has about these means."""
+    """Linear predictors that give the outcome approximately these means."""
     if kind in (BETA, BETA_REGRESSION):
         return np.asarray(logit(np.clip(means, 0.02, 0.98)))
     return means if kind in (NORMAL, GAMMA) else np.log(np.maximum(means, 0.1))
