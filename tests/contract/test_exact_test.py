@@ -67,10 +67,10 @@ def test_an_own_strict_mechanism_needs_a_proof_card_in_its_folder(tmp_path):
             return check_mechanism(MECHANISMS["halved"], {"epsilon": 1.0}, FAMILIES["beta"], records, draws)
 
         kind = "claims 'DP (add/remove)'"
-        assert faults() == [f"{kind} and has no proof card: write {card} with the parts {', '.join(PARTS)}"]
+        assert faults() == [f"{kind} but has no proof card: write {card} with the parts {', '.join(PARTS)}"]
         card.write_text("**Theorem.** It holds.\n\n**Proof.** By Theorem 1.")
         expected = "Neighbour relation, What is declared, What would break it, Exact test"
-        assert faults() == [f"{kind}, and its proof card {card} lacks the parts {expected}"]
+        assert faults() == [f"{kind}, but its proof card {card} lacks the parts {expected}"]
         card.write_text("\n\n".join(f"**{part}.** Text." for part in PARTS))
         assert faults() == []
 
@@ -123,7 +123,7 @@ def test_the_contract_too_finds_a_reference_that_follows_the_records():
     with MECHANISMS.trial():
         violation.register()
         problems = check_mechanism(MECHANISMS["broken"], {"epsilon": 1.0}, FAMILIES["beta"], *sample_of("beta"))
-    assert any("gives a record another weight when other records change" in problem for problem in problems)
+    assert any("gives a record a different weight when other records change" in problem for problem in problems)
 
 
 def test_the_grids_of_the_bank_find_nothing_in_sound_mechanisms():

@@ -64,17 +64,17 @@ class Changed:
     [
         ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] * [1, 1, 0]), "has a density that integrates to"),
         ("predict", lambda real: lambda g, r, d: real(g, r, d) + 1, "do not follow its density"),
-        ("log_interval_probability", lambda real: lambda r, d, low, high: real(r, d, low, high) / 2, "gives the probability"),
+        ("log_interval_probability", lambda real: lambda r, d, low, high: real(r, d, low, high) / 2, "returns the probability"),
         ("stan_data", lambda real: lambda r, w, p, t=None: real(r, w, p, t) | {"weighted_sum": 1.3 * float(w @ r.x)},
-         "its Stan program poisson has another density"),
-        ("predict", lambda real: lambda g, r, d: real(g, r, d)[0], "gives predictive values of shape (25,)"),
+         "its Stan program poisson has a different density"),
+        ("predict", lambda real: lambda g, r, d: real(g, r, d)[0], "returns predictive values of shape (25,)"),
         ("factors", lambda real: lambda r, d: None, "stops with TypeError"),
         ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] + 1e-4 * r.x.max()), "when other records change"),
         ("factors", lambda real: lambda r, d: (real(r, d)[0], real(r, d)[1] * (1 + 1e-4 * len(r))), "when other records change"),
         ("predict", lambda real: lambda g, r, d: np.where(g.random(len(r)) < 0.1, r.x, real(g, r, d)),
-         "gives other predictive values when the outcomes change"),
+         "returns different predictive values when the outcomes change"),
         ("stan_data", lambda real: lambda r, w, p, t=None: real(r, w, {name: v + 0.1 * r.x.mean() for name, v in p.items()}, t),
-         "its Stan program poisson has another density"),
+         "its Stan program poisson has a different density"),
     ],
 )  # fmt: skip
 def test_a_fault_is_reported(fitted, method, change, words):

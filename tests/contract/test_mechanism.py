@@ -110,7 +110,7 @@ def unclipped(context) -> Form:
         (sensitive_of_the_parent, "sensitive weights below the weights of the fit"),
         (only_for_few, "returns weights from 1.5 to 1.5"),
         (one_length, "returns weights of shape (20,): there has to be one for each of the 19 records"),
-        (remembers, "gives other weights when it is called again"),
+        (remembers, "returns different weights when it is called again"),
         (unclipped, "returns a threshold, which bounds a record only if the program clips at it"),
     ],
 )  # fmt: skip
@@ -198,7 +198,7 @@ def by_far_draw(context, *, epsilon: float) -> Form:
 
 
 STRICT = {"guarantee": "DP (add/remove)", "strict": {"add_remove": 1.0, "replace": 2.0}, "censors": True, "parents": 0}
-MOVES = "gives a record another weight when other records change"
+MOVES = "gives a record a different weight when other records change"
 
 
 @pytest.mark.parametrize(
@@ -209,10 +209,10 @@ MOVES = "gives a record another weight when other records change"
         (by_largest, {}, MOVES),
         (by_mean, {}, MOVES),
         (by_number, {}, MOVES),
-        (by_mean_of_many, {}, "another weight among 2000 records than among 20"),
+        (by_mean_of_many, {}, "a different weight among 2000 records than among 20"),
         (by_frequency, {}, MOVES),
-        (by_parent, {"parents": 1}, "weights that follow its parents"),
-        (by_draws, {"parents": 1}, "weights that follow its parents"),
+        (by_parent, {"parents": 1}, "its weights depend on its parents"),
+        (by_draws, {"parents": 1}, "its weights depend on its parents"),
         (by_far_outcome, {}, MOVES),
         (by_far_draw, {"parents": 1}, "is built on parents"),
         (strict_by_chance, {}, "has random weights"),
@@ -304,16 +304,16 @@ def without_counts(context, *, epsilon: float) -> DirectRelease:
     ("function", "words"),
     [
         (fair, None),
-        (half_the_noise, "claims epsilon 3 for replace, and a record costs 6: too little noise for its counts"),
+        (half_the_noise, "claims epsilon 3 for replace, but a record costs 6: too little noise for its counts"),
         (bins_from_the_data, "too little noise for its counts"),
         (weighted_counts, "too little noise for its counts"),
-        (predicts_from_the_records, "predicts other values from the same draws when the records change"),
-        (predicts_from_what_it_kept, "predicts other values from the same draws when the records change"),
-        (without_noise, "gives the same draws for another random stream"),
-        (with_other_noise, "gives other draws when it is called again"),
-        (with_the_mean, "gives other draws for the same counts and noise"),
+        (predicts_from_the_records, "predicts different values from the same draws when the records change"),
+        (predicts_from_what_it_kept, "predicts different values from the same draws when the records change"),
+        (without_noise, "returns the same draws for another random stream"),
+        (with_other_noise, "returns different draws when it is called again"),
+        (with_the_mean, "returns different draws for the same counts and noise"),
         (claims_less, "returns epsilon 1.5, but claims 3 as 'DP (replace-one)'"),
-        (without_counts, "gives no counts by which that could be checked"),
+        (without_counts, "returns no counts to check that claim"),
     ],
 )  # fmt: skip
 def test_a_direct_release_is_checked_on_neighbours(function, words):
@@ -380,7 +380,7 @@ def problems_of(function, parameters=None, **registered):
         (too_few, "returns weights of shape (3,): there has to be one for each of the 20 records"),
         (infinite, "not finite"),
         (bare, "returns ndarray"),
-        (by_chance, "gives other weights when it is called again"),
+        (by_chance, "returns different weights when it is called again"),
         (stumbles, "stops with AttributeError"),
         (by_stream, None),
         (by_risk, None),

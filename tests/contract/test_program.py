@@ -90,17 +90,17 @@ def faults_of(cmdstan, tmp_path_factory):
     [
         (0, None),
         (1, "the weights are not used: add weights[i] * log_lik_i to the target"),
-        (2, "log_lik moves with the weights: leave them out of it"),
-        (3, "log_lik of a record moves when another record changes"),
+        (2, "log_lik changes with the weights: leave them out of it"),
+        (3, "log_lik of a record changes when another record changes"),
         (4, "x_rep has 5 values for 6 records: declare vector[n] x_rep"),
-        (5, "the prior alone cannot be sampled (parameter beta runs away): give every parameter a proper prior"),
-        (6, "has a density that integrates to 2 and not to 1, so that epsilon would be wrong"),
-        (7, "gives predictive values that do not follow its density"),
+        (5, "the prior alone cannot be sampled (parameter beta grows without bound): give every parameter a proper prior"),
+        (6, "has a density that integrates to 2 instead of 1, so epsilon would be wrong"),
+        (7, "returns predictive values that do not follow its density"),
         (8, "log_lik is not finite at the declared bound lower: 0"),
-        (9, "the target does not hold weights[i] * log_lik[i]"),
-        (10, "when a record of weight 0 is taken out"),
+        (9, "the target does not contain weights[i] * log_lik[i]"),
+        (10, "when a record of weight 0 is removed"),
         (11, "declares the probability"),
-        (12, "log_cdf of a record moves when another record changes"),
+        (12, "log_cdf of a record changes when another record changes"),
         (13, "log_cdf has 7 values for 6 records: declare vector[n] log_cdf"),
     ],
 )
@@ -218,10 +218,10 @@ generated quantities {
 """
 
 
-CHANGED = "the target moves when records of weight 0 change"
-REMOVED = "the target moves when a record of weight 0 is taken out"
-MOVES = "log_lik of a record moves when another record changes"
-SUM = "the target does not hold weights[i] * log_lik[i]"
+CHANGED = "the target changes when records of weight 0 change"
+REMOVED = "the target changes when a record of weight 0 is removed"
+MOVES = "log_lik of a record changes when another record changes"
+SUM = "the target does not contain weights[i] * log_lik[i]"
 
 
 @pytest.mark.stan
@@ -232,14 +232,14 @@ SUM = "the target does not hold weights[i] * log_lik[i]"
         pytest.param(1, CHANGED, id="prior centred at the last record"),
         pytest.param(2, CHANGED, id="prior as wide as the largest record"),
         pytest.param(3, MOVES, id="predictors minus their minimum"),
-        pytest.param(4, "are added or taken out, at 10000 records", id="weights ignored at large n"),
+        pytest.param(4, "are added or removed, at 10000 records", id="weights ignored at large n"),
         pytest.param(5, MOVES, id="predictors over their maximum"),
         pytest.param(6, SUM, id="prior centred at the weighted sum"),
         pytest.param(7, MOVES, id="the record before"),
         pytest.param(8, CHANGED, id="bound of a parameter from the data"),
         pytest.param(9, SUM, id="weights with a floor"),
         pytest.param(10, SUM, id="weights over their largest"),
-        pytest.param(11, "x_rep moves when the outcomes change", id="some outcomes copied"),
+        pytest.param(11, "x_rep changes when the outcomes change", id="some outcomes copied"),
         pytest.param(12, "with Stan's seed", id="random numbers in transformed data"),
         pytest.param(13, CHANGED, id="prior centred at the smallest predictor"),
         pytest.param(14, MOVES, id="outcomes that occur twice"),
@@ -247,16 +247,16 @@ SUM = "the target does not hold weights[i] * log_lik[i]"
         pytest.param(16, REMOVED, id="prior centred at the median"),
         pytest.param(17, SUM, id="small weights cut"),
         pytest.param(18, SUM, id="terms cut far from the data"),
-        pytest.param(19, "the target moves when records of weight 0 are added", id="prior from the first record beyond 20"),
+        pytest.param(19, "the target changes when records of weight 0 are added", id="prior from the first record beyond 20"),
         pytest.param(20, SUM, id="prior that follows the sum of weights"),
         pytest.param(21, REMOVED, id="terms that follow the place"),
         pytest.param(22, CHANGED, id="prior that looks for far records"),
         pytest.param(23, REMOVED, id="prior that follows the mean a little"),
-        pytest.param(24, "x_rep moves when the outcomes change", id="outcomes copied where they are near"),
-        pytest.param(25, "x_rep of a record moves when the predictors of later ones change", id="predictors of others in x_rep"),
+        pytest.param(24, "x_rep changes when the outcomes change", id="outcomes copied where they are near"),
+        pytest.param(25, "x_rep of a record changes when the predictors of later ones change", id="predictors of others in x_rep"),
         pytest.param(26, CHANGED, id="prior that looks for very far records"),
         pytest.param(27, SUM, id="prior that looks for weights in a range"),
-        pytest.param(28, "x_rep moves when the outcomes change", id="whole outcomes kept whole"),
+        pytest.param(28, "x_rep changes when the outcomes change", id="whole outcomes kept whole"),
     ],
 )  # fmt: skip
 def test_a_program_that_leaks_other_records_is_refused(faults_of, fault, words):
@@ -355,7 +355,7 @@ generated quantities {
         pytest.param(2, CHANGED, id="prior centred at the largest value of a column"),
         pytest.param(3, CHANGED, id="prior centred at the least number of trials"),
         pytest.param(4, "log_lik is not finite at the declared high of dose: 10", id="infinite at a declared value"),
-        pytest.param(5, "x_rep of a record moves when the predictors of later ones change", id="columns of others in x_rep"),
+        pytest.param(5, "x_rep of a record changes when the predictors of later ones change", id="columns of others in x_rep"),
         pytest.param(6, "predictive values that do not follow its density", id="a column left out of x_rep"),
     ],
 )

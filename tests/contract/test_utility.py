@@ -21,9 +21,9 @@ def random(x):
     ("statistic", "fault"),
     [
         (sorts, "writes into the data set that it gets"),
-        (random, "gives different numbers for the same data set"),
-        (lambda x: np.log(x - 1).sum(), "gives -inf for the data: it has to be a finite number"),
-        (lambda x: x.mean() / (x.std() > 0), "gives inf for values that are all equal"),
+        (random, "returns different numbers for the same data set"),
+        (lambda x: np.log(x - 1).sum(), "returns -inf for the data: the result must be a finite number"),
+        (lambda x: x.mean() / (x.std() > 0), "returns inf for values that are all equal"),
         (lambda x: x[3], "fails on their first half: IndexError"),
         (lambda x: x, "fails on the data: TypeError"),
     ],

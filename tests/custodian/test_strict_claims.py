@@ -253,7 +253,7 @@ def mine(context: Context, *, epsilon: float) -> Form:
     return Form(weights, Sensitive(weights, threshold=epsilon / 2))
 """
 FAULTS = {
-    "context.records.x / context.records.x.max()": "claims 'DP (add/remove)' and gives a record another weight",
+    "context.records.x / context.records.x.max()": "claims 'DP (add/remove)' but gives a record a different weight",
     "np.no_such_function(context.records.x)": "stops with AttributeError",
 }
 

@@ -18,15 +18,15 @@ NODES = 4001
 MOST = 20_000
 """Largest number of integers in a sum."""
 FAR = 14.0
-"""Powers of e that the nodes reach beyond the scale of the predictive values."""
+"""Number of powers of e by which the nodes extend beyond the scale of the predictive values."""
 WRONG = 2e-3
-"""Distance of the total probability from 1 that is reported."""
+"""Smallest distance of the total probability from 1 that is reported."""
 APART = 0.01
-"""Distance of a declared distribution function from the integral of the density that is reported."""
+"""Smallest distance of a declared distribution function from the integral of the density that is reported."""
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Levels of the quantiles of predictive values at which both are compared."""
+"""Levels of the quantiles of predictive values at which a declared distribution function is compared with the density."""
 UNLIKELY = 1e-6
-"""Probability below which predictive values do not follow a density."""
+"""P value below which predictive values are reported not to follow a density."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Support:
 def check_record(
     record: Records, draw: Draws, log_likelihood: Callable[[Records], Array], predicted: Array, support: Support, who: str = ""
 ) -> list[str]:
-    """List the problems of the density of one record at one draw, each as a sentence with the draw.
+    """List the problems of one record's density at one draw, each as a sentence that names the draw.
 
     Args:
         record: a data set of one record; the density is that of its outcome.
@@ -77,14 +77,14 @@ def check_distribution(
         coarse = 0.0 if value in values else float(masses[np.clip(near, 0, len(masses) - 1)].max())
         if not abs(probability - expected) <= APART + coarse:
             return [
-                f"declares the probability {probability:.3g} of outcomes up to {value:.3g}, where its density integrates to "
+                f"declares the probability {probability:.3g} for outcomes up to {value:.3g}, but its density integrates to "
                 f"{expected:.3g}"
             ]
     return []
 
 
 def in_words(draw: Draws) -> str:
-    """List the parameters of a draw in words."""
+    """Format the parameters of a draw as text."""
     return ", ".join(f"{name} = {np.ravel(values)[0]:.3g}" for name, values in draw.items())
 
 
@@ -97,18 +97,18 @@ def check_density(log_density: LogDensity, predicted: Array, support: Support) -
         support: possible values of its outcome.
     """
     if not np.isfinite(predicted).all():
-        return ["gives predictive values that are not finite"]
+        return ["returns predictive values that are not finite"]
     if ((predicted < support.lower) | (predicted > support.upper)).any():
         ends = f"{support.lower:g} to {support.upper:g}"
-        return [f"gives predictive values outside {ends}: these have to be the ends of what it can give"]
+        return [f"returns predictive values outside {ends}: all values that it can return must be in this interval"]
     with np.errstate(over="ignore"):
         values, masses = _masses(log_density, predicted, support)
     total = float(masses.sum())
     if not abs(total - 1) <= WRONG:
-        return [f"has a density that integrates to {total:.3g} and not to 1, so that epsilon would be wrong"]
+        return [f"has a density that integrates to {total:.3g} instead of 1, so epsilon would be wrong"]
     distance = _distance(values, masses, predicted)
     if kolmogorov(distance * len(predicted) ** 0.5) < UNLIKELY:
-        return [f"gives predictive values that do not follow its density: their distribution functions differ by {distance:.2g}"]
+        return [f"returns predictive values that do not follow its density: the distribution functions differ by {distance:.2g}"]
     return []
 
 
@@ -130,7 +130,7 @@ def _masses(log_density: LogDensity, predicted: Array, support: Support) -> tupl
 
 
 def _nodes(predicted: Array, support: Support) -> tuple[Array, Array]:
-    """Nodes over the support, dense near values and at finite ends, and the length of the interval of each."""
+    """Nodes over the support, dense near values and at finite ends, and the length of each node's interval."""
     low, high = support.lower, support.upper
     scale = float(np.median(np.abs(predicted - np.median(predicted)))) or 1.0
     if np.isfinite(low) and np.isfinite(high):
@@ -146,7 +146,7 @@ def _nodes(predicted: Array, support: Support) -> tuple[Array, Array]:
 
 
 def _distance(values: Array, masses: Array, predicted: Array) -> float:
-    """Largest distance of the distribution functions of a density and of predictive values, at the values of the density."""
+    """Largest distance between the distribution functions of a density and of predictive values, at the values of the density."""
     below = np.searchsorted(np.sort(predicted), values, side="right") / len(predicted)
     continuous = np.cumsum(masses) - np.where(np.isin(values, predicted), 0, masses / 2)
     return float(np.abs(continuous - below).max())

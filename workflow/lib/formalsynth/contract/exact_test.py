@@ -1,11 +1,12 @@
 """Exact test of a strict guarantee: the largest ratio of output probabilities over all small data sets and their neighbours.
 
-What is tested is the result of the mechanism: the form that a sampler gets, or the noisy counts. The sampler's program is not.
-Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and large data
-sets with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is uniform on a
-finite grid of parameters, where both probability vectors are exact. Noisy counts reach every output, so that the largest log
-ratio is the L1 distance of the counts over the scale of the noise. A selection gives its probabilities. For a form with a private
-first stage, the log ratio of its counts and the largest of the posteriors, each given the same noisy counts, add up.
+The test covers the result of the mechanism, which is the form passed to a sampler or the noisy counts, but not the sampler's
+program. Every data set of up to :data:`MOST` records on a grid of outcomes and predictors is tried with every neighbour, and a
+large data set with extreme neighbours. A form gives one posterior draw; the theorem holds for every prior, so the prior is
+uniform on a finite grid of parameters, where both probability vectors are exact. Noisy counts can take every output, so the
+largest log ratio is the L1 distance of the counts divided by the scale of the noise. A selection states its probabilities. For a
+form with a private first stage, the log ratio of its counts and the largest log ratio of the posteriors, each given the same
+noisy counts, add up.
 
 ``python -m formalsynth.contract.exact_test`` runs it for every registered mechanism with a strict guarantee.
 """
@@ -32,13 +33,13 @@ from formalsynth.core.selection import Selection, log_ratio
 from formalsynth.core.streams import MechanismAddress
 
 MOST = 4
-"""Largest number of records of the data sets that are all tried."""
+"""Largest number of records for which every data set is tried."""
 LARGE = 1000
-"""Number of records of the data set that is tried with extreme neighbours."""
+"""Number of records in the data set that is tried with extreme neighbours."""
 ROUNDING = 1e-9
 """Largest excess of a log ratio over the claim that counts as rounding."""
 DataSet = tuple[int, ...]
-"""Positions of the records of a data set on the grid, in rising order."""
+"""Positions of the records of a data set on the grid, in increasing order."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,13 @@ class Grid:
     """Records and parameters on which mechanisms are tried."""
 
     records: Records
-    """Records (m,) of which all data sets are made."""
+    """Records (m,) from which all data sets are made."""
     thetas: Draws
     """Parameters (S,) of the family with equal prior probability."""
     large: Records | None = None
     """A large data set, to which records of the grid are added."""
     sizes: range = range(MOST + 1)
-    """Numbers of records of the data sets that are all tried."""
+    """Numbers of records for which every data set is tried."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,12 @@ class Case:
 
     def _log_mass(self, made: Form, records: Records) -> Array:
         """Log probabilities (S,) up to a constant."""
-        kept = np.flatnonzero(made.weights)  # the others are no part of the likelihood, and may be undefined
+        kept = np.flatnonzero(made.weights)  # others are not in the likelihood, which may be undefined there
         plain = log_likelihood(made.sensitive.of(self.family), records.take(kept), self.grid.thetas)
         return np.asarray(made.sensitive.clipped(made.weights[kept] * plain).sum(axis=1))
 
     def ratios(self) -> Iterator[tuple[Neighbours, float]]:
-        """Yield the relation and the largest log ratio of each pair of neighbours, both directions at once."""
+        """Yield the relation and the largest log ratio of each pair of neighbours, for both directions at once."""
         places = range(len(self.grid.records))
         for data in every_data_set(len(self.grid.records), self.grid.sizes):
             for new in places:
@@ -120,10 +121,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Output:
-    """Distribution of an output: noisy counts and log probabilities over a grid of parameters, either alone, or a selection."""
+    """Distribution of an output: noisy counts, log probabilities over a grid of parameters, or both; or a selection."""
 
     log_mass: Array | None = None
-    """(S,) up to a constant, or (K, S) given each of K outputs of a first stage."""
+    """Log probabilities (S,) up to a constant, or (K, S) given each of K outputs of a first stage."""
     counts: Counts | None = None
     selection: Selection | None = None
 
@@ -133,7 +134,7 @@ class Output:
         return None if self.log_mass is None else self.log_mass - logsumexp(self.log_mass, axis=-1, keepdims=True)
 
     def ratio(self, other: Output) -> float:
-        """Largest absolute log ratio of the probabilities of an output; infinite where one is impossible or undefined."""
+        """Largest absolute log ratio of the probabilities of an output; infinite if one is impossible or undefined."""
         if self.selection is not None and other.selection is not None:
             return log_ratio(self.selection, other.selection)
         mine, its = self.log_probability, other.log_probability
@@ -147,20 +148,20 @@ class Output:
 
 
 def _largest(log_probability: Array, other: Array) -> float:
-    """Largest absolute difference; infinite where one is undefined."""
+    """Largest absolute difference; infinite if one is undefined."""
     largest = float(np.abs(log_probability - other).max())
     return math.inf if math.isnan(largest) else largest
 
 
 def first_outputs(cells: int) -> list[Array]:
-    """Noisy counts (cells,) of a first stage that are tried: none, rising, falling, and all records in the first or last cell."""
+    """Noisy counts (cells,) of a first stage to try: none, increasing, decreasing, and all records in the first or last cell."""
     rising = np.arange(cells, dtype=float)
     ends = [np.where(rising == at, 1000.0, 0.0) for at in (0, cells - 1)]
     return [np.zeros(cells), rising, rising[::-1], *ends]
 
 
 def every_data_set(values: int, sizes: Iterable[int]) -> Iterator[DataSet]:
-    """Yield every multiset of the values with these numbers of members."""
+    """Yield every multiset of the values with these sizes."""
     for size in sizes:
         yield from itertools.combinations_with_replacement(range(values), size)
 
@@ -198,7 +199,7 @@ def exact_test(case: Case, family: str = "") -> list[Finding]:
 
     Args:
         case: the mechanism, its parameters and the grid.
-        family: name of the family, for the finding.
+        family: name of the family, to be stored in the findings.
     """
     largest: dict[Neighbours, list[float]] = {}
     for relation, ratio in case.ratios():
@@ -232,16 +233,16 @@ def share_regression_grid() -> Grid:
 
 
 GRIDS: Mapping[str, Callable[[], Grid]] = {"beta": shares_grid, "beta_regression": share_regression_grid}
-"""Grid for each family that a proof card can name: those whose likelihoods can be clipped."""
+"""Grid for each family that a proof card can name: the families whose likelihoods can be clipped."""
 
 
 def case_of(mechanism: Mechanism, family: str, parameters: Mapping[str, float]) -> Case:
-    """Case of a mechanism on the grid of a family."""
+    """Build the case of a mechanism on the grid of a family."""
     return Case(mechanism, parameters, FAMILIES[family], GRIDS[family]())
 
 
 def main() -> int:
-    """Print the largest log ratio of every shipped mechanism with a strict guarantee; 1 if one exceeds its claim."""
+    """Print the largest log ratio of every shipped mechanism with a strict guarantee; return 1 if one exceeds its claim."""
     for register in (MECHANISMS, FAMILIES):
         register.find()
     wrong = False

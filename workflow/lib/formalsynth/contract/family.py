@@ -21,14 +21,14 @@ from formalsynth.stan.sample import sample
 DRAWS = 3
 """Number of draws at which a density is integrated."""
 POINTS = 20
-"""Number of points at which it is compared with the Stan program."""
+"""Number of points at which a density is compared with its Stan program."""
 PREDICTED = 2000
 INSIDE = (0.8, 1.25)
 """Ends of the interval around a record whose probability is compared, as factors of the record."""
 CLOSE = 1e-5
 """Relative difference that counts as rounding, also of finite differences."""
 COARSE = 1e-3
-"""Difference of probabilities that counts as error of the integral."""
+"""Difference of probabilities that counts as integration error."""
 SEED = 20260205
 
 
@@ -50,21 +50,21 @@ LENGTHS = SamplerSettings(warmup=500, draws=500, ess_min=50, attempts=2)
 
 
 def trial(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> Fitted | str:
-    """Fit a family to a few of some records for a trial; or return the reason why that is not possible."""
+    """Fit a family to a few of the records for a trial, or return the reason why it cannot be fitted."""
     chosen = np.random.default_rng(SEED).permutation(len(records))[:RECORDS]
     few: Records = records.take(np.sort(chosen))
     try:
         data = family.stan_data(few, np.ones(len(few)), priors)
         fit = sample(executable, data, family.inits(data), family.parameters, SEED, LENGTHS)
-    except Exception as error:  # any error of the user's own code
+    except Exception as error:  # any error in the user's own code
         return f"stops with {type(error).__name__}: {' '.join(str(error).split())}"
     if fit.status != "ok":
-        return f"cannot be tried: {len(few)} records could not be fitted ({fit.reason})"
+        return f"cannot be checked: {len(few)} records could not be fitted ({fit.reason})"
     return Fitted(family, few, fit.draws, executable, dict(priors))
 
 
 def broken_family(family: Family, records: Records, executable: Path, priors: Mapping[str, float]) -> list[str]:
-    """List the faults of a family on a few of some records, each as a sentence."""
+    """List the faults of a family on a few of the records, each as a sentence."""
     tried = trial(family, records, executable, priors)
     return [tried] if isinstance(tried, str) else check_family(tried)
 
@@ -76,12 +76,12 @@ def check_family(fitted: Fitted) -> list[str]:
         return problems or [*_density(fitted), *_intervals(fitted), *_distribution(fitted), *_program(fitted)]
     except ChainFailed as error:
         return [f"its Stan program stops: {error}"]
-    except Exception as error:  # any error of the user's own code
+    except Exception as error:  # any error in the user's own code
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
 def support(family: Family) -> Support:
-    """Support of a family as far as a few test values show."""
+    """Support of a family, inferred from a few test values."""
     holds = family.outcomes.holds
     negative = any(holds(np.array([value])) for value in (-1.0, -0.5))
     below_one = not any(holds(np.array([value])) for value in (1.5, 2.0))
@@ -92,25 +92,25 @@ def _shapes(fitted: Fitted) -> Iterator[str]:
     family, records, draws = fitted.family, fitted.records, take(fitted.draws, slice(0, 50))
     n, values = len(records), log_likelihood(family, records, draws)
     if values.shape != (50, n):
-        yield f"gives a log-likelihood of shape {values.shape} for 50 draws and {n} records"
+        yield f"returns a log-likelihood of shape {values.shape} for 50 draws and {n} records"
         return
     if not np.isfinite(values).all():
-        yield "gives a log-likelihood that is not finite for its own data"
+        yield "returns a log-likelihood that is not finite for its own data"
     order = np.random.default_rng(SEED).permutation(n)
     if not np.allclose(log_likelihood(family, records.take(order), draws), values[:, order], rtol=1e-9, atol=1e-9):
-        yield "gives records another log-likelihood when they come in another order"
+        yield "returns different log-likelihoods when the records are in another order"
     if _moves(family, records, draws, values):
         yield (
-            "gives a record another log-likelihood when other records change: what is worked out from all records has to be a "
-            "fixed number"
+            "returns a different log-likelihood for a record when other records change: anything computed from all records must "
+            "be a fixed number"
         )
     predicted, other = (
         family.predict(np.random.default_rng(SEED), rows, draws) for rows in (records, replace(records, x=records.x[order]))
     )
     if predicted.shape != (50, n):
-        yield f"gives predictive values of shape {predicted.shape} for 50 draws and {n} records"
+        yield f"returns predictive values of shape {predicted.shape} for 50 draws and {n} records"
     elif not np.array_equal(predicted, other):
-        yield "gives other predictive values when the outcomes change: draw them from the parameters and the predictors alone"
+        yield "returns different predictive values when the outcomes change: draw them from the parameters and predictors only"
 
 
 def _moves(family: Family, records: Records, draws: Draws, values: Array) -> bool:
@@ -157,7 +157,7 @@ def _intervals(fitted: Fitted) -> Iterator[str]:
         expected = float(np.exp(log_likelihood(family, rows, draw)[0]) @ lengths) if len(values) else 0.0
         if abs(expected - probability[k]) > COARSE:
             yield (
-                f"gives the probability {probability[k]:.4g} where its density integrates to {expected:.4g}, at "
+                f"returns the probability {probability[k]:.4g} where its density integrates to {expected:.4g}, at "
                 f"{in_words(draw)}: see log_interval_probability"
             )
             return
@@ -198,7 +198,7 @@ def _program(fitted: Fitted) -> Iterator[str]:
             base, changed = (evaluate(fitted.executable, values, point.values) for values in (data, its_data))
             draw = {name: np.asarray(base.values[name])[None] for name in family.parameters}
             if any(not np.allclose(base.values[name], changed.values[name], rtol=1e-6) for name in family.parameters):
-                return  # parameters that move with the data cannot be compared like this
+                return  # parameters that change with the data cannot be compared this way
             ours = float(
                 (its_weights @ log_likelihood(family, other, draw)[0]) - weights @ log_likelihood(family, records, draw)[0]
             )
@@ -206,10 +206,10 @@ def _program(fitted: Fitted) -> Iterator[str]:
             largest = max(largest, abs(ours))
         if np.ptp(differences) > CLOSE * largest:
             yield (
-                f"its Stan program {family.program} has another density: over {POINTS} points the difference is not constant "
-                f"but moves by {np.ptp(differences):.3g}"
+                f"its Stan program {family.program} has a different density: over {POINTS} points the difference is not constant "
+                f"but varies by {np.ptp(differences):.3g}"
             )
             return
     error = gradient_error(fitted.executable, data, points[0].values)
     if error > 1e-3:
-        yield f"its Stan program {family.program} has a gradient that is {error:.2g} off finite differences"
+        yield f"its Stan program {family.program} has a gradient that differs from finite differences by {error:.2g}"

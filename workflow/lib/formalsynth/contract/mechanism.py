@@ -33,25 +33,25 @@ from formalsynth.core.streams import MechanismAddress
 MOVED = 1e-9
 """Difference of weights that counts as rounding."""
 MANY = 2000
-"""Number of records of the large test data set of a mechanism."""
+"""Number of records in the large test data set of a mechanism."""
 COPIES = 300
 """Largest number of equal records on which counts are compared."""
-OWN = "make each weight of its own record and declared numbers alone, or register it as ASYMPTOTIC"
+OWN = "compute each weight from its own record and declared numbers only, or register the mechanism as ASYMPTOTIC"
 FAR = (-1e9, 0.0, 1e-9, 1 - 1e-9, 1e9)
 """Outliers among outcomes and predictors; those that the family accepts are tried."""
 FEW = 5
-"""Number of records of which small data sets are made."""
+"""Number of records from which small data sets are made."""
 MIXED = "returns a Form for some data and a DirectRelease for others"
 
 
 @dataclass(frozen=True)
 class Watched(MechanismAddress):
-    """Address that records the random streams that were used."""
+    """Address that records which random streams were used."""
 
     taken: list[tuple[str, tuple[int, ...]]] = field(default_factory=list, compare=False)
 
     def sequence(self, stage: str, words: Sequence[int] = ()) -> np.random.SeedSequence:
-        """Seed sequence of one stage, whose use is recorded."""
+        """Return the seed sequence of one stage, and record its use."""
         self.taken.append((stage, tuple(words)))
         return super().sequence(stage, words)
 
@@ -81,12 +81,12 @@ def check_mechanism(
         return faults or list(_of_small_data(trial)) or own_card_faults(mechanism)
     except BrokenContract as error:
         return [error.problem]
-    except Exception as error:  # any error of the user's own code
+    except Exception as error:  # any error in the user's own code
         return [f"stops with {type(error).__name__}: {' '.join(str(error).split())}"]
 
 
 class _Given(TypedDict, total=False):
-    """Input of a call in place of that of the trial."""
+    """Inputs of a call that replace those of the trial."""
 
     draws: Draws
     risk: Array
@@ -96,7 +96,7 @@ class _Given(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class _Trial:
-    """Mechanism with the records of its calls."""
+    """Mechanism with the inputs of its calls."""
 
     mechanism: Mechanism
     parameters: Mapping[str, float]
@@ -107,7 +107,7 @@ class _Trial:
     address: Watched = field(default_factory=lambda: Watched(1, 1, 1, 1, 0))
 
     def made(self, index: Index | None = None, **given: Unpack[_Given]) -> Made:
-        """Call the mechanism on the records at ``index``, with its own or other draws, risks and weights of parents, and address.
+        """Call the mechanism on the records at ``index``, with other draws, risks and weights of parents and address if given.
 
         Raises:
             BrokenContract: the mechanism writes into its input, or its result breaks the contract.
@@ -130,11 +130,11 @@ class _Trial:
             same = same and _equal(parent.by_record, risk) and _equal(parent.weights, weights)
             same = same and set(parent.draws) == set(draws) and all(_equal(parent.draws[name], draws[name]) for name in draws)
         if not same:
-            raise BrokenContract(self.mechanism.name, "changes its input, which other synthesizers use too: work on a copy")
+            raise BrokenContract(self.mechanism.name, "changes its input, which other synthesizers also use: work on a copy")
         return made
 
     def form(self, index: Index | None = None, **given: Unpack[_Given]) -> Form:
-        """Call :meth:`made` for a mechanism that gives a form.
+        """Call :meth:`made` for a mechanism that returns a form.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a form.
@@ -145,7 +145,7 @@ class _Trial:
         return made
 
     def release(self, index: Index | None = None, **given: Unpack[_Given]) -> DirectRelease | PrivateFit:
-        """Call :meth:`made` for a mechanism that releases directly or gives a private fit.
+        """Call :meth:`made` for a mechanism that returns a direct release or a private fit.
 
         Raises:
             BrokenContract: as :meth:`made`, or the result is not a release.
@@ -163,27 +163,27 @@ def _of_use(trial: _Trial, form: Form) -> Iterator[str]:
     trial.form(np.arange(MANY) % n)
     trial.form(weights=1 / (1 + trial.risk))
     if _moved(trial.form(), form):
-        yield "gives other weights when it is called again: take random numbers from context.address.generator alone"
+        yield "returns different weights when it is called again: draw random numbers only from context.address.generator"
     elif not trial.address.taken:  # random numbers belong to positions, not to records
         order: Index = np.random.default_rng(1).permutation(n)
         if _moved(trial.form(order), form, order):
-            yield "gives records other weights when they come in another order: a weight may not depend on the place of a record"
+            yield "returns different weights when the records are reordered: a weight must not depend on a record's position"
 
 
 def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
-    """Faults of a guarantee for every data set: its weights have to be fixed functions of their own records."""
+    """Faults of a guarantee for every data set: each weight must be a fixed function of its own record."""
     if not trial.mechanism.strict:
         return
     n, kind = len(trial.records), trial.mechanism.guarantee
     if _moved(trial.form(address=Watched(1, 1, 1, 1, 1)), form):
-        yield f"claims {kind!r} and has random weights, which have to be fixed functions of their own records"
+        yield f"claims {kind!r} but has random weights: each weight must be a fixed function of its own record"
         return
     other_draws = {name: np.repeat(values[:1], len(values), axis=0) for name, values in trial.draws.items()}
     if _moved(trial.form(draws=other_draws, risk=1 + 2 * trial.risk, weights=1 / (1 + trial.risk)), form):
-        yield f"claims {kind!r} and has weights that follow its parents, which depend on all records: register it with parents=0"
+        yield f"claims {kind!r} but its weights depend on its parents, which depend on all records: register it with parents=0"
         return
     if trial.mechanism.parents:
-        yield f"claims {kind!r} and is built on parents, which depend on all records: register it with parents=0"
+        yield f"claims {kind!r} but is built on parents, which depend on all records: register it with parents=0"
         return
     far = _with_far_records(trial)
     ends = [int(np.argmin(trial.records.x)), int(np.argmax(trial.records.x)), *range(n, len(far.records))]
@@ -191,14 +191,14 @@ def _of_claim(trial: _Trial, form: Form) -> Iterator[str]:
         others = [np.where(np.arange(n) == i, i, end) for end in ends]
         alone = _moved(trial.form(np.array([i])), form, [i])
         if alone or any(_moved(far.form(index), form, [i], [i]) for index in others):
-            yield (f"claims {kind!r} and gives a record another weight when other records change: {OWN}")
+            yield f"claims {kind!r} but gives a record a different weight when other records change: {OWN}"
             return
     if _moved(trial.form(np.minimum(np.arange(MANY), n - 1)), form, place=range(n)):
-        yield f"claims {kind!r} and gives a record another weight among {MANY} records than among {n}: {OWN}"
+        yield f"claims {kind!r} but gives a record a different weight among {MANY} records than among {n}: {OWN}"
 
 
 def _of_stages(trial: _Trial, form: Form) -> Iterator[str]:
-    """Faults of a form with a private first stage: given the noisy counts, it is like a form without one."""
+    """Faults of a form with a private first stage: given the noisy counts, it must meet the conditions for a form without one."""
     assert form.counts is not None
     outputs = first_outputs(len(form.counts.counts))
     for noisy in outputs:
@@ -214,15 +214,15 @@ def _of_stages(trial: _Trial, form: Form) -> Iterator[str]:
         with noise_replaced(noisy):
             faults = list(_of_claim(trial, given))
         if faults:
-            yield f"given its noisy counts {faults[0]}"
+            yield f"given its noisy counts, {faults[0]}"
             return
     fewer = None, np.arange(1, len(trial.records)), np.array([0, 0])
     if len({str(_stream_of(trial, index, outputs[0])) for index in fewer}) > 1:
-        yield "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
+        yield "uses different random numbers for different records: declare its stream, with words of its parameters only"
 
 
 def _stream_of(trial: _Trial, index: Index | None, noisy: Array) -> tuple[list[tuple[str, tuple[int, ...]]], str]:
-    """Random streams that a form takes, and the state in which its noise is drawn."""
+    """Random streams that a form uses, and the generator's state when its noise is drawn."""
     address = Watched(1, 1, 1, 1, 0)
     with noise_replaced(noisy) as calls:
         trial.form(index, address=address)
@@ -230,7 +230,7 @@ def _stream_of(trial: _Trial, index: Index | None, noisy: Array) -> tuple[list[t
 
 
 def _of_small_data(trial: _Trial) -> Iterator[str]:
-    """Faults of a strict guarantee on all data sets of a few records, by probabilities that are exact."""
+    """Faults of a strict guarantee on all data sets of a few records, from exact probabilities."""
     if not trial.mechanism.strict:
         return
     far = _with_far_records(trial).records
@@ -241,8 +241,8 @@ def _of_small_data(trial: _Trial) -> Iterator[str]:
     for finding in exact_test(case):
         if not finding.holds:
             yield (
-                f"claims epsilon {finding.claim:g} for {finding.relation}, and the probabilities of an output differ by a factor "
-                f"of exp({finding.largest:.4g}) between neighbouring data sets of a few records"
+                f"claims epsilon {finding.claim:g} for {finding.relation}, but the probabilities of an output differ by a "
+                f"factor of exp({finding.largest:.4g}) between neighbouring data sets of a few records"
             )
             return
 
@@ -263,27 +263,27 @@ def _of_release(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[
     """Faults of a mechanism with a direct release or a private fit."""
     kind, chosen = trial.mechanism.guarantee, _selection_of(release)
     if not _same_draws(trial.release(), release):
-        yield "gives other draws when it is called again: take random numbers from context.address.generator alone"
+        yield "returns different draws when it is called again: draw random numbers only from context.address.generator"
         return
     if _same_draws(trial.release(address=Watched(1, 1, 1, 1, 1)), release):
-        yield "gives the same draws for another random stream: add the noise with context.address.generator"
+        yield "returns the same draws for another random stream: add the noise with context.address.generator"
         return
     if isinstance(release, DirectRelease) and not _predicts_from_draws(trial, release):
-        yield "predicts other values from the same draws when the records change: predict from draws and declared numbers alone"
+        yield "predicts different values from the same draws when the records change: use only draws and declared numbers"
     elif release.counts is None and chosen is None and trial.mechanism.strict:
         yield (
-            f"claims {kind!r} and gives no counts by which that could be checked: give DirectRelease its LaplaceCounts, or "
+            f"claims {kind!r} but returns no counts to check that claim: pass its LaplaceCounts to DirectRelease, or "
             "register a kind that names its condition after a bar"
         )
     elif release.counts is not None or chosen is not None:
         faults, fault_of = list(_of_counts(trial, release)), _noise_fault if chosen is None else _selection_fault
         if not faults and trial.mechanism.strict and (fault := fault_of(trial, release)):
-            faults = [f"claims {kind!r} and {fault}"]
+            faults = [f"claims {kind!r} but {fault}"]
         yield from faults
 
 
 def _predicts_from_draws(trial: _Trial, release: DirectRelease) -> bool:
-    """Check that the same draws give the same values whatever the records are; a family gives them at the predictors alone."""
+    """Check that the same draws give the same values whatever the records are; a family uses only the predictors."""
     if release.predictor is trial.family:
         return True
     n = len(trial.records)
@@ -302,9 +302,9 @@ def _selection_of(release: DirectRelease | PrivateFit) -> Selection | None:
 
 
 def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
-    """Fault of draws that are not what was selected, as the end of a sentence; empty if there is none.
+    """Fault of draws that do not follow from the selection alone, as the end of a sentence; empty if there is none.
 
-    The positions of the selected candidates are replaced by declared ones: the draws have to be the same for all records then.
+    The positions of the selected candidates are replaced by declared ones: the draws must then be the same for all records.
     """
     outputs = []
     for last, index in ((False, None), (False, np.arange(1, len(trial.records))), (True, None)):
@@ -314,19 +314,19 @@ def _selection_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         while stage is not None:
             stages += 1
             if stages > len(calls) or not _equal(calls[stages - 1].log_probability, stage.log_probability):
-                return "selects with other probabilities than it states"
+                return "selects with probabilities that differ from those it states"
             stage = stage.following(len(stage.scores) - 1 if last else 0) if stage.following else None
         if len(calls) != stages:
             return f"selects {len(calls)} times in {stages} stages: call selection.selected(generator) once"
         outputs.append(made)
     if not _same_draws(outputs[0], outputs[1]):
-        return "uses the records as well as the selected candidate: make the draws of selection.selected(generator) alone"
-    return "" if not _same_draws(outputs[0], outputs[2]) else "gives draws that do not follow the selected candidate"
+        return "uses the records as well as the selected candidate: make the draws from selection.selected(generator) only"
+    return "" if not _same_draws(outputs[0], outputs[2]) else "returns draws that do not depend on the selected candidate"
 
 
 @contextlib.contextmanager
 def selection_replaced(last: bool) -> Iterator[list[Selection]]:
-    """Let all selections give the first or the last candidate inside the block; the list collects the stages."""
+    """Make all selections return the first or the last candidate inside the block; the list collects the stages."""
     calls: list[Selection] = []
 
     def replaced(self: Selection, generator: np.random.Generator) -> int:
@@ -344,8 +344,8 @@ def selection_replaced(last: bool) -> Iterator[list[Selection]]:
 def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
     """Fault of draws that do not come from the stated noisy counts alone, as the end of a sentence; empty if there is none.
 
-    The noisy counts are replaced by declared ones, small and large, the same for few and for many records: the draws have to be
-    the same then, too, with all else that is published or given to a fit.
+    The noisy counts are replaced by declared ones, small and large, the same for few and for many records: the draws, and
+    everything else that is published or passed to a fit, must then be the same, too.
     """
     assert release.counts is not None
     size, n = len(release.counts.counts), len(trial.records)
@@ -363,19 +363,19 @@ def _noise_fault(trial: _Trial, release: DirectRelease | PrivateFit) -> str:
         outputs.append(made)
         streams.append((address.taken, calls[0].state))
     if any(stream != streams[0] for stream in streams):
-        return "takes other random numbers for other records: its stream has to be declared, with words of its parameters alone"
+        return "uses different random numbers for different records: declare its stream, with words of its parameters only"
     alike = (outputs[0], *outputs[2:5]), outputs[5:]
     if any(not _same_draws(few, more) or not _same_fits(trial, few, [more]) for few, *others in alike for more in others):
-        return "uses the records as well as its noisy counts: make the draws of counts.noisy(generator, 1) alone"
+        return "uses the records as well as its noisy counts: make the draws from counts.noisy(generator, 1) only"
     with noise_replaced(small):
         elsewhere = trial.release(address=Watched(1, 1, 1, 1, 1))
     if not _same_draws(outputs[0], elsewhere):
-        return "uses random numbers as well as its noisy counts, which can be the noise again: make the draws of the counts alone"
-    return "" if size == 1 or not _same_draws(outputs[0], outputs[1]) else "gives draws that do not follow its noisy counts"
+        return "uses random numbers, which may repeat the noise, as well as its counts: make the draws from the noisy counts only"
+    return "" if size == 1 or not _same_draws(outputs[0], outputs[1]) else "returns draws that do not depend on its noisy counts"
 
 
 def _fit_input(trial: _Trial, made: DirectRelease | PrivateFit, noisy: Tables) -> tuple[object, dict[str, Array]]:
-    """Collect declarations and program of a private fit, with given noisy tables, and its data with the starting point."""
+    """Collect a private fit's declarations and program, with given noisy tables, and its data with the starting point."""
     if not isinstance(made, PrivateFit):
         return None, {}
     data = made.model.stan_data(made.public, trial.family.priors)
@@ -416,22 +416,22 @@ def _of_counts(trial: _Trial, release: DirectRelease | PrivateFit) -> Iterator[s
             other = trial.release(index)
             loss = _loss(release, other)
             if not loss <= claim * (1 + MOVED):
-                yield f"claims epsilon {claim:g} for {relation}, and a record costs {loss:.3g}: too little noise for its counts"
+                yield f"claims epsilon {claim:g} for {relation}, but a record costs {loss:.3g}: too little noise for its counts"
                 return
             if loss == 0 and not _same_draws(release, other):
-                yield f"claims {kind!r} and gives other draws for the same counts and noise: make them of noisy counts alone"
+                yield f"claims {kind!r} but returns different draws for the same counts and noise: use noisy counts only"
                 return
 
 
 def _of_copies(trial: _Trial) -> Iterator[str]:
-    """Check that each further copy of one record costs no more than claimed, from none to hundreds."""
+    """Check that each additional copy of one record, from the first to hundreds, costs no more than claimed."""
     claim = trial.mechanism.claim(trial.parameters, "add_remove")
     if claim is None:
         return
     releases = (trial.release(np.zeros(copies, dtype=int)) for copies in range(COPIES))
     for copies, (fewer, more) in enumerate(itertools.pairwise(releases)):
         if not _loss(fewer, more) <= claim * (1 + MOVED):
-            yield f"claims epsilon {claim:g} for add_remove, and copy {copies + 1} of a record costs {_loss(fewer, more):.3g}"
+            yield f"claims epsilon {claim:g} for add_remove, but copy {copies + 1} of a record costs {_loss(fewer, more):.3g}"
             return
 
 
@@ -467,7 +467,7 @@ def _moved(
 
 
 def _same_state(model: object, other: object) -> bool:
-    """Check that two models are of one class with equal attributes."""
+    """Check that two models have the same class and equal attributes."""
     ours, theirs = vars(model), vars(other)
     return type(model) is type(other) and set(ours) == set(theirs) and all(np.array_equal(ours[k], theirs[k]) for k in ours)
 

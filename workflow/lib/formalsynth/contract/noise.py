@@ -1,4 +1,4 @@
-"""Noisy counts of a mechanism replaced by declared ones, so that all that follows from them can be compared."""
+"""Replacement of a mechanism's noisy counts by declared ones, to compare everything that follows from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from formalsynth.core.private import DiscreteLaplaceCounts
 
 @dataclass(frozen=True)
 class NoiseCall:
-    """Call that asks for noise on counts."""
+    """Call that requests noise on counts."""
 
     counts: Counts
     runs: int
@@ -27,18 +27,18 @@ class NoiseCall:
         return str(self.generator.bit_generator.state)
 
     def fault(self, stated: Counts | None) -> str:
-        """Fault of the call against the stated counts, as the end of a sentence; empty if there is none."""
+        """Fault of the call compared with the stated counts, as the end of a sentence; empty if there is none."""
         same = stated is not None and np.array_equal(self.counts.counts, stated.counts, equal_nan=True)
         if stated is None or not same or self.counts.scale != stated.scale:
-            return "adds noise to other counts, or of another scale, than it states"
+            return "adds noise to counts that differ from those it states, or with another scale"
         if type(self.generator) is not np.random.Generator:
-            return "draws its noise with a generator of its own: give counts.noisy what context.address.generator returns"
+            return "draws its noise with its own generator: pass the result of context.address.generator to counts.noisy"
         return ""
 
 
 @contextlib.contextmanager
 def noise_replaced(values: Array) -> Iterator[list[NoiseCall]]:
-    """Let all counts have these noisy values (bins,) inside the block; the list collects the calls."""
+    """Make all counts return these noisy values (bins,) inside the block; the list collects the calls."""
     calls: list[NoiseCall] = []
 
     def replaced(self: Counts, generator: np.random.Generator, runs: int) -> Array:

@@ -34,11 +34,11 @@ PREDICTED = 2000
 CLOSE = 1e-7
 """Relative difference that counts as rounding."""
 LENGTHS = SamplerSettings(warmup=500, draws=300, ess_min=30, attempts=1, divergences_max=100)
-"""Sampler settings for the prior: enough for a look, not for inference."""
+"""Sampler settings for the prior: enough for a check, not for inference."""
 LONGER = LENGTHS.model_copy(update={"warmup": 3000, "draws": 1500, "rhat_max": 1.1})
 """Sampler settings for a prior that a short chain does not explore."""
 ENDLESS = 1e9
-"""Size of a parameter beyond which its prior is improper, or as weak as an improper one."""
+"""Absolute value of a parameter beyond which its prior is improper, or as weak as an improper one."""
 
 
 class ProgramUse(JobInput):
@@ -52,7 +52,7 @@ class ProgramUse(JobInput):
     inputs: dict[str, RecordInput] = Field(default_factory=dict)
     """Further columns of the records, by name."""
     at_most: str = ""
-    """The further column that no outcome exceeds; empty where ``upper`` alone bounds them."""
+    """Further column that no outcome exceeds; empty if only ``upper`` bounds outcomes."""
 
     def highest(self, records: Records) -> Array:
         """Largest outcome (n,) that each record may have."""
@@ -61,7 +61,7 @@ class ProgramUse(JobInput):
 
 @dataclass(frozen=True)
 class Checked:
-    """Compiled program with its use by a study."""
+    """Compiled program, and how a study uses it."""
 
     family: ProgramFamily
     executable: Path
@@ -115,8 +115,8 @@ def made_up(
         whole: True if outcomes are integers.
         n: number of records.
         seed: seed of the generator.
-        far: True to spread outcomes and further columns far, up to the declared bounds where there are any.
-        inputs: further columns (n,) by name; None to draw them, too.
+        far: True to spread outcomes and further columns widely, up to the declared bounds if there are any.
+        inputs: further columns (n,) by name; None to draw them as well.
     """
     generator, spread = np.random.default_rng(seed), (0.0, 1.0) if far else (0.2, 0.8)
     if inputs is None:
@@ -135,22 +135,22 @@ def made_up(
 
 
 def _prior(checked: Checked) -> tuple[dict[str, Array], list[str]]:
-    """Draws from the prior, by a fit with all weights 0, and its faults (T4)."""
+    """Draw from the prior by a fit with all weights 0, and list the prior's faults (T4)."""
     records = made_up(checked.use, checked.whole)
     data = checked.family.stan_data(records, np.zeros(RECORDS), checked.use.data)
     fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LENGTHS)
-    # in an improper prior a chain moves the largest distance at every step: a longer chain does not help
+    # under an improper prior, a chain moves the largest distance at every step: a longer chain does not help
     if fit.status != "ok" and fit.treedepth_hits < LENGTHS.draws / 2:
         fit = sample(checked.executable, data, {}, checked.family.parameters, SEED, LONGER)
     reached = [fit.draws] if fit.status == "ok" else _visited(checked, data)
     if fit.status != "ok" and _at_zero_weights(checked, records):
         return {}, [
-            "the target is not a number where all weights are 0: use each weights[i] as it is, and do not divide by their sum, "
-            "mean or largest one"
+            "the target is NaN when all weights are 0: use each weights[i] unchanged, and do not divide by their sum, "
+            "mean or maximum"
         ]
     far = [name for name in checked.family.parameters for at in reached if not (np.abs(at[name]) < ENDLESS).all()]
     if far or fit.status != "ok":
-        of = f"parameter {far[0]} runs away" if far else fit.reason
+        of = f"parameter {far[0]} grows without bound" if far else fit.reason
         problem = f"the prior alone cannot be sampled ({of}): give every parameter a proper prior, outside the sum over records"
         return {}, [problem]
     return fit.draws, []
@@ -167,7 +167,7 @@ def _at_zero_weights(checked: Checked, records: Records) -> bool:
 
 
 def _target(checked: Checked, draw: Draws, records: Records, weights: Array) -> float:
-    """Log density at a point; NaN where the program refuses it."""
+    """Log density at a point; NaN if the program rejects it."""
     try:
         return checked.at(draw, records, weights).log_density
     except ChainFailed:
@@ -175,7 +175,7 @@ def _target(checked: Checked, draw: Draws, records: Records, weights: Array) -> 
 
 
 def _visited(checked: Checked, data: StanData) -> list[Draws]:
-    """Points of a short chain; none if the chain fails."""
+    """Points visited by a short chain; none if the chain fails."""
     try:
         return [point.values for point in visited(checked.executable, data, {}, SEED, POINTS)]
     except ChainFailed:
@@ -218,10 +218,10 @@ def _weights(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
         for weights in patterns:
             some = checked.at(draw, rows, weights)
             if _differ(log_lik, some.values["log_lik"]):
-                problems = ["log_lik moves with the weights: leave them out of it, since it has to be the plain log-likelihood"]
+                problems = ["log_lik changes with the weights: leave them out of it, because it must be the plain log-likelihood"]
             elif not _differ(none.log_density, some.log_density):
                 problems = [
-                    "the weights are not used: add weights[i] * log_lik_i to the target for each record, not a ~ statement"
+                    "the weights are not used: add weights[i] * log_lik_i to the target for each record instead of a ~ statement"
                 ]
             else:
                 problems = list(_not_the_sum(none.log_density, some.log_density, weights, log_lik))
@@ -235,8 +235,8 @@ def _not_the_sum(none: float, some: float, weights: Array, log_lik: Array) -> It
     growth, expected = some - none, float(weights @ log_lik)
     if np.isfinite(expected) and _differ(growth, expected):
         yield (
-            f"the target does not hold weights[i] * log_lik[i]: with weights it grows by {growth:.6g}, their sum is "
-            f"{expected:.6g}; use the same log-likelihood, with all its constants, in the model and in log_lik"
+            f"the target does not contain weights[i] * log_lik[i]: with weights it grows by {growth:.6g}, but these terms sum "
+            f"to {expected:.6g}; use the same log-likelihood, with all its constants, in the model and in log_lik"
         )
 
 
@@ -251,8 +251,8 @@ def _others(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
 
 
 MOVES = (
-    "log_lik of a record moves when another record changes: what is worked out from all records (a mean, a scale, "
-    "centred predictors) has to be a fixed number, declared as data"
+    "log_lik of a record changes when another record changes: anything computed from all records (a mean, a scale, centred "
+    "predictors) must be a fixed number, declared as data"
 )
 
 
@@ -266,7 +266,7 @@ def _with_others(checked: Checked, records: Records, i: int) -> Iterator[Records
 
 
 def _changed(checked: Checked, records: Records, n: int) -> Records:
-    """Other records, n of them; predictors closer to 0, where a program that accepts the first ones does not overflow."""
+    """Make n other records, with predictors closer to 0, so that a program that accepts the first ones does not overflow."""
     generator, design = np.random.default_rng(SEED + 1), records.design[np.arange(n) % len(records)]
     nearer = np.column_stack([design[:, :1], generator.uniform(0, 0.9, (n, 1)) * design[:, 1:]])
     return replace(made_up(checked.use, checked.whole, n, SEED + 1), design=nearer)
@@ -279,26 +279,26 @@ def _unweighted(checked: Checked, draws: Draws, records: Records) -> Iterator[st
         draw = take(draws, [k])
         with_it, without = (_target(checked, draw, records.take(slice(j, None)), weights[j:]) for j in (0, 1))
         if _differ(with_it, without):
-            yield f"the target moves when a record of weight 0 is taken out: {ALONE}"
+            yield f"the target changes when a record of weight 0 is removed: {ALONE}"
             return
         none = _target(checked, draw, records, np.zeros(RECORDS))
         for i in range(RECORDS):
-            # with that record only, and with no record
+            # with a weight on that record only, and with no weight
             for scale, other in zip((0.7, 0.0, 0.7), _with_others(checked, records, i), strict=True):
                 target = _target(checked, draw, other, np.where(np.arange(RECORDS) == i, scale, 0.0))
                 if _differ(target, none + scale * log_lik[k, i]):
-                    yield f"the target moves when records of weight 0 change: {ALONE}"
+                    yield f"the target changes when records of weight 0 change: {ALONE}"
                     return
 
 
 ALONE = (
-    "nothing but the weighted terms may depend on the records or on n (no centring or scaling on the data, no prior and no bound "
-    "of a parameter that uses them)"
+    "only the weighted terms may depend on the records or on n (no centring or scaling by the data, and no prior or parameter "
+    "bound that uses them)"
 )
 
 
 def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
-    """T1 to T3 at other numbers of records."""
+    """T1 to T3 for other numbers of records."""
     draw = take(draws, [0])
     before, none = checked.log_lik(draw, records)[0], _target(checked, draw, records, np.zeros(RECORDS))
     for size in SIZES:
@@ -310,7 +310,7 @@ def _sizes(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
         if _differ(log_lik[:same], before[:same]):
             yield f"with {size} records, {MOVES}"
         elif _differ(_target(checked, draw, replace(far, design=rows.design), np.zeros(size)), none):
-            yield f"the target moves when records of weight 0 are added or taken out, at {size} records: {ALONE}"
+            yield f"the target changes when records of weight 0 are added or removed, at {size} records: {ALONE}"
         else:
             problems = _not_the_sum(none, _target(checked, draw, rows, weights), weights, log_lik)
             yield from (f"with {size} records, {problem}" for problem in problems)
@@ -320,20 +320,20 @@ def _seeds(checked: Checked, draws: Draws, records: Records) -> Iterator[str]:
     """Check that only x_rep uses random numbers, and that it does not depend on the outcomes."""
     points = [checked.at(take(draws, [0]), records, np.ones(RECORDS), seed) for seed in (SEED, SEED + 1)]
     if _differ(points[0].log_density, points[1].log_density) or _differ(*(point.values["log_lik"] for point in points)):
-        yield "the target or log_lik moves with Stan's seed: no random numbers may go into them, nor into transformed data"
+        yield "the target or log_lik changes with Stan's seed: neither may use random numbers, nor may transformed data"
         return
     many = _changed(checked, records, PREDICTED)
     far = made_up(checked.use, checked.whole, PREDICTED, SEED + 2, far=True, inputs=many.inputs)
     before, whole = checked.predicted(draws, many), np.clip(np.rint(many.x), checked.use.lower, checked.use.highest(many))
     if any(_differ(before, checked.predicted(draws, replace(many, x=x))) for x in (far.x, whole)):
-        yield "x_rep moves when the outcomes change: draw it from the parameters and the record's own predictors alone"
+        yield "x_rep changes when the outcomes change: draw it from the parameters and the record's own predictors only"
         return
-    # random numbers are drawn in the order of the records: under the first draw, the second half comes after the first
+    # random numbers are drawn in the order of the records: in the first draw, those of the second half follow the first half
     half = PREDICTED // 2
     later = made_up(checked.use, checked.whole, PREDICTED - half, SEED + 3)
     later = joined(many.take(slice(half)), replace(later, design=0.9 * many.design[half:] + 0.1 * many.design[:1]))
     if _differ(before[:1, :half], checked.predicted(take(draws, [0]), later)[:, :half]):
-        yield "x_rep of a record moves when the predictors of later ones change: draw it from the record's own predictors alone"
+        yield "x_rep of a record changes when the predictors of later ones change: draw it from the record's own predictors only"
 
 
 def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
@@ -342,16 +342,16 @@ def _ends(checked: Checked, draws: Draws) -> Iterator[str]:
     for name, end in (("lower", np.full(RECORDS, use.lower)), ("upper", use.highest(records))):
         if np.isfinite(end).all() and not np.isfinite(checked.log_lik(draws, replace(records, x=end))).all():
             yield (
-                f"log_lik is not finite at the declared bound {name}: {use.at_most or f'{end[0]:g}'}, so that no weight bounds "
-                "such a record's share: declare a bound inside the support, or give the value a probability of its own"
+                f"log_lik is not finite at the declared bound {name}: {use.at_most or f'{end[0]:g}'}, so no weight can bound "
+                "such a record's contribution: declare a bound inside the support, or give the value a positive probability"
             )
     for name, key in itertools.product(use.inputs, ("low", "high")):
         end = np.full(RECORDS, getattr(use.inputs[name], key))
         at_end = made_up(use, checked.whole, inputs={**records.inputs, name: end})
         if not np.isfinite(checked.log_lik(draws, at_end)).all():
             yield (
-                f"log_lik is not finite at the declared {key} of {name}: {end[0]:g}, so that no weight bounds such a record's "
-                "share: declare bounds between which the program has a density"
+                f"log_lik is not finite at the declared {key} of {name}: {end[0]:g}, so no weight can bound such a "
+                "record's contribution: declare bounds between which the program has a density"
             )
 
 
@@ -373,7 +373,7 @@ def _distribution(checked: Checked, draws: Draws, records: Records) -> Iterator[
         return
     others = [(i, other) for i in (0, RECORDS - 1) for other in _with_others(checked, records, i)]
     if any(_differ(before[:, i], checked.distribution(draws, other)[:, i]) for i, other in others):
-        yield "log_cdf of a record moves when another record changes: make it of the record and the parameters alone"
+        yield "log_cdf of a record changes when another record changes: compute it from the record and the parameters only"
         return
     record = records.take(slice(0, 1))
     for k in range(POINTS):
@@ -386,7 +386,7 @@ def _distribution(checked: Checked, draws: Draws, records: Records) -> Iterator[
 
 
 def _reached(checked: Checked, predicted: Array, upper: float) -> Support:
-    """Support of the density: the declared bounds, up to ``upper``, or a wider interval where predictive values exceed them.
+    """Support of the density: the declared bounds, up to ``upper``, or a wider interval if predictive values exceed them.
 
     A model may have a wider support than the outcome: an income of 1000 or more may have a lognormal model.
     """

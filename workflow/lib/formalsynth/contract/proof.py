@@ -24,23 +24,23 @@ def card_of(mechanism: Mechanism) -> Path:
 
 
 def card_faults(mechanism: Mechanism) -> list[str]:
-    """List the faults of the card of a mechanism with a strict guarantee, as ends of sentences; without one there are none."""
+    """List the faults of the card of a mechanism with a strict guarantee, as ends of sentences; empty for other mechanisms."""
     if not mechanism.strict:
         return []
     path, claim = card_of(mechanism), f"claims {mechanism.guarantee!r}"
     if not path.is_file():
-        return [f"{claim} and has no proof card: write {path} with the parts {', '.join(PARTS)}"]
+        return [f"{claim} but has no proof card: write {path} with the parts {', '.join(PARTS)}"]
     text = path.read_text(encoding="utf-8")
     missing = [part for part in PARTS if f"**{part}.**" not in text]
-    return [f"{claim}, and its proof card {path} lacks the parts {', '.join(missing)}"] if missing else []
+    return [f"{claim}, but its proof card {path} lacks the parts {', '.join(missing)}"] if missing else []
 
 
 def trials(mechanism: Mechanism) -> list[tuple[str, dict[str, float]]]:
-    """Families and parameters that the card of a mechanism gives for the exact test."""
+    """Families and parameters that a mechanism's card declares for the exact test."""
     lines = TRIAL.findall(card_of(mechanism).read_text(encoding="utf-8"))
     return [(entry.pop("family"), entry) for entry in map(json.loads, lines)]
 
 
 def own_card_faults(mechanism: Mechanism) -> list[str]:
-    """List the faults of the card of a user's own mechanism; those of shipped ones are held by tests."""
+    """List the faults of the card of a user's own mechanism; the cards of shipped ones are checked by tests."""
     return card_faults(mechanism) if is_own(MECHANISMS.module(mechanism.name)) else []

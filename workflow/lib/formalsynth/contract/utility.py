@@ -1,4 +1,4 @@
-"""The contract of a utility statistic: a finite number of each data set, and the data set unchanged."""
+"""Contract of a utility statistic: it returns a finite number for each data set and leaves the data set unchanged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def broken_utility(own: OwnUtility, x: Array) -> list[str]:
         x: (n,) values.
 
     Returns:
-        Sentences about faults; empty if there are none.
+        A sentence for each fault; empty if there are none.
     """
     samples = {"the data": x, "their first half": x[: (len(x) + 1) // 2], "values that are all equal": x[:1].repeat(len(x))}
     return list(dict.fromkeys(filter(None, (_fault(own, values.copy(), name) for name, values in samples.items()))))
@@ -29,10 +29,10 @@ def _fault(own: OwnUtility, x: Array, name: str) -> str:
         numbers = [float(value) for value in values]
     except Exception as error:
         if "read-only" in str(error):
-            return f"writes into the data set that it gets ({error}): work on a copy"
+            return f"writes into the data set that is passed to it ({error}): work on a copy"
         return f"fails on {name}: {type(error).__name__}: {error}"
     if not math.isfinite(numbers[0]):
-        return f"gives {numbers[0]} for {name}: it has to be a finite number"
+        return f"returns {numbers[0]} for {name}: the result must be a finite number"
     if numbers[0] != numbers[1]:
-        return "gives different numbers for the same data set: it may not use random numbers"
+        return "returns different numbers for the same data set: it must not use random numbers"
     return ""

@@ -79,7 +79,7 @@ class TablesDensity:
         return self._array("x_edges")
 
     def without_hierarchy(self) -> TablesDensity:
-        """Return the density with a flat prior on the coefficients if their prior has hyperparameters, else the density itself."""
+        """Return the density, with a flat prior on the coefficients if their prior has hyperparameters."""
         if self.kind != NEGATIVE_BINOMIAL_REGRESSION:
             return self
         settings = np.array([0.0, 0.0, self._array("prior")[0], 0.0])
