@@ -276,8 +276,8 @@ def test_a_program_that_leaks_other_records_is_refused(faults_of, fault, words):
         ("vector[n] log_lik;", "", "generated quantity log_lik is missing: declare vector[n] log_lik"),
         ("vector[fault == 4 ? n - 1 : n] x_rep;", "", "generated quantity x_rep is missing"),
         ("int<lower=1> p;", "", "declare both p and design"),
-        ("int<lower=0> fault;", "vector[2] fault;", "data fault are not a single number"),
-        ("data {\n  int", "#include other.stan\ndata {\n  int", "#include is not possible"),
+        ("int<lower=0> fault;", "vector[2] fault;", "data fault must be a single number"),
+        ("data {\n  int", "#include other.stan\ndata {\n  int", "#include is not allowed"),
     ],
 )
 def test_missing_parts_of_a_file_are_reported_before_it_is_compiled(tmp_path, old, new, words):

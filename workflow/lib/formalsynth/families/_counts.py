@@ -17,13 +17,13 @@ from formalsynth.core.family import StanData, number_in
 TINY = 1e-280
 """Probability below which sums are computed on the log scale."""
 NEGLIGIBLE = 40.0
-"""Distance below a sum on the log scale at which a term adds nothing in double precision."""
+"""Distance below a sum, on the log scale, at which a term no longer changes it in double precision."""
 MEAN_PRIOR = {"shape": 1.0, "rate": 0.001}
-"""Gamma prior of the mean: chosen, weak, and conjugate to the Poisson likelihood."""
+"""Gamma prior on the mean: our choice, weak, and conjugate to the Poisson likelihood."""
 
 
 class CountFamily(ABC):
-    """Base of the count families: all methods that follow from mean and dispersion."""
+    """Base of the count families: all methods that need only mean and dispersion."""
 
     outcomes = Allowed("whole numbers, 0 or more", lambda x: bool(((x >= 0) & (x == np.floor(x))).all()))
 
@@ -44,7 +44,7 @@ class CountFamily(ABC):
         """Random counts."""
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u) that select one of them."""
+        """Log-likelihood of the u distinct records (S, u), and 0-1 rows (n, u), each of which selects one of them."""
         first, inverse, _ = grouped(np.column_stack([records.x, records.design]))
         distinct = records.take(first)
         selects = in_groups(np.ones((len(inverse), 1)), inverse, len(first))
@@ -115,17 +115,17 @@ def checked(x: Array, weights: Array, threshold: float | None) -> Array:
     if threshold is not None:
         raise ValueError("this family has no censored likelihood")
     if not (np.isfinite(x).all() and (x >= 0).all() and (x == np.floor(x)).all()):
-        raise ValueError("a count family needs whole numbers that are not negative")
+        raise ValueError("a count family needs nonnegative whole numbers")
     if not weights.sum() > 0:
-        raise ValueError("the weights leave no record")
+        raise ValueError("no record has a positive weight")
     return x
 
 
 def mean_prior(priors: Mapping[str, float]) -> dict[str, float]:
-    """Prior of the mean by the names of the Stan programs."""
+    """Prior on the mean, under the names used by the Stan programs."""
     return {f"prior_{name}": priors[name] for name in MEAN_PRIOR}
 
 
 def posterior_mean(stan_data: StanData, weighted_sum: float, weight_total: float) -> float:
-    """Mean of the conjugate Poisson posterior: positive also when all counts are 0."""
+    """Mean of the conjugate Poisson posterior: positive even when all counts are 0."""
     return (weighted_sum + number_in(stan_data, "prior_shape")) / (weight_total + number_in(stan_data, "prior_rate"))

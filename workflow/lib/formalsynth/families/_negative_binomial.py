@@ -1,6 +1,6 @@
-"""The negative binomial distribution by its mean ``mu`` and ``phi``: its variance is ``mu + mu^2 / phi``.
+"""Negative binomial distribution with mean ``mu`` and variance ``mu + mu^2 / phi``.
 
-Its dispersion has the half-Cauchy prior on ``1 / phi`` of the reweight paper (Supplement 2, whose script leaves out the lower
+The prior on the dispersion ``1 / phi`` is the half-Cauchy prior of the reweight paper (Supplement 2, whose script omits the lower
 bound 0).
 """
 
@@ -17,14 +17,14 @@ from formalsynth.families._counts import CountFamily
 DENSE = 16
 """Largest ratio of the maximum to the number of counts at which one table of sums is fastest."""
 NEAR = 16
-"""Count up to which logarithms are summed; above it Stirling's series has full precision."""
+"""Count up to which logarithms are summed; above it, Stirling's series has full precision."""
 
 
 class NegativeBinomial(CountFamily):
-    """The negative binomial distribution by its mean and phi."""
+    """Negative binomial distribution, parametrised by its mean and phi."""
 
     def log_probability(self, x: Array, *arguments: Array) -> Array:
-        """Log probability of the counts; it converges to the Poisson one with growing phi, in full precision."""
+        """Log probability of the counts; as phi grows, it converges to the Poisson one in full precision."""
         mean, phi = arguments
         excess = np.log1p(mean / phi)
         values = log_rising(x, 1 / phi)
@@ -87,7 +87,7 @@ def log_rising(x: Array, r: Array) -> Array:
 
 
 def _stirling(x: Array | np.float64, r: Array) -> Array:
-    """:func:`log_rising` up to the same number for all counts, from :data:`NEAR` on."""
+    """Compute :func:`log_rising` for counts from :data:`NEAR` on, up to a constant that is the same for all counts."""
     z = x * r
     s = r / (1 + z)
     s2 = s * s

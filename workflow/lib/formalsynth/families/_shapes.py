@@ -1,4 +1,4 @@
-"""Base of both Beta families: their data terms, and all methods that follow from the two shapes."""
+"""Base of both Beta families: their data terms, and all methods that need only the two shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from formalsynth.core.constraints import Allowed
 
 SMALLEST = np.finfo(float).tiny
 LARGEST = 1 - np.finfo(float).epsneg
-"""Ends of (0, 1) in floating point: values at 0 and 1 are moved there, so that every log-likelihood is finite."""
+"""Ends of (0, 1) in floating point: values at 0 and 1 are moved there to keep every log-likelihood finite."""
 
 
 def beta_terms(x: Array) -> Array:
@@ -30,13 +30,13 @@ def beta_coefficients(shape1: Array, shape2: Array) -> Array:
 
 
 class BetaShapes:
-    """Base of both Beta families: all methods that follow from the two shapes of each draw (and record)."""
+    """Base of both Beta families: all methods that need only the two shapes of each draw (and record)."""
 
     censors = True
     outcomes = Allowed("numbers from 0 to 1", lambda x: bool(((x >= 0) & (x <= 1)).all()))
 
     def shapes(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Both shapes, (S, n), or (S, 1) where all records share them."""
+        """Both shapes, (S, n), or (S, 1) if all records share them."""
         raise NotImplementedError
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Beta distribution, in whole or with each record's log-likelihood censored."""
+"""Beta distribution, with or without censoring each record's log-likelihood."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BetaFamily(BetaShapes):
         }
 
     def inits(self, stan_data: StanData) -> StanData:
-        """Moments of the logits, roughly: the geometric means of x and 1 - x."""
+        """Rough moments of the logits, from the geometric means of x and 1 - x."""
         sums = array_in(stan_data, "term_sums") + array_in(stan_data, "weight") @ beta_terms(array_in(stan_data, "x"))
         middle = expit((sums[0] - sums[1]) / sums[2] / 2) if sums[2] > 0 else 0.5
         return {"phi": float(np.clip(middle, 0.05, 0.95)), "lambda": number_in(stan_data, "lambda_min") + 2.0}

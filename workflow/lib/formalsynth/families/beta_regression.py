@@ -1,4 +1,4 @@
-"""Beta regression, in whole or with each record's log-likelihood censored."""
+"""Beta regression, with or without censoring each record's log-likelihood."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from formalsynth.families._shapes import SMALLEST, BetaShapes, beta_coefficients
 class BetaRegressionFamily(BetaShapes):
     """``x_i ~ Beta(lambda phi_i, lambda (1 - phi_i))`` with ``logit phi_i = design_i . coefficient``.
 
-    Prior (chosen; the paper prints none): each coefficient ``normal(0, coefficient_sd)``, and the precision as in
+    Prior (our choice; the paper prints none): each coefficient ``normal(0, coefficient_sd)``, and the precision as in
     :class:`BetaFamily`. Records with equal predictors share their shapes.
     """
 
@@ -38,7 +38,7 @@ class BetaRegressionFamily(BetaShapes):
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Terms summed over the records of each distinct predictor, or of each record where they are censored.
+        """Terms summed over the records of each distinct predictor, or the terms of each record if it is censored.
 
         Raises:
             ValueError: the predictors are collinear.
@@ -71,11 +71,11 @@ class BetaRegressionFamily(BetaShapes):
         }
 
     def inits(self, stan_data: StanData) -> StanData:
-        """All means one half."""
+        """Start with all means equal to one half."""
         return {"theta": np.zeros(int(number_in(stan_data, "p"))), "lambda": number_in(stan_data, "lambda_min") + 2.0}
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Factors of rank 3 for each distinct predictor, zero for records with another."""
+        """Factors of rank 3 for each distinct predictor, zero for records with a different one."""
         design, group = np.unique(records.design, axis=0, return_inverse=True)
         shape1, shape2 = self._shapes_at(design, draws)
         left = beta_coefficients(shape1, shape2).reshape(len(shape1), 3 * len(design))

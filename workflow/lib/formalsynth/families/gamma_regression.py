@@ -33,8 +33,8 @@ LONGEST_STEP = 1.0
 class GammaRegressionFamily:
     """``x ~ gamma(shape, shape / mean)`` with ``log mean = design . beta``: the variance is ``mean^2 / shape``.
 
-    Prior (chosen): each coefficient ``normal(0, coefficient_sd)``, which leaves means of any unit open, and ``shape ~
-    gamma(shape_shape, shape_rate)``, with 95 % between 2 and 56, coefficients of variation from 0.13 to 0.64. Source: ours.
+    Prior (our choice): each coefficient ``normal(0, coefficient_sd)``, which allows means in any unit, and ``shape ~
+    gamma(shape_shape, shape_rate)``, with 95 % between 2 and 56, i.e. coefficients of variation from 0.13 to 0.64. Source: ours.
     """
 
     program: str = "gamma_regression"
@@ -52,7 +52,7 @@ class GammaRegressionFamily:
 
         Raises:
             ValueError: a value is not positive and finite, the weighted design does not identify the coefficients, or
-                censoring is asked for.
+                censoring is requested.
         """
         if threshold is not None:
             raise ValueError("this family has no censored likelihood")
@@ -63,7 +63,7 @@ class GammaRegressionFamily:
         design = records.design[first]
         root = np.sqrt(weight / weight.sum())[:, None]
         if np.linalg.matrix_rank(root * design) < design.shape[1]:
-            raise ValueError("the weights leave too few records to identify the regression")
+            raise ValueError("too few records with a positive weight to identify the regression")
         inverse_factor = np.linalg.inv(np.linalg.qr(root * design).R)
         kept = weights > 0
         return {
@@ -78,10 +78,10 @@ class GammaRegressionFamily:
         }
 
     def inits(self, stan_data: StanData) -> StanData:
-        """About the maximum of the likelihood: Fisher scoring for the means, a closed form for the shape (Minka 2002)."""
+        """Approximate maximum of the likelihood: Fisher scoring for the means, a closed form for the shape (Minka 2002)."""
         basis, weight, weighted_sum = (array_in(stan_data, name) for name in ("basis", "weight", "weighted_sum"))
         total = weight.sum()
-        # The basis is orthonormal in the weights.
+        # The basis is orthonormal under the weights.
         theta = basis.T @ (weight * np.log(weighted_sum / weight)) / total
         for _ in range(STEPS):
             step = basis.T @ (weighted_sum * np.exp(-basis @ theta) - weight) / total
@@ -111,7 +111,7 @@ class GammaRegressionFamily:
         rate = shape * np.exp(-(draws["beta"] @ records.design.T))
         shape = np.broadcast_to(shape, rate.shape)
         low, high = (rate * np.maximum(end, 0) for end in (lower, upper))
-        # Above the mean the upper tail is the small one: there the difference is taken of complements.
+        # Above the mean, the upper tail is the smaller one: take the difference of complements there.
         flip = low > shape
         probability = np.where(flip, gammaincc(shape, low) - gammaincc(shape, high), gammainc(shape, high) - gammainc(shape, low))
         with np.errstate(divide="ignore"):
@@ -125,7 +125,7 @@ class GammaRegressionFamily:
         return result
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:
-        """Predictive values (S, n); what is too small for a number is the smallest one above 0."""
+        """Predictive values (S, n); values that underflow become the smallest positive number."""
         mean = np.exp(draws["beta"] @ records.design.T)
         shape = draws["shape"][:, None]
         values: Array = generator.standard_gamma(np.broadcast_to(shape, mean.shape))

@@ -25,7 +25,7 @@ class LinearFamily:
     """``transform(x) = design . beta + sigma * noise`` with a conjugate normal-inverse-gamma prior.
 
     Prior: ``sigma^2 ~ inverse gamma(shape, scale)``, ``beta | sigma ~ normal(0, sd * sigma)``. The papers do not print
-    a prior; a conjugate one is chosen because the weighted posterior is then known exactly, which tests use.
+    a prior; we chose a conjugate one because the weighted posterior is then known exactly, which tests use.
     """
 
     log: bool
@@ -36,7 +36,7 @@ class LinearFamily:
 
     @property
     def outcomes(self) -> Allowed:
-        """Positive numbers where their logarithm is taken."""
+        """Positive numbers if their logarithm is taken, else any numbers."""
         return POSITIVE if self.log else ANY
 
     @property
@@ -54,7 +54,7 @@ class LinearFamily:
         """Sufficient statistics of the weighted regression.
 
         Raises:
-            ValueError: the weighted design does not identify the coefficients, or censoring is asked for.
+            ValueError: the weighted design does not identify the coefficients, or censoring is requested.
         """
         if threshold is not None:
             raise ValueError("this family has no censored likelihood")
@@ -62,7 +62,7 @@ class LinearFamily:
         total = float(weights.sum())
         root = np.sqrt(weights)
         if np.linalg.matrix_rank(root[:, None] * design) < design.shape[1]:
-            raise ValueError("the weights leave too few records to identify the regression")
+            raise ValueError("too few records with a positive weight to identify the regression")
         q, r = np.linalg.qr(root[:, None] * design)
         projected = q.T @ (root * y)
         residual = root * y - q @ projected
@@ -87,7 +87,7 @@ class LinearFamily:
         """Factors of rank 3 + p + p (p + 1) / 2.
 
         The quadratic form is expanded around the least squares fit in an orthonormal basis of the design: with raw
-        columns it loses its digits to cancellation when the predictors are nearly collinear.
+        columns it loses digits to cancellation when the predictors are nearly collinear.
         """
         design, y = records.design, self.outcome(records)
         q, r = np.linalg.qr(design)
@@ -119,7 +119,7 @@ class LinearFamily:
             ends = tuple(np.log(np.maximum(end, 0)) for end in (lower, upper)) if self.log else (lower, upper)
         mean = draws["beta"] @ records.design.T
         low, high = ((end - mean) / draws["sigma"][:, None] for end in ends)
-        # Above the mean the upper tail is the small one: there both ends are mirrored.
+        # Above the mean, the upper tail is the smaller one: mirror both ends there.
         sign = np.where(low > 0, -1.0, 1.0)
         low *= sign
         high *= sign
@@ -141,7 +141,7 @@ class LinearFamily:
         return np.hstack([draws["beta"] * precision, precision])
 
     def of_natural(self, natural: Array) -> Draws:
-        """Their inverse; sigma is NaN where the precision is negative."""
+        """Inverse of :meth:`natural`; sigma is NaN where the precision is negative."""
         return {"beta": natural[:, :-1] / natural[:, -1:], "sigma": natural[:, -1] ** -0.5}
 
     def predict(self, generator: np.random.Generator, records: Records, draws: Draws) -> Array:

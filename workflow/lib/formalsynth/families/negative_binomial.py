@@ -17,7 +17,7 @@ from formalsynth.families._negative_binomial import NegativeBinomial, moments
 class NegativeBinomialFamily(NegativeBinomial):
     """``x ~ NB(mu, phi)`` with ``mu ~ gamma(shape, rate)`` and ``1 / phi ~ half-Cauchy(0, dispersion)``.
 
-    Source: reweight paper, Section 3.1 and Supplement 2; the prior of the mean is chosen.
+    Source: reweight paper, Section 3.1 and Supplement 2; the prior on the mean is our choice.
     """
 
     program: str = "negative_binomial"
@@ -33,7 +33,7 @@ class NegativeBinomialFamily(NegativeBinomial):
         """Group the counts into unique values with summed weights.
 
         Raises:
-            ValueError: the data are not counts, no record has weight, or censoring is asked for.
+            ValueError: the data are not counts, no record has weight, or censoring is requested.
         """
         x = checked(records.x, weights, threshold)
         first, _, summed = grouped(x[:, None], weights)

@@ -20,7 +20,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
     """``x ~ NB(exp(design . beta), phi)`` with the hierarchical prior that the reweight paper prints (Supplement 2).
 
     ``beta ~ normal(0, diag(s) C diag(s))``, ``C ~ LKJ(correlation)``, ``s ~ half-t(df, scale)``. Factors have one column
-    for each distinct record, which is many when predictors are continuous.
+    for each distinct record, which means many columns when predictors are continuous.
     """
 
     program: str = "negative_binomial_regression"
@@ -49,7 +49,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
         design = design[first]
         root = np.sqrt(summed / summed.sum())[:, None]
         if np.linalg.matrix_rank(root * design) < design.shape[1]:
-            raise ValueError("the weights leave too few records to identify the regression")
+            raise ValueError("too few records with a positive weight to identify the regression")
         inverse_factor = np.linalg.inv(np.linalg.qr(root * design).R)
         basis = design @ inverse_factor
         mean, excess = moments(x[first], summed)
@@ -60,7 +60,7 @@ class NegativeBinomialRegressionFamily(NegativeBinomial):
             "weight": summed,
             "basis": basis,
             "inverse_factor": inverse_factor,
-            # Weighted least squares on the log scale: the basis is orthonormal in the weights.
+            # Weighted least squares on the log scale: the basis is orthonormal under the weights.
             "theta_hat": basis.T @ (summed * np.log(x[first] + 0.5)) / summed.sum(),
             "information": float(summed.sum() * mean / (1 + mean * excess)),
             **{f"prior_{name}": priors[name] for name in ("dispersion", "correlation", "df", "scale")},

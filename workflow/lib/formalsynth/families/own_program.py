@@ -1,6 +1,6 @@
 """Family that consists of a user's own Stan program.
 
-The program declares data ``n``, ``x``, ``weights`` and, where it has predictors, ``p`` and ``design`` (n, p; the constant is the
+The program declares data ``n``, ``x``, ``weights`` and, if it has predictors, ``p`` and ``design`` (n, p; the constant is the
 first column); it may declare further columns of the records, each as an array of length ``n``. It adds ``weights[i]`` times the
 log-likelihood of each record to the target, and generates ``log_lik``, unweighted, and ``x_rep``, a predictive value for each
 record. All other declared data are fixed numbers that config sets.
@@ -31,7 +31,7 @@ BLOCKS = ("data", "parameters", "generated quantities")
 
 @dataclass
 class OwnProgram:
-    """Family of one program; :meth:`bind` sets its compiled program before use on draws."""
+    """Family of one program; :meth:`bind` sets its compiled program before it is used on draws."""
 
     program: str
     parameters: tuple[str, ...]
@@ -75,7 +75,7 @@ class OwnProgram:
     def stan_data(
         self, records: Records, weights: Array, priors: Mapping[str, float], threshold: float | None = None
     ) -> StanData:
-        """Collect records and weights under the names of the contract, further columns under their own, and the fixed numbers.
+        """Collect records and weights under the contract's names, further columns under their own names, and the fixed numbers.
 
         Raises:
             ValueError: the records lack a column.
@@ -101,8 +101,8 @@ class OwnProgram:
         return self._generated("x_rep", records, draws, int(generator.integers(1, 2**31 - 1)))
 
     def factors(self, records: Records, draws: Draws) -> tuple[Array, Array]:
-        """Refuse: the log-likelihood is given as a whole."""
-        raise ValueError(f"the Stan program {self.program} gives no factors of its log-likelihood, which this mechanism needs")
+        """Raise an error: the program provides only the complete log-likelihood."""
+        raise ValueError(f"the Stan program {self.program} provides no factors of its log-likelihood, which this mechanism needs")
 
     def log_interval_probability(self, records: Records, draws: Draws, lower: Array, upper: Array) -> Array:
         """Log probability (S, n) of closed intervals, from ``log_cdf``; its differences are not accurate far in the upper tail.
@@ -115,7 +115,7 @@ class OwnProgram:
             with np.errstate(divide="ignore"):
                 result: Array = np.log(np.maximum(self._upto(records, draws, upper) - below, 0))
             return result
-        raise ValueError(f"the Stan program {self.program} gives no interval probabilities, which this mechanism needs")
+        raise ValueError(f"the Stan program {self.program} provides no interval probabilities, which this mechanism needs")
 
     def _upto(self, records: Records, draws: Draws, ends: Array) -> Array:
         """Probabilities (S, n) of outcomes up to the ends (n,)."""
@@ -154,12 +154,12 @@ def _family(name: str, text: str) -> OwnProgram:
         if required not in generated
     ]
     problems += [] if parameters else ["it has no parameters"]
-    problems += ["#include is not possible: put everything into the one file"] if re.search(r"^\s*#include", text, re.M) else []
+    problems += ["#include is not allowed: put everything into one file"] if re.search(r"^\s*#include", text, re.M) else []
     problems += [] if not ({"design", "p"} & set(data)) or {"design", "p"} <= set(data) else ["declare both p and design"]
     own = {variable: kind for variable, kind in data.items() if variable not in CONTRACT}
     inputs = tuple(variable for variable, kind in own.items() if COLUMN.fullmatch(kind))
     others = [name for name, kind in own.items() if name not in inputs and not re.match(r"(int|real)\b(?!.*\[)", kind)]
-    problems += [f"data {name} are not a single number, nor a column of n values such as vector[n] {name}" for name in others]
+    problems += [f"data {name} must be a single number or a column of n values such as vector[n] {name}" for name in others]
     if problems:
         raise OwnCodeError("; ".join(problems))
     integers = tuple(variable for variable, kind in data.items() if re.search(r"\bint\b", kind))

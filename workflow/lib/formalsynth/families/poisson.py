@@ -32,7 +32,7 @@ class PoissonFamily(CountFamily):
         """Compute the weighted number of records and the weighted sum of their counts.
 
         Raises:
-            ValueError: the data are not counts, no record has weight, or censoring is asked for.
+            ValueError: the data are not counts, no record has weight, or censoring is requested.
         """
         x = checked(records.x, weights, threshold)
         return {"weight_total": float(weights.sum()), "weighted_sum": float(weights @ x), **mean_prior(priors)}
